@@ -22,6 +22,7 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     from coreloop.jobs.work import work_on_jobs
     from coreloop.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
     from coreloop.repair.work import all_handlers
+    from coreloop.text import printable
 
     with project_repair() as desk:
         answer_id = newest_answer(desk) if answer_id == "last" else answer_id
@@ -32,7 +33,7 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     if as_json:
         click.echo(orjson.dumps({"feedback": said, "notice": notice}, option=orjson.OPT_INDENT_2))
         return
-    click.echo(f"{said.kind}: noted for {said.message_id}")
+    click.echo(f"{said.kind}: noted for {printable(said.message_id)}")
     if notice:
         click.echo(notice.text)
         if notice.answer and notice.answer.supported:

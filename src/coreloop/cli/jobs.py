@@ -65,7 +65,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
 @command.command("list")
 @click.option("--status", type=click.Choice(STATUSES), help="Show the jobs of one status.")
 @click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N jobs."
+    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N jobs."
 )
 @json_option
 def list_(status: Status | None, limit: int, as_json: bool) -> None:

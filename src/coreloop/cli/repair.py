@@ -58,13 +58,19 @@ def suggestions(*, show_all: bool, as_json: bool) -> None:
 @click.argument("suggestion_id", metavar="ID")
 @json_option
 def apply(suggestion_id: str, as_json: bool) -> None:
-    """Apply a suggestion: answers use its link from now on. No file changes."""
+    """Apply a suggestion: answers use its link from now on. No file changes.
+
+    Exits with 1 if the index no longer has the symbol or the part of the schema.
+    """
     from coreloop.cli.show_repair import show_suggestions
     from coreloop.repair.suggestions import apply_suggestion
 
     with project_repair() as desk:
         decided = apply_suggestion(desk.workspace, desk.tables, suggestion_id, now=datetime.now(UTC))
     show_suggestions([decided], as_json=as_json)
+    if decided.status == "failed":
+        click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
+        click.get_current_context().exit(1)
 
 
 @command.command()

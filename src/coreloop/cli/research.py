@@ -83,6 +83,7 @@ def ask(
     """Research a question, and print the answer with its sources."""
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
+    from coreloop.research.changed import changed_line, changed_sources
     from coreloop.research.knowledge import Request
     from coreloop.research.run import begin_research, continue_research
     from coreloop.research.sessions import read_session
@@ -101,10 +102,15 @@ def ask(
             raise
         state = read_session(desk.store, response.run_id)
     show_response(response, state, as_json=as_json)
+    if changed := changed_sources(state, desk.workspace):
+        again = "dartlab-coreloop index reads them again"
+        click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
 
 
 @command.command("list")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N."
+)
 @json_option
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""

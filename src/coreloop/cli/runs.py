@@ -89,7 +89,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     "--status", default="", metavar="STATUS", help="Show the runs of one status, for example running."
 )
 @click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N runs."
+    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N runs."
 )
 @json_option
 def list_(status: str, limit: int, as_json: bool) -> None:

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any, Final, Literal
@@ -182,11 +182,9 @@ def _beating(queue: JobQueue, job: Job) -> Iterator[None]:
 
     def beat() -> None:
         while not ended.wait(queue.lease_s / _BEATS):
-            try:
+            with suppress(RunStoreError):  # the next one may succeed; if not, the job's own end says so
                 if not queue.keep(job):
                     return
-            except RunStoreError:
-                return  # the job's own end says so
 
     thread = Thread(target=beat, daemon=True)
     thread.start()

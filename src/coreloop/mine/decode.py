@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from coreloop.errors import WorkspaceError
 from coreloop.mine.fields import CallFields, PlainRecord, RecordFields
 from coreloop.mine.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
 from coreloop.mine.remote import LogFile
@@ -75,6 +77,18 @@ def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
     """Read a day file's records; see `raw_lines` and `decode_line`."""
     for offset, raw in raw_lines(path):
         yield decode_line(raw, offset)
+
+
+def has_record(request_id: str, folder: Path) -> bool:
+    """Return whether a request is in a log, or raise `WorkspaceError` if a file cannot be read."""
+    try:
+        return any(
+            isinstance(line, RecordLine) and line.fields.request_id == request_id
+            for path in sorted(folder.glob("*.jsonl"), reverse=True)
+            for line in read_lines(path)
+        )
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
 
 
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:

@@ -18,6 +18,7 @@ _TAILS: Final = PARTICLES | {"'s", "’s", "다", "이다", "였다", "이었다
 _MAX_TAIL: Final = max(map(len, _TAILS))
 _NO_SUBJECT: Final = frozenset({"ceo", "cfo", "cto", "i", "has", "have", "had", "may", "might", "must"}) | {
     *("shall", "name", "list", "describe", "explain", "if", "under", "after", "before", "during"),
+    *("within", "between", "among", "since", "until", "per", "according", "given", "following", "despite"),
     *("대표", "회장", "사장", "지난해", "올해", "작년", "우리", "회사"),
 }
 """At the start of a question, or capitalised, and yet no name."""

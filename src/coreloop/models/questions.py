@@ -1,6 +1,7 @@
 """What a question asks, without a model: its parts, and the words to search for."""
 
 import re
+import unicodedata
 from typing import Final
 
 from coreloop.models.contracts import Tier
@@ -35,8 +36,8 @@ def question_tier(question: str) -> Tier:
 
 
 def is_korean(text: str) -> bool:
-    """Whether a text has Hangul."""
-    return any(map(is_hangul, text))
+    """Whether a text has Hangul, composed or not."""
+    return any(map(is_hangul, unicodedata.normalize("NFC", text)))
 
 
 def _without_particle(word: str) -> str:

@@ -35,10 +35,15 @@ _DATE: Final = re.compile(
     r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
 _TIME: Final = re.compile(
-    r"""\d | 세기 | 매[일주달년] | \b(?:every|each|dai|night|week|month|year)
+    r"""\d | 세기 | 매[일주달년] | [월화수목금토일]요일 | 정오 | 자정
+      | \b(?:every|each|dai|night|week|month|year|noon)
+      | \b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b
       | \b(?:after|before|until|once|when|while|immediately)\b""",
     re.VERBOSE,
 )
+_ASKS_SPAN: Final = re.compile(
+    r"\bhow\slong\s(?=(?:do|does|did|will|would|can|could|may|must|should)\b)", re.IGNORECASE
+)  # "How long does it take?"; not: "How long is the river?"
 _ASKS_COUNT: Final = re.compile(r"몇\s?([가-힣%])")
 _COUNT: Final = r"(?:\d|[한두세네섯곱덟홉열십백천만억])\s?"
 
@@ -109,10 +114,11 @@ def word_letters(words: Iterable[str]) -> frozenset[str]:
 
 def _candidates(question: str, sentences: Sequence[Sentence]) -> Iterator[RankedSentence]:
     letters = [text_letters(sentence.text) for sentence in sentences]
-    asked = read_asked(question)
-    rarity = _rarity(text_letters(question), letters)
+    said = _ASKS_SPAN.sub("how ", question)  # no answer says "long": it takes 5 days
+    asked = read_asked(said)
+    rarity = _rarity(text_letters(said), letters)
     fact = word_letters(map(same_stem, asked.words))
-    named = text_letters(question) - fact
+    named = text_letters(said) - fact
     of_fact = _rarity(fact, letters)
     places = {source: place for place, source in enumerate(dict.fromkeys(one.source for one in sentences))}
     before = Sentence(-1, ""), frozenset[str]()
@@ -152,7 +158,7 @@ def _share(letters: frozenset[str], rarity: Mapping[str, float]) -> float:
 
 
 def _says_when(question: str, sentence: str) -> bool:
-    is_asked = _ASKS_DATE.search(question.casefold()) is not None
+    is_asked = _ASKS_DATE.search(question.casefold()) or _ASKS_SPAN.search(question)
     return not is_asked or _TIME.search(sentence.casefold()) is not None
 
 

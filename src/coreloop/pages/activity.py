@@ -1,7 +1,8 @@
 """What the records of a window say: days, categories, failures, and tools with what surrounds them."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
@@ -11,6 +12,7 @@ import msgspec
 import polars as pl
 
 from coreloop.days import Days
+from coreloop.errors import GitError
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import EPOCH_DAY
 from coreloop.mine.sample import read_sample
@@ -24,8 +26,11 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED
 from coreloop.status.log import WINDOW_DAYS, Sieved, sieve
 
+BEGIN: Final = "the request begins"
+END: Final = "the request ends"
 QUESTION: Final = "question"
 """Where a value came from that the user gave."""
+_MAX_CAUSES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,23 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """Failed calls of a tool whose errors differ in values only; ``text`` is the error without them."""
+
+    tool: str
+    error_class: str
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFigures:
-    """The calls of a tool."""
+    """The calls of a tool; ``wasted_s`` is how long the failed ones took, in seconds."""
 
     name: str
     n: int
     n_failed: int
+    wasted_s: float
 
     @property
     def success(self) -> Interval:
@@ -62,56 +78,70 @@ class Activity:
         The 30 days before the newest record.
     by_day : dict of date to int
         Records of each day of the window.
+    n_neutral : int
+        Records that are neither success nor failure.
     categories : sequence of Interval
         Success by category, the largest first.
     failures : sequence of Failure
         The most time first.
+    causes : sequence of Cause
+        The most calls first; at most eight of a tool.
     tools : sequence of ToolFigures
         The most calls first.
     sieved : Sieved
-        The patterns of the last 30 days that would be proposed, and the others by gate.
+        The patterns of these days that would be proposed, and the others by gate.
     follows : mapping
-        How often a tool was called right after another one in a request, both by name.
+        How often a tool's successful call came right after another's in a request, both by name; a request
+        begins with `BEGIN` and ends with `END`.
     sources : mapping
         How often the value of a tool's argument came from a tool's result or from the question: (tool,
         argument, source) -> calls, of a sample of requests.
     """
 
     days: Days
-    by_day: dict[date, int]
+    by_day: Mapping[date, int]
+    n_neutral: int
     categories: Sequence[Interval]
     failures: Sequence[Failure]
+    causes: Sequence[Cause]
     tools: Sequence[ToolFigures]
     sieved: Sieved
     follows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 
+    @property
+    def n_records(self) -> int:
+        """Records of the window."""
+        return sum(self.by_day.values())
+
     def tool(self, name: str) -> ToolFigures | None:
         """Return the figures of a tool."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    def around(self, name: str) -> list[Edge]:
-        """Return what was called right before and right after a tool."""
-        pairs = ((pair, n) for pair, n in self.follows.items() if name in pair)
-        return [Edge(*pair, n) for pair, n in pairs]
+    def before(self, name: str) -> list[Edge]:
+        """Return what comes right before a tool, the most frequent first."""
+        return heaviest(Edge(*pair, n) for pair, n in self.follows.items() if pair[1] == name)
+
+    def after(self, name: str) -> list[Edge]:
+        """Return what comes right after a tool, the most frequent first."""
+        return heaviest(Edge(*pair, n) for pair, n in self.follows.items() if pair[0] == name)
 
 
 def shared(activity: Activity, words: Vocabulary) -> Activity:
-    """Return the activity without categories and tools that only the log names."""
+    """Return the activity without errors, and without categories and tools that only the log names."""
     declared = {rule.label for rule in words.settings.categories}
-    is_known = words.is_known
+    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
     return replace(
         activity,
         categories=[rate for rate in activity.categories if rate.label in {*declared, UNSPECIFIED}],
-        failures=[one for one in activity.failures if is_known(one.tool)],
-        tools=[tool for tool in activity.tools if is_known(tool.name)],
-        follows={pair: n for pair, n in activity.follows.items() if all(map(is_known, pair))},
+        failures=[failure for failure in activity.failures if failure.tool in known],
+        causes=(),
+        tools=[tool for tool in activity.tools if tool.name in known],
+        follows={pair: n for pair, n in activity.follows.items() if {*pair} <= {*known, BEGIN, END}},
         sources={
-            place: n
-            for place, n in activity.sources.items()
-            if is_known(place[0])
-            and (place[2] == QUESTION or is_known(place[2]))
-            and place[1] in words.parameters(place[0])
+            (tool, argument, place): n
+            for (tool, argument, place), n in activity.sources.items()
+            if tool in known and argument in words.parameters(tool) and place in {*known, QUESTION}
         },
     )
 
@@ -123,8 +153,6 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
     ------
     WorkspaceError
         Records or verdicts are unreadable.
-    GitError
-        The clone is shallow, so its promotions cannot be read.
     """
     with open_mining(workspace, MiningOptions()) as mined:
         until = min(newest_day(mined.rollups) or now.date(), now.date())
@@ -133,13 +161,20 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         return Activity(
             days=days,
             by_day=_by_day(window, days),
+            n_neutral=window.n_neutral(),
             categories=_categories(window),
             failures=_failures(window),
+            causes=_causes(window),
             tools=_tools(window),
             sieved=_sieved(mined, until),
             follows=_follows(window),
             sources=_sources(window),
         )
+
+
+def heaviest(edges: Iterable[Edge]) -> list[Edge]:
+    """Sort edges by weight, the greatest first."""
+    return sorted(edges, key=lambda edge: (-edge.weight, edge.start, edge.end))
 
 
 def rate_of(label: str, hits: int, n: int) -> Interval:
@@ -168,14 +203,28 @@ def _failures(window: Window) -> list[Failure]:
     return [Failure(tool, reason, n, us / 1e6) for tool, reason, n, us in ordered.collect().iter_rows()]
 
 
+def _causes(window: Window) -> list[Cause]:
+    failed = window.calls.filter(pl.col("error_class") != "")
+    keys = ("tool", "error_class", "template")
+    ordered = failed.group_by(keys).agg(pl.col("n").sum()).sort("n", *keys, descending=[True, *[False] * 3])
+    rows = ordered.group_by("tool", maintain_order=True).head(_MAX_CAUSES).collect()
+    texts = window.texts_of("template", rows["template"])
+    causes = (Cause(tool, name, texts.get(text, ""), n) for tool, name, text, n in rows.iter_rows())
+    return sorted(causes, key=lambda cause: -cause.n)
+
+
 def _tools(window: Window) -> list[ToolFigures]:
     failed = pl.col("n").filter(pl.col("error_class") != "").sum()
-    rows = window.calls.group_by("tool").agg(n=pl.col("n").sum(), failed=failed)
+    wasted_s = pl.col("wasted_us").sum() / 1e6
+    rows = window.calls.group_by("tool").agg(n=pl.col("n").sum(), failed=failed, wasted=wasted_s)
     return [ToolFigures(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
 
 
 def _sieved(mined: Mined, until: date) -> Sieved:
-    known = mined.known_keys()
+    try:
+        known = mined.known_keys()
+    except GitError:  # a shallow clone: what is promoted counts as new
+        known = mined.judgments.rejected()
     return sieve(mined.rollups, mined.workspace.settings.gates, known=known, today=until)
 
 
@@ -184,14 +233,15 @@ def _follows(window: Window) -> Counter[tuple[str, str]]:
     pairs: Counter[tuple[str, str]] = Counter()
     for shape, text in window.texts_of("shape", counts).items():
         steps = msgspec.json.decode(text, type=tuple[Step, ...])
-        for first, second in pairwise(steps):
-            pairs[first.name, second.name] += counts[shape]
+        names = [BEGIN, *(step.name for step in steps), END] if steps else []
+        for pair in pairwise(names):
+            pairs[pair] += counts[shape]
     return pairs
 
 
 def _sources(window: Window) -> Counter[tuple[str, str, str]]:
     sample = read_sample(window)
-    tools = sorted({call.tool for _, _, call in sample.calls()}, key=len, reverse=True)
+    tools = sorted(sample.tools, key=len, reverse=True)
     counted: Counter[tuple[str, str, str]] = Counter()
     for _, _, call in sample.calls():
         for name, argument in call.arguments.items():
@@ -201,5 +251,9 @@ def _sources(window: Window) -> Counter[tuple[str, str, str]]:
 
 
 def _tool_of(path: str, tools: Sequence[str]) -> str:
-    """Return the tool whose result a path such as ``list_orders[].id`` is in, or `QUESTION`."""
-    return next((tool for tool in tools if path.startswith(tool)), path)
+    """Return the tool whose result a path such as ``list_orders[].id`` is in, or ``question``.
+
+    Names of tools may have dots, so the longest that fits is the tool; ``tools`` are sorted accordingly.
+    """
+    fitting = (tool for tool in tools if path.startswith(tool) and path[len(tool) :][:1] in {"", ".", "["})
+    return next(fitting, re.split(r"[.\[]", path, maxsplit=1)[0])

@@ -7,14 +7,19 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from coreloop.pages.shown import shown
+from coreloop.pages.shown import short, shown
+from coreloop.text import fitted, printable
 
-_WIDTH: Final = 640
-_LABELS: Final = 200
-"""Columns for labels, left of the bars."""
-_ROW: Final = 30
-_CHARS: Final = 26
-"""Of a label; the table behind the chart has it whole."""
+_WIDTH: Final = 440
+"""Letters stay legible on a phone, which is three quarters as wide."""
+_ROW: Final = 44
+"""Of a label and its bar below it."""
+_COLUMNS: Final = 56
+"""Of a label, two for a wide letter; the table behind the chart has more of it."""
+_NODE_ROW: Final = 30
+_NODE_COLUMNS: Final = 20
+_NODE_WIDTH: Final = 150
+_END_COLUMNS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,36 +79,36 @@ def interval_chart(
         Translates the labels.
     """
     height = _ROW * len(rows) + 34
-    left, right = _LABELS, _WIDTH - 100
+    left, right = 16, _WIDTH - 124
     parts = [_axis(left, right, height - 24)]
     for number, row in enumerate(rows):
-        y, kind = _ROW * number + 18, "-2" if row.is_other else ""
+        y, kind = _ROW * number + 30, "-2" if row.is_other else ""
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
         parts += [
-            _text(words(row.label), left - 10, y + 4, end=True),
+            _text(words(row.label), 0, y - 16),
             Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
                 kind, x_low, x_high, y, y
             ),
             Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
             _text(row.note, right + 12, y + 4),
         ]
-    told = (f"{words(row.label)}: {row.value:.0%} ({row.low:.0%} to {row.high:.0%})" for row in rows)
+    told = (f"{words(row.label)}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
 def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
     """Draw numbers as bars; as `interval_chart` otherwise."""
-    height, left, right = _ROW * len(rows) + 8, _LABELS, _WIDTH - 150
+    height, longest = _ROW * len(rows), _WIDTH - 130
     most = max((row.value for row in rows), default=0) or 1
     parts = []
     for number, row in enumerate(rows):
-        y, length = _ROW * number + 6, (right - left) * max(row.value, 0) / most
+        y, length = _ROW * number + 20, longest * max(row.value, 0) / most
         parts += [
-            _text(words(row.label), left - 10, y + 14, end=True),
-            Markup('<rect class="mark" x="{}" y="{}" width="{:.1f}" height="18" rx="2"/>').format(
-                left, y, max(length, 1)
+            _text(words(row.label), 0, y - 6),
+            Markup('<rect class="mark" x="0" y="{}" width="{:.1f}" height="16" rx="2"/>').format(
+                y, max(length, 1 if row.value > 0 else 0)
             ),
-            _text(row.note, left + length + 8, y + 14),
+            _text(row.note, length + 8, y + 13),
         ]
     told = (f"{words(row.label)}: {row.note}" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
@@ -151,30 +156,35 @@ def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> 
         if placed:
             x, y = placed[-1]
             parts.append(Markup('<circle class="mark{}" cx="{:.1f}" cy="{:.1f}" r="4"/>').format(kind, x, y))
-            parts.append(_text(label, x + 8, y + 4))
+            parts.append(_text(label, x + 8, y + 4, columns=_END_COLUMNS))
     told = (f"{label}: {', '.join(f'{point:.0%}' for point in points)}" for label, points in lines.items())
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
-    """Draw weighted edges from names on the left to names on the right."""
+def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
+    """Draw weighted edges from names on the left to names on the right; as `interval_chart` otherwise."""
     starts = list(dict.fromkeys(edge.start for edge in edges))
     ends = list(dict.fromkeys(edge.end for edge in edges))
-    height = _ROW * max(len(starts), len(ends), 1) + 12
+    height = _NODE_ROW * max(len(starts), len(ends), 1) + 12
     most = max((edge.weight for edge in edges), default=1) or 1
-    left, right = _LABELS, _WIDTH - _LABELS
+    left, right = _NODE_WIDTH, _WIDTH - _NODE_WIDTH
     parts = []
     for edge in edges:
-        y1, y2 = (_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end)))
+        y1, y2 = (
+            _NODE_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end))
+        )
         middle, width = (left + right) / 2, ceil(6 * edge.weight / most)
         parts.append(
             Markup('<path class="line" stroke-width="{}" d="M{},{} C{},{} {},{} {},{}"/>').format(
                 width, left, y1, middle, y1, middle, y2, right, y2
             )
         )
-    parts += [_text(name, left - 8, _ROW * at + 22, end=True) for at, name in enumerate(starts)]
-    parts += [_text(name, right + 8, _ROW * at + 22) for at, name in enumerate(ends)]
-    told = (f"{edge.start} → {edge.end}: {edge.weight:,}" for edge in edges)
+    for names, x, is_left in ((starts, left - 8, True), (ends, right + 8, False)):
+        parts += [
+            _text(words(name), x, _NODE_ROW * at + 22, end=is_left, columns=_NODE_COLUMNS)
+            for at, name in enumerate(names)
+        ]
+    told = (f"{words(edge.start)} → {words(edge.end)}: {edge.weight:,}" for edge in edges)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
@@ -195,14 +205,27 @@ def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
         )
 
 
-def _text(text: str, x: float, y: float, *, end: bool = False) -> Markup:
-    short = text if len(text) <= _CHARS else f"{text[: _CHARS - 1]}…"
+def _text(text: str, x: float, y: float, *, end: bool = False, columns: int = _COLUMNS) -> Markup:
     anchor = Markup(' text-anchor="end"') if end else ""
-    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(x, y, anchor, shown(short))
+    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(
+        x, y, anchor, fitted(printable(text), columns)
+    )
 
 
 def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
     return Markup(
         '<svg role="img" viewBox="0 0 {} {:.0f}" width="{}" height="{:.0f}" aria-labelledby="{}-t {}-d">'
         '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}</svg>'
-    ).format(_WIDTH, height, _WIDTH, height, id, id, id, title, id, shown(text), Markup("").join(parts))
+    ).format(
+        _WIDTH,
+        height,
+        _WIDTH,
+        height,
+        id,
+        id,
+        id,
+        shown(title),
+        id,
+        shown(short(text, 2000)),
+        Markup("").join(parts),
+    )

@@ -1,13 +1,15 @@
 """The section on health: from records to merges, where things fall, and what needs a human."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from coreloop.errors import CoreloopError
 from coreloop.mine.session import MiningOptions
-from coreloop.pages.activity import Activity, read_activity, shared
+from coreloop.pages.activity import Activity, Failure, read_activity, shared
 from coreloop.pages.charts import Bar
+from coreloop.pages.figures import count, seconds
 from coreloop.pages.section import Section, View
 from coreloop.pages.snapshot import Snapshot
 from coreloop.pages.source import Source
@@ -16,25 +18,48 @@ from coreloop.status.facts import Status
 from coreloop.status.read import read_status
 
 _MAX_SHOWN: Final = 12
+_GATES: Final = {
+    "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
+    "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
+    "min_unique_questions": (
+        "too few different questions",
+        "record more, or lower gates: min_unique_questions",
+    ),
+    "steps_not_recorded": ("calls were omitted from the records", ""),
+    "known": ("promoted, on a branch or rejected already", ""),
+}
+"""Gate -> why a pattern does not pass it, and what to do."""
+_REFUSALS: Final = {"weak": "the evidence is weak", "redundant": "another line or the docstring says it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """What does not go on to the next stage: how many, why, and what to do, if anything."""
+
+    stage: str
+    reason: str
+    n: int
+    todo: str = ""
 
 
 def read_health(source: Source) -> View:
     """Read the state of the loop, and the activity of the newest days with records."""
-    status = _status(source)
-    activity = read_kept_activity(source)
-    view: dict[str, Any] = {"status": status.value, "read_at": status.read_at, "problem": status.problem}
+    status, problem = _status(source)
+    kept = read_kept_activity(source)
+    activity = kept.value if kept is not None and kept.value.n_records else None
+    view: dict[str, Any] = {
+        "status": status.value if status else None,
+        "read": [snapshot for snapshot in (status, kept) if snapshot],
+        "problem": problem,
+        "activity": activity,
+    }
     if activity is None:
-        return view | {"activity": None, "funnel": (), "fell": {}}
+        return view
     return view | {
-        "activity": activity.value,
-        "funnel": _funnel(source, status.value, activity.value),
-        "fell": _fell(source, activity.value),
-        "categories": activity.value.categories[:_MAX_SHOWN],
-        "failures": activity.value.failures[:_MAX_SHOWN],
-        "wasted": [
-            Bar(f"{one.tool}: {one.error_class}", one.wasted_s, f"{one.wasted_s:,.1f} s, {one.n:,}")
-            for one in activity.value.failures[:_MAX_SHOWN]
-        ],
+        "funnel": _funnel(source, view["status"], activity),
+        "falls": _falls(source, view["status"], activity),
+        "categories": activity.categories[:_MAX_SHOWN],
+        "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
     }
 
 
@@ -43,52 +68,82 @@ def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
     workspace = source.workspace
     if not workspace.records_dir.is_dir():
         return None
-    folders = [workspace.records_dir, workspace.judgments_dir]
-    kept = source.snapshots.get("activity", folders, lambda: read_activity(workspace, now=source.now))
+    places = [workspace.records_dir, workspace.judgments_dir, workspace.replays_file]
+    kept = source.snapshots.get("activity", places, lambda: read_activity(workspace, now=source.now))
     if not source.is_shared:
         return kept
     words = vocabulary(workspace, [tool.name for tool in kept.value.tools])
     return replace(kept, value=shared(kept.value, words))
 
 
-def _status(source: Source) -> Snapshot[Status]:
+def _status(source: Source) -> tuple[Snapshot[Status] | None, str]:
+    """The state of the loop, or why it cannot be read, such as for a shallow clone."""
     workspace = source.workspace
     places = [
         *(workspace.records_dir, workspace.judgments_dir, workspace.candidates_dir),
-        *(workspace.counterexamples_dir, workspace.root / ".git" / "HEAD"),
+        *(workspace.counterexamples_dir, workspace.dropped_file, workspace.reach_file),
+        *source.git_places,
     ]
-    return source.snapshots.get(
-        "status",
-        places,
-        lambda: read_status(workspace, now=source.now, environ=source.environ, mining=MiningOptions()),
-    )
+    try:
+        return source.snapshots.get("status", places, lambda: _read_status(source)), ""
+    except CoreloopError as error:
+        return None, str(error)
 
 
-def _funnel(source: Source, status: Status, activity: Activity) -> list[Bar]:
+def _read_status(source: Source) -> Status:
+    return read_status(source.workspace, now=source.now, environ=source.environ, mining=MiningOptions())
+
+
+def _funnel(source: Source, status: Status | None, activity: Activity) -> list[Bar]:
     """From the records of the window to what was merged."""
     proposals = read_kept_proposals(source)
-    promotions = status.promotions
-    merged = promotions.merged if promotions else 0
     steps = {
-        "Records": sum(activity.by_day.values()),
+        "Records": activity.n_records,
         "Patterns": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
         "Proposals": len(proposals),
         "Proposals with a text": sum(one.entry.refused is None for one in proposals.values()),
-        "Pull requests": merged + (len(promotions.open) if promotions else 0),
-        "Merged": merged,
     }
-    return [Bar(label, n, f"{n:,}") for label, n in steps.items()]
+    if status is not None and status.promotions is not None:
+        steps["Pull requests"] = status.promotions.merged + len(status.promotions.open)
+        steps["Merged"] = status.promotions.merged
+    return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
-def _fell(source: Source, activity: Activity) -> Mapping[str, int]:
-    """Why patterns are not proposed, and why proposals have no text."""
-    refused = Counter(
-        one.entry.refused.partition(":")[0]
-        for one in read_kept_proposals(source).values()
-        if one.entry.refused is not None
-    )
-    gates = {reason: n for reason, n in activity.sieved.fell.items() if n}
-    return {**gates, **dict(refused.most_common(_MAX_SHOWN))}
+def _falls(source: Source, status: Status | None, activity: Activity) -> list[Fall]:
+    """What goes no further, stage by stage."""
+    falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
+    return [fall for fall in falls if fall.n]
+
+
+def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
+    if status is not None:
+        unreadable = status.log.skipped if status.log is not None else {}
+        yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
+        yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
+    yield Fall("Records", "neither success nor failure", activity.n_neutral)
+
+
+def _of_patterns(activity: Activity) -> Iterator[Fall]:
+    for gate, n in activity.sieved.fell.items():
+        reason, todo = _GATES.get(gate, (gate, ""))
+        yield Fall("Patterns", reason, n, todo)
+
+
+def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
+    refused = (one.entry.refused for one in read_kept_proposals(source).values())
+    reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
+    for reason, n in reasons.most_common(_MAX_SHOWN):
+        yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
+    if status is not None:
+        rejected = status.candidates.rejected + status.counterexamples.rejected
+        yield Fall("Proposals with a text", "rejected by a verdict", rejected)
+    if status is not None and status.promotions is not None:
+        yield Fall("Merged", "reverted", status.promotions.reverted)
+
+
+def _wasted(failure: Failure) -> Bar:
+    note = f"{seconds(failure.wasted_s)}, {count(failure.n)} ×"
+    return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
 
 
 HEALTH: Final = Section(name="health", title="Health", read=read_health)

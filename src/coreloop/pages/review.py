@@ -87,10 +87,7 @@ def _proposals(source: Source) -> Sequence[Waiting]:
 
 
 def _known(source: Source) -> frozenset[str]:
-    workspace = source.workspace
-    git = workspace.root / ".git"
-    places = [git / "HEAD", git / "packed-refs", git / "refs" / "heads", git / "refs" / "remotes" / "origin"]
-    return source.snapshots.get("known", places, lambda: _read_known(source)).value
+    return source.snapshots.get("known", source.git_places, lambda: _read_known(source)).value
 
 
 def _read_known(source: Source) -> frozenset[str]:

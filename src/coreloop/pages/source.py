@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import coreloop.research.kind
 import coreloop.runs.driver.driven  # noqa: F401 - registers a kind of runs, as the line above
@@ -40,6 +41,13 @@ class Source:
     tables: RepairStore
     snapshots: Snapshots = field(default_factory=Snapshots)
     is_shared: bool = False
+
+    @property
+    def git_places(self) -> list[Path]:
+        """What changes with the branches of the clone."""
+        git = self.workspace.root / ".git"
+        names = ("HEAD", "packed-refs", "logs/HEAD", "refs/heads", "refs/remotes/origin")
+        return [git / name for name in names]
 
     @property
     def now(self) -> datetime:

@@ -248,7 +248,7 @@ class RepairSettings:
         Rounds of repair that all answers together may take in an hour (UTC).
     """
 
-    max_per_hour: int = 200
+    max_per_hour: int = field(default=200, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import normpath
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import open_regular
@@ -89,6 +90,11 @@ class Workspace:
     def search_paths(self) -> list[Path]:
         """Files and folders that should be indexed."""
         return [self.root / path for path in self.settings.search.paths]
+
+    @property
+    def schemas(self) -> frozenset[str]:
+        """Declared schemas by their paths from the project's folder, without ``./`` and ``//``."""
+        return frozenset(map(normpath, self.settings.schemas))
 
     @property
     def pages_dir(self) -> Path:

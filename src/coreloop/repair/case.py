@@ -89,7 +89,7 @@ class Repaired:
     round : int
         1 or 2.
     actions : tuple of str
-        See `coreloop.repair.actions`.
+        See `coreloop.repair.actions`; empty if the hour's rounds were used up.
     jobs : tuple of str
         What was done, a line each: ``index.file README.md: done``.
     """

@@ -31,6 +31,8 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     ------
     UsageError
         The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
     RunStoreError
         A database cannot be used.
 

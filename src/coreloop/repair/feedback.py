@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
 from threading import Event
@@ -14,6 +14,7 @@ import msgspec
 from coreloop.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.jobs.job import Job
 from coreloop.judgments import USER, Judgment, Verdict, append_judgment
+from coreloop.mine.decode import has_record
 from coreloop.records import encodable
 from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.case import KIND, SIGNALLED, Asked, case_of
@@ -27,9 +28,11 @@ from coreloop.runs.load import load_run
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
+from coreloop.text import printable
 
 MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100
+_NEWEST: Final = 100
 _POLL_S: Final = 0.2
 
 
@@ -40,7 +43,8 @@ class Notice:
     Attributes
     ----------
     kind : str
-        ``answer``: there is another one; ``progress``: it is being worked on; ``none``: nobody rejected it.
+        ``answer``: the search for another one has ended; ``progress``: it is being worked on; ``none``:
+        nobody rejected it, or its run was removed since.
     text : str
         One line for the person.
     answer : Answer or None
@@ -76,6 +80,10 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
     ------
     UsageError
         The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
+    WorkspaceError
+        The verdict cannot be written; nothing is stored then.
     """
     kind = kind_of(value)
     if not message_id.strip() or len(message_id) > _MAX_ID_CHARS:
@@ -88,11 +96,14 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
         message_id=message_id,
         kind=kind,
         reason=encodable(reason)[:MAX_REASON_CHARS],
-        mended_by=_mending_run(desk, answered, now) if answered and kind == "down" else "",
+        mended_by="",
         created_at=now,
     )
-    desk.tables.add_feedback(feedback)
+    # first: if it fails, nothing is stored
     append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
+    if answered and kind == "down":
+        feedback = replace(feedback, mended_by=_mending_run(desk, answered, now))
+    desk.tables.add_feedback(feedback)
     return feedback
 
 
@@ -128,15 +139,21 @@ def answer_again(
 
 
 def newest_answer(desk: RepairDesk) -> str:
-    """Return the id of the newest answer.
+    """Return the id of the newest answer that a person was shown.
+
+    Answers of `verify`, searches for a better answer that found none, and what has not ended are left out.
 
     Raises
     ------
     UsageError
         There is none.
     """
-    for row in desk.desk.store.runs(kind=KIND, limit=1):
-        return row.run_id
+    for row in desk.desk.store.runs(kind=KIND, limit=_NEWEST):
+        state = load_run(desk.desk.store, row.run_id)[0].state
+        asked = case_of(state).asked
+        was_shown = answer_of(state).supported or not asked.mends
+        if state.is_terminal and was_shown and not asked.is_replay:
+            return row.run_id
     raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
 
 
@@ -170,22 +187,33 @@ def wait_for_notice(desk: RepairDesk, message_id: str, seconds: float) -> Notice
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
     give_up_at = time.monotonic() + seconds
-    while not (state := load_run(desk.desk.store, run_id)[0].state).is_terminal:
-        if time.monotonic() >= give_up_at:
-            return Notice(kind="progress", text=_progress(state))
-        time.sleep(_POLL_S)
+    try:
+        while not (state := load_run(desk.desk.store, run_id)[0].state).is_terminal:
+            if time.monotonic() >= give_up_at:
+                return Notice(kind="progress", text=_progress(state))
+            time.sleep(_POLL_S)
+    except RunNotFoundError:
+        return Notice(kind="none", text="the search for another answer was removed")
     answer = answer_of(state)
     text = "there is another answer" if answer.supported else "no other evidence was found; a gap is noted"
     return Notice(kind="answer", text=text, answer=answer)
 
 
 def _answered(desk: RepairDesk, message_id: str) -> State | None:
-    """Return the run of an answer; None for another request's id."""
-    try:
+    """Return the run of an answer; None for another request's id.
+
+    Raises
+    ------
+    RunNotFoundError
+        Nothing has this id.
+    """
+    with suppress(RunNotFoundError):
         state = load_run(desk.desk.store, message_id)[0].state
-    except RunNotFoundError:
-        return None
-    return state if state.kind == KIND else None
+        if state.kind == KIND:
+            return state
+    if not has_record(message_id, desk.workspace.records_dir):
+        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+    return None
 
 
 def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
@@ -205,8 +233,8 @@ def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
     store = desk.desk.store
     _, newest = load_run(store, run_id)
     store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
-    _put_job(desk, answered.run_id, run_id)
-    return run_id
+    job = _put_job(desk, answered.run_id, run_id)
+    return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 
 
 def _put_job(desk: RepairDesk, message_id: str, run_id: str) -> Job:

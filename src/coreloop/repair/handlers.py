@@ -34,8 +34,13 @@ def job_handlers(desk: RepairDesk) -> Mapping[str, Handler]:
 
 def _index(workspace: Workspace, locations: list[str]) -> dict[str, int]:
     root = workspace.root.resolve()
-    report = index_paths(workspace, [_inside(root, location) for location in locations], now=_now())
-    return dict(report.counts)
+    paths = [_inside(root, location) for location in locations]
+    try:
+        return dict(index_paths(workspace, paths, now=_now()).counts)
+    except WorkspaceError:
+        if any(path.exists() for path in paths):
+            raise
+        return {}  # removed before it was indexed: nothing is left to do
 
 
 def _chain(workspace: Workspace, location: str) -> list[str]:

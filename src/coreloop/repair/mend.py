@@ -1,6 +1,7 @@
 """A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from coreloop.repair.evidence import question_key
 from coreloop.repair.handlers import job_handlers
 from coreloop.repair.retrieve import Retrieved
 from coreloop.repair.signals import Reason
-from coreloop.repair.targets import likely_files, suggested_links
+from coreloop.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.run import Run
@@ -34,6 +35,8 @@ from coreloop.search.index.pending import read_coverage
 
 REPAIR: Final = "repair"
 """Name of the steps."""
+USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
+"""Stands in place of the jobs of a round."""
 
 
 def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
@@ -62,13 +65,20 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
         actions = _applicable(actions_for([reason], round_), desk)
         specs = list(jobs_for(actions, targets))
         done = _do(run, desk, specs, round_) if specs else []
-        helps = [line for line in done if not line.startswith(SUGGEST_LINK)]  # those wait for a person
+        helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
+        said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
         if helps or {STRICT, OTHER_MODEL} & set(actions):
-            said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
-            run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
+            _record(run, said)
             run.record(events.Progressed, what=REPAIR)
             return case.asked.may_repair
+        if USED_UP in done:
+            _record(run, replace(said, actions=()))
+            break
     return False
+
+
+def _record(run: Run, said: Repaired) -> None:
+    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
 
 
 def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
@@ -82,7 +92,8 @@ def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
     root = desk.workspace.root.resolve()
     pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
-    files = likely_files(run.state.question, stale, root)
+    likely = likely_files(run.state.question, stale, root)
+    files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     return Targets(
         run_id=run.run_id,
@@ -104,7 +115,7 @@ def _do(run: Run, desk: RepairDesk, specs: Sequence[JobSpec], round_: int) -> li
 def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
     asked = case_of(run.state).asked
     if not desk.tables.take_repair(datetime.now(UTC), most=desk.workspace.settings.repair.max_per_hour):
-        return []
+        return [USED_UP]
     jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
     open_ = [job.id for job in jobs if not job.is_finished]
     if asked.may_repair and open_:

@@ -82,7 +82,7 @@ def answer_of(state: State) -> Answer:
         degraded=bool(last.problem),
         supported=bool(last.sentences),
         signals=tuple(signal.reason for signal in case.signals),
-        repairs=len(case.repairs),
+        repairs=sum(bool(repair.actions) for repair in case.repairs),
         run_id=state.run_id,
         session_id=case.asked.session_id,
         model=last.model,

@@ -12,6 +12,7 @@ import msgspec
 
 from coreloop.errors import SearchTimeoutError
 from coreloop.models.questions import search_words
+from coreloop.repair.actions import Target
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.evidence import fresh_sources, question_key
 from coreloop.repair.targets import reference
@@ -19,6 +20,7 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.run import Run
 from coreloop.search.index.declared import entry_named, find_fields, find_symbols, is_named
 from coreloop.search.index.imports import indexed_imports
+from coreloop.search.index.pending import stale_files
 from coreloop.search.provider import Found, SearchLimits
 from coreloop.search.source import Source
 
@@ -47,12 +49,15 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         Why a search failed; "" if none did.
     elapsed_ms : int
         Of all searches.
+    stale : tuple of Target
+        Files that were found, but changed or were removed since they were indexed; no source is of them.
     """
 
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
     problem: str = ""
     elapsed_ms: int = 0
+    stale: tuple[Target, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -86,7 +91,7 @@ def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
 
 
 def find_sources(desk: RepairDesk, question: str) -> Retrieved:
-    """Search everywhere at once; the same passage counts once.
+    """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
     Parameters
     ----------
@@ -107,21 +112,22 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         answer = text.result()
         called, declared = _in_time(symbols), _in_time(fields)
     passages = answer.sources if isinstance(answer, Found) else ()
-    best = _unique(
-        [
-            ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
-            ("injected", injected),
-            ("text", passages[:_TEXTS]),
-            ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
-            ("symbol", called),
-            ("schema", [*declared, *_linked(desk, called, now=now)]),
-        ]
-    )
+    found: list[tuple[Origin, Sequence[Source]]] = [
+        ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
+        ("injected", injected),
+        ("text", passages[:_TEXTS]),
+        ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
+        ("symbol", called),
+        ("schema", [*declared, *_linked(desk, called, now=now)]),
+    ]
+    stale = _stale(desk, found, now=now)
+    best = _unique(_without(found, {file.path for file in stale}))
     return Retrieved(
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
         problem=getattr(answer, "reason", ""),
         elapsed_ms=round((time.monotonic() - started) * 1000),
+        stale=tuple(stale),
     )
 
 
@@ -131,6 +137,24 @@ def _in_time(search: Future[list[Source]]) -> list[Source]:
         return search.result()
     except SearchTimeoutError:
         return []
+
+
+def _stale(
+    desk: RepairDesk, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime
+) -> list[Target]:
+    locations = {source.location for _, sources in found for source in sources}
+    files = stale_files(desk.workspace, locations, now=now)
+    return [Target(path=file.location, version=file.version) for file in files]
+
+
+def _without(
+    found: Sequence[tuple[Origin, Sequence[Source]]], stale: Collection[str]
+) -> list[tuple[Origin, Sequence[Source]]]:
+    """Leave out what the index has of stale files; evidence is taken from the files as they are."""
+    return [
+        (origin, [source for source in sources if origin == "injected" or source.location not in stale])
+        for origin, sources in found
+    ]
 
 
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:

@@ -53,7 +53,7 @@ def changed_sources(state: State, workspace: Workspace) -> tuple[ChangedSource, 
 
 
 def changed_line(changed: Sequence[ChangedSource]) -> str:
-    """Name the files in one line: ``changed since: docs/a.md [1]; removed since: docs/b.md [2]``."""
+    """Name the files in one line: ``changed since: a.md [1]; removed since: b.md [2]``."""
     return "; ".join(_named(changed))
 
 
@@ -65,7 +65,7 @@ def _named(changed: Sequence[ChangedSource]) -> Iterator[str]:
 
 def _read(workspace: Workspace, location: str) -> str | None:
     """Return the text of a file as the index reads it, or None if it cannot be read; a missing one raises."""
-    extract = extractor_of(location, workspace.settings.schemas)
+    extract = extractor_of(location, workspace.schemas)
     try:
         with open_regular(workspace.root / location) as file:
             data = file.read(MAX_FILE_BYTES)

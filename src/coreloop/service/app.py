@@ -7,23 +7,20 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coreloop.errors import CoreloopError
-from coreloop.service.log import log, log_bug
+from coreloop.service.log import log
 from coreloop.service.pages import Pages, home
-from coreloop.service.problems import Problem, bug, problem_of, problem_response
+from coreloop.service.problems import Problem, problem_of, problem_response
 from coreloop.service.route import Endpoint
 from coreloop.service.routes import ROUTES
 from coreloop.service.service import Service
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
-_KINDS: Final = {404: "not_found", 405: "method"}
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -53,14 +50,15 @@ class _Front:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["coreloop.trace_id"] = trace_id = _trace_id(Headers(scope=scope))
         scope["app"] = self  # so that the router raises instead of answering in plain text
-        started, trace_id = time.monotonic(), _trace_id(Headers(scope=scope))
+        started = time.monotonic()
         sent = _Sent(send, trace_id, is_last=self._service.leave.is_set)
         try:
             self._check(scope)
             await self._router(scope, receive, sent)
         except Exception as error:
-            problem = _problem(error, trace_id)
+            problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)
         finally:
@@ -137,19 +135,3 @@ def _trace_id(headers: Headers) -> str:
     given = parts[1] if len(parts) == 4 else ""
     is_valid = len(given) == 32 and all(char in "0123456789abcdef" for char in given)
     return given if is_valid else token_hex(16)
-
-
-def _problem(error: Exception, trace_id: str) -> Problem:
-    if isinstance(error, Problem):
-        return error
-    if isinstance(error, HTTPException):
-        return Problem(
-            error.status_code, _KINDS.get(error.status_code, "http"), error.detail, headers=error.headers
-        )
-    if isinstance(error, CoreloopError):
-        problem = problem_of(error)
-        if problem.status >= 500:
-            log("error", error=str(error), trace_id=trace_id)
-        return problem
-    log_bug(trace_id)
-    return bug()

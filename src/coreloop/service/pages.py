@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from coreloop.errors import CoreloopError
 from coreloop.pages.frame import ROOT, Frame, choose_language
 from coreloop.pages.render import ASSETS, asset, render
 from coreloop.pages.section import Section
@@ -60,8 +59,8 @@ class Pages:
         try:
             with self._service.admission.request(caller):
                 response = await self._respond(request, reader, frame)
-        except (Problem, CoreloopError) as error:
-            problem = error if isinstance(error, Problem) else problem_of(error)
+        except Exception as error:
+            problem = problem_of(error, scope["coreloop.trace_id"])
             response = _page("error.html", frame, {"problem": problem}, problem.status)
         await send_in_time(response, scope, receive, send)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from coreloop.errors import (
@@ -19,9 +20,11 @@ from coreloop.errors import (
     UsageError,
 )
 from coreloop.models.contracts import ErrorDetail, ErrorResponse
+from coreloop.service.log import log, log_bug
 from coreloop.text import printable
 
 _MAX_CHARS: Final = 500
+_HTTP_KINDS: Final = {404: "not_found", 405: "method"}
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
@@ -79,8 +82,7 @@ def leaving(run_id: str = "") -> Problem:
     return Problem(503, "leaving", f"the service shuts down{run}", retryable=True, retry_after_s=1)
 
 
-def bug() -> Problem:
-    """Build what a request gets that met an error of ours."""
+def _bug() -> Problem:
     return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
 
 
@@ -94,8 +96,23 @@ def _hidden() -> Problem:
     )
 
 
-def problem_of(error: CoreloopError) -> Problem:
-    """Return what a caller sees of an error; those that name files of the server are for its log."""
+def problem_of(error: Exception, trace_id: str) -> Problem:
+    """Return what a caller sees of an error; what names files of the server, and bugs, are for its log."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        kind = _HTTP_KINDS.get(error.status_code, "http")
+        return Problem(error.status_code, kind, error.detail, headers=error.headers)
+    if not isinstance(error, CoreloopError):
+        log_bug(trace_id)
+        return _bug()
+    problem = _known(error)
+    if problem.status >= 500:
+        log("error", error=str(error), trace_id=trace_id)
+    return problem
+
+
+def _known(error: CoreloopError) -> Problem:
     if isinstance(error, ModelError):
         return Problem(502, error.kind, one_sentence(str(error)), retryable=error.is_retryable)
     for kind, (status, name, retryable) in _KINDS.items():

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.errors import UsageError
 from coreloop.history.repository import user_name
 from coreloop.judgments import Judgment, Verdict, append_judgment
-from coreloop.mine.decode import RecordLine, read_lines
+from coreloop.mine.decode import has_record
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
@@ -118,18 +118,7 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
             return keys[item_id]
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
     else:
-        if item_id and _occurs(item_id, workspace.records_dir):
+        if item_id and has_record(item_id, workspace.records_dir):
             return None
         places = f"{workspace.records_dir}"
     raise UsageError(f"no {printable(item_id)} in {places}; copy an id from there or from the queue")
-
-
-def _occurs(request_id: str, folder: Path) -> bool:
-    try:
-        return any(
-            isinstance(line, RecordLine) and line.fields.request_id == request_id
-            for path in sorted(folder.glob("*.jsonl"), reverse=True)
-            for line in read_lines(path)
-        )
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error

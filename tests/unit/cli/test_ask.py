@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from repairing import RETURN_QUESTION, SHIP_QUESTION, shop
+from coreloop.project.workspace import open_workspace
+from coreloop.repair.actions import SUGGEST_LINK
+from repairing import RETURN_QUESTION, SHIP_QUESTION, repair_desk, shop
+from researching import MOMENT
 
 
 @pytest.fixture
@@ -38,6 +41,16 @@ def test_a_repair_is_told_on_stderr(place: Path, entry_point):
         "  index.file docs/shipping.md: done\n"
         "  evidence.inject docs/shipping.md: done\n"
     )
+
+
+def test_a_repair_that_the_budget_does_not_allow_is_told_on_stderr(place: Path, entry_point):
+    (place / "coreloop.yaml").write_text("repair: {max_per_hour: 0}\n", encoding="utf-8")
+    code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
+    assert (code, "; 0 repairs; " in out) == (0, True)
+    assert errors.splitlines()[:2] == [
+        "attempt 1: insufficient_evidence",
+        "  no repair: this hour's rounds are used up (repair: max_per_hour)",
+    ]
 
 
 def test_json_has_the_answer(place: Path, entry_point):
@@ -100,6 +113,15 @@ def test_gates_are_shown(place: Path, entry_point):
     code, out, _ = entry_point(place, "repair", "gates")
     assert code == 0
     assert out.splitlines()[0] == "coverage   33.3%  1 of 3 files indexed and fresh"
+
+
+def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_point):
+    details = {"code_symbol": "rates.py::gone", "schema_ref": "gone.sql#t.rate", "reason": "both"}
+    with repair_desk(open_workspace(place)) as desk:
+        made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+    code, out, errors = entry_point(place, "repair", "apply", made.id)
+    assert (code, out.split()[:2]) == (1, [made.id, "failed"])
+    assert errors == "the index no longer has both ends of the link; nothing was applied\n"
 
 
 def test_an_unknown_suggestion_is_one_line(place: Path, entry_point):

@@ -61,6 +61,11 @@ def test_a_project_without_jobs_says_so(project: Path):
     assert jobs("work", "--until-idle").output == "0 done, 0 failed\n"
 
 
+def test_a_limit_that_no_database_can_hold_is_refused(project: Path):
+    result = jobs("list", "--limit", "9" * 20)
+    assert (result.exit_code, "is not in the range" in result.output) == (2, True)
+
+
 def test_a_worker_does_the_jobs_of_repairs(project: Path):
     job = put(project)
     done = jobs("work", "--until-idle")

@@ -64,6 +64,7 @@ FOLDERS = {
     "refine --out": "refine --in-dir . --out {}",
     "status --in-dir": "status --in-dir {}",
     "import --out": "import --from otlp in.jsonl --out {}",
+    "report --out": "report --out {}",
     "sanitize --out": "sanitize --mode hash --in logs/in.jsonl --out {}",
     "guard check --repo": f"guard check {EVENT} event.json --repo {{}}",
     "guard gather --repo": f"guard gather --out new {EVENT} event.json --repo {{}}",

@@ -48,6 +48,13 @@ def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, r
     assert done.stderr.splitlines()[-1] == "completed"
 
 
+def test_an_answer_from_a_file_that_changed_since_says_so(tmp_path: Path, research: Research):
+    project(tmp_path)
+    (tmp_path / "docs" / "han.md").write_text("# Han river\n\nIt was moved.\n", encoding="utf-8")
+    last = research(QUESTION).stderr.splitlines()[-1]
+    assert last == "changed since: docs/han.md [1]; dartlab-coreloop index reads them again"
+
+
 def test_an_iteration_that_is_not_the_last_says_that_the_next_begins(tmp_path: Path, research: Research):
     project(tmp_path)
     done = research("Who painted the Mona Lisa?", "--max-iters", "2")

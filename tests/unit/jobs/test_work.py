@@ -109,6 +109,23 @@ def test_a_job_that_takes_longer_than_its_lease_is_kept(tmp_path: Path):
         assert work(queue, {"long": long}, limit=1) == WorkReport(done=1)
 
 
+def test_a_heartbeat_that_fails_is_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    beats, kept, keep = [], Event(), SqliteQueue.keep
+
+    def keep_at_times(queue: SqliteQueue, job: Job) -> bool:
+        beats.append(job.id)
+        if len(beats) == 1:
+            raise RunStoreError("the database is locked")
+        kept.set()
+        return keep(queue, job)
+
+    monkeypatch.setattr(SqliteQueue, "keep", keep_at_times)
+    with queue_at(str(tmp_path / "jobs.db"), lease_s=1.0) as queue:
+        queue.put("wait", {})
+        assert work(queue, {"wait": lambda _: kept.wait(20)}, limit=1) == WorkReport(done=1)
+        assert queue.jobs()[0].result is True
+
+
 def test_a_result_that_comes_too_late_is_lost(tmp_path: Path):
     place = str(tmp_path / "jobs.db")
     with queue_at(place) as slow, queue_at(place) as other:

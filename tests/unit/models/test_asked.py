@@ -37,6 +37,11 @@ def quotes(question: str, *sources: tuple[str, str]) -> list[str]:
         ("삼성전자의 2024년 매출은 얼마인가?", [SAMSUNG], None),
         ("삼성전자의 2023년 매출은?", [YEARS], "2023년 매출은 258조 원이다."),
         ("삼성전자의 2021년 매출은?", [YEARS], None),
+        (
+            "Within how many days can a parcel be returned?",
+            [("Parcels", "Parcels are shipped within 2 days. A parcel can be returned for 30 days.")],
+            "A parcel can be returned for 30 days.",
+        ),
         ("KT가 2023년에 배당했나?", [NAVER, KT], "KT는 2023년에 주당 1,960원을 배당했다."),
         ("두산이 2023년에 배당했나?", [KT], None),
         ("포스코는 2023년 배당금을 얼마로 정했나?", [KIA, KT], None),

@@ -1,5 +1,7 @@
 """What a question asks, and the words to search for."""
 
+import unicodedata
+
 import pytest
 
 from coreloop.models.questions import is_korean, question_parts, search_words
@@ -37,4 +39,5 @@ def test_words_to_search_are_the_questions_own(question: str, words: str):
 
 def test_hangul_makes_a_question_korean():
     assert is_korean("API가 뭐야")
+    assert is_korean(unicodedata.normalize("NFD", "수도는?"))
     assert not is_korean("日本 API")

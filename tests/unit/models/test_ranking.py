@@ -89,6 +89,31 @@ def test_a_date_or_count_that_is_asked_for_counts(question: str, texts: tuple[st
     assert ranked_sentence.features["kind"] == kind
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When is the deadline of the pilot project?", "The deadline of the pilot project is Friday."),
+        ("When does the kitchen close?", "The kitchen closes at noon."),
+        ("How long does a refund take?", "A refund takes 5 working days."),
+        ("마감은 언제입니까?", "마감은 금요일입니다."),
+        ("행사는 언제 끝납니까?", "행사는 자정에 끝납니다."),
+    ],
+)
+def test_a_day_of_the_week_a_time_of_the_day_or_a_span_answers_when(question: str, text: str):
+    assert best_score(question, text) >= ANSWER_AT
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long does a refund take?", "A refund takes some effort."),
+        ("How long is the Han river?", "The Han river is wide."),
+    ],
+)
+def test_a_length_is_not_answered_by_something_else(question: str, text: str):
+    assert best_score(question, text) < ANSWER_AT
+
+
 def test_the_first_source_and_the_sentence_before_count():
     sentences = [
         Sentence(1, "한빛전자는 대전에 있다."),

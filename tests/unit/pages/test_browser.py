@@ -163,7 +163,14 @@ def _attack(source: Source) -> None:
     workspace, now = source.workspace, source.now
     calls = [[call(text), failed(text, {text[:60]: text}, text)] for text in HOSTILE]
     log = [
-        record(ts=now.isoformat(), question=text, category=text, model=text, tool_calls=calls[number], request_id=text)
+        record(
+            ts=now.isoformat(),
+            question=text,
+            category=text,
+            model=text,
+            tool_calls=calls[number],
+            request_id=text,
+        )
         for number, text in enumerate(HOSTILE)
     ]
     write_log(workspace.records_dir / f"{now.date()}.jsonl", log)
@@ -205,7 +212,4 @@ def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked:
             assert not visited.is_wider_than_its_window, path
         for name in ("tools", "work", "health"):
             assert "qzcanary" in visited.go(f"/ui/{name}").inner_text("main"), name
-        visited.page.screenshot(path="/tmp/shots/h.png", full_page=True)
-        visited.go("/ui/tools"); visited.page.screenshot(path=f"/tmp/shots/ht{width}.png", full_page=True)
-        visited.go("/ui/work"); visited.page.screenshot(path=f"/tmp/shots/hw{width}.png", full_page=True)
         assert [one for one in visited.complaints if "404" not in one] == []

@@ -1,15 +1,18 @@
 """Whole answers: at once, after a repair, after two, or never."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.errors import ModelError, UsageError
+from coreloop.jobs.work import work
 from coreloop.repair.case import case_of
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.run import answer
+from coreloop.repair.work import all_handlers
 from coreloop.research.answer import DEGRADED
 from coreloop.research.verify import NO_EVIDENCE
 from coreloop.runs.load import load_run
@@ -56,6 +59,46 @@ def test_a_file_that_changed_since_is_read_again(tmp_path: Path):
         found = answer("When does a parcel arrive by ferry on islands?", desk=desk)
     assert "after nine days" in found.answer
     assert found.repairs == 1
+
+
+def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
+    workspace = shop(tmp_path)
+    filler = "\n\n".join(f"Nothing of interest stands in line {line}." for line in range(300))
+    (tmp_path / "docs" / "returns.md").write_text(
+        f"# Returns\n\n{filler}\n\nA parcel can be returned within 60 days after delivery.\n",
+        encoding="utf-8",
+    )
+    with repair_desk(workspace) as desk:
+        found = answer(RETURN_QUESTION, desk=desk)
+    assert ("60 days" in found.answer, "30 days" in found.answer, found.repairs) == (True, False, 1)
+
+
+@pytest.mark.parametrize("may_repair", [True, False])
+def test_a_removed_file_is_no_source(may_repair: bool, tmp_path: Path):
+    workspace = shop(tmp_path)
+    (tmp_path / "docs" / "returns.md").unlink()
+    with repair_desk(workspace) as desk:
+        found = answer(RETURN_QUESTION, desk=desk, repair=may_repair)
+    assert "docs/returns.md" not in {source.location for source in found.citations}
+
+
+def test_a_file_that_was_only_touched_is_a_source(tmp_path: Path):
+    workspace = shop(tmp_path)
+    os.utime(tmp_path / "docs" / "returns.md", (1, 1))
+    with repair_desk(workspace) as desk:
+        found = answer(RETURN_QUESTION, desk=desk)
+    assert (found.supported, found.repairs) == (True, 0)
+
+
+def test_a_job_about_a_file_that_was_removed_before_it_has_nothing_to_do(tmp_path: Path):
+    with repair_desk(shop(tmp_path)) as desk:
+        answer(SHIP_QUESTION, desk=desk, repair=False)
+        (tmp_path / "docs" / "shipping.md").unlink()
+        work(desk.queue, all_handlers(desk), until_idle=True)
+        assert {(job.name, job.status, job.attempts) for job in desk.queue.jobs()} == {
+            ("index.file", "done", 1),
+            ("evidence.inject", "done", 1),
+        }
 
 
 def test_a_parameter_of_a_function_is_answered_from_its_docstring(tmp_path: Path):

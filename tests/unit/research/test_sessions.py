@@ -33,8 +33,7 @@ def test_the_newest_research_is_named_by_last_and_other_runs_are_none(tmp_path: 
 
 def test_a_research_that_was_stopped_unused_is_last_only_if_there_is_no_other(tmp_path: Path):
     with desk_in(project(tmp_path)) as desk:
-        older = begin_research(ASKED[0], Request(), desk)
-        newer = begin_research(ASKED[1], Request(), desk)
+        older, newer = sorted(begin_research(question, Request(), desk) for question in ASKED[:2])
         stop_run(desk.store, newer)
         assert named_session(desk.store, None) == older
         stop_run(desk.store, older)

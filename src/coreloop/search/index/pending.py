@@ -1,13 +1,17 @@
 """Files that should be indexed and are not, or that changed since."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
+from coreloop.files import open_regular
 from coreloop.project.workspace import Workspace
-from coreloop.search.index.store import known_files, reading
-from coreloop.search.index.tree import FoundFile, find_files
+from coreloop.search.index.store import KnownFile, known_files, reading
+from coreloop.search.index.tree import MAX_FILE_BYTES, FoundFile, find_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +23,13 @@ class PendingFile:
     location : str
         See `coreloop.search.source.Source`.
     reason : str
-        ``new``, or ``changed`` since it was indexed.
+        ``new``, or ``changed`` or ``removed`` since it was indexed.
     version : str
         Of its content, as far as size and time tell.
     """
 
     location: str
-    reason: Literal["new", "changed"]
+    reason: Literal["new", "changed", "removed"]
     version: str
 
 
@@ -68,10 +72,46 @@ def read_coverage(workspace: Workspace, *, now: datetime) -> Coverage:
     return Coverage(fresh, tuple(pending.values()))
 
 
+def stale_files(workspace: Workspace, locations: Collection[str], *, now: datetime) -> list[PendingFile]:
+    """Return those of some files whose content is not the indexed one.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    locations : collection of str
+        Of passages that were found; what the index does not have is left out.
+    now : datetime
+        With a time zone; for an index of an older version.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    with reading(workspace.index_file, now=now) as connection:
+        known = known_files(connection, only=locations)
+    compared = (_compared(workspace.root / location, known[location]) for location in sorted(known))
+    return [file for file in compared if file is not None]
+
+
+def _compared(path: Path, known: KnownFile) -> PendingFile | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return PendingFile(location=known.path, reason="removed", version=f"removed-{known.hash}")
+    if (state.st_size, state.st_mtime_ns) == (known.size_bytes, known.mtime_ns):
+        return None
+    with suppress(OSError), open_regular(path) as file:
+        if sha256(file.read(MAX_FILE_BYTES + 1)).hexdigest() == known.hash:
+            return None
+    return PendingFile(location=known.path, reason="changed", version=f"{state.st_size}-{state.st_mtime_ns}")
+
+
 def _files(workspace: Workspace) -> Iterator[FoundFile]:
     root, settings = workspace.root.resolve(), workspace.settings
     data_dir = (root / settings.data_dir).resolve()
     for start in workspace.search_paths:
-        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=frozenset(settings.schemas)):
+        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=workspace.schemas):
             if isinstance(file, FoundFile):
                 yield file

@@ -8,6 +8,7 @@ from coreloop.files import locked
 from coreloop.project.workspace import Workspace
 from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.store import writing
+from coreloop.search.index.tree import SkippedFile
 from coreloop.search.index.update import update_index
 
 
@@ -34,5 +35,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     data_dir = (root / workspace.settings.data_dir).resolve()
     starts = [path.resolve() for path in paths]
     with locked(file.parent), writing(file, now=now) as connection:
-        schemas = frozenset(workspace.settings.schemas)
-        return update_index(connection, starts, root=root, data_dir=data_dir, now=now, schemas=schemas)
+        schemas = workspace.schemas
+        report = update_index(connection, starts, root=root, data_dir=data_dir, now=now, schemas=schemas)
+    for schema in sorted(schemas):
+        if not (root / schema).exists():
+            report.skip(SkippedFile(schema, "declared schema does not exist"))
+    return report

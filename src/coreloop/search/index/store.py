@@ -1,7 +1,8 @@
 """The database of the index: opening it, and the statements that add, move and remove documents."""
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -107,9 +108,15 @@ def _with_remedy(path: Path) -> Iterator[None]:
         raise WorkspaceError(remedy, path=path) from error
 
 
-def known_files(connection: sqlite3.Connection) -> dict[str, KnownFile]:
-    """Return every document's file by its path."""
-    rows = connection.execute("SELECT id, path, hash, size_bytes, mtime_ns, indexed_at FROM documents")
+def known_files(
+    connection: sqlite3.Connection, *, only: Collection[str] | None = None
+) -> dict[str, KnownFile]:
+    """Return every document's file, or those at some paths, by its path."""
+    rows = connection.execute(
+        "SELECT id, path, hash, size_bytes, mtime_ns, indexed_at FROM documents "
+        "WHERE ? OR path IN (SELECT value FROM json_each(?))",
+        (only is None, json.dumps(sorted(only or ()))),
+    )
     return {row[1]: KnownFile(*row) for row in rows}
 
 
