@@ -12,7 +12,7 @@ from coreloop.service.claims import Claims
 from coreloop.service.problems import Problem
 from coreloop.service.spending import Spending
 from coreloop.service.tables import open_tables
-from serving import asked, events_in, served
+from serving import asked, events_in, served, until
 
 NOW = datetime(2026, 4, 25, 23, tzinfo=UTC)
 LATER = NOW + timedelta(hours=2)
@@ -56,6 +56,6 @@ def test_a_spent_limit_refuses_new_runs_and_lets_callers_read(tmp_path: Path):
         assert first.status_code == 200
         with client.stream("GET", f"/runs/{first.json()['run_id']}/events") as response:
             assert [event.name for event in events_in(response.iter_lines())][-1] == "answer"
-        refused = asked(client)
+        refused = until(lambda: (again := asked(client)).status_code != 200 and again)
         assert (refused.status_code, refused.json()["error"]["type"]) == (429, "budget")
         assert client.get("/runs").status_code == 200
