@@ -32,7 +32,8 @@ def choose_model(settings: Settings, environ: Mapping[str, str], *, has_usd_limi
     UsageError
         An unknown provider, a missing key or address, or no price; names what to set.
     """
-    needs_price = has_usd_limit or settings.limits.usd_per_day is not None
+    daily = (settings.limits.usd_per_day, settings.service.usd_per_key_per_day)
+    needs_price = has_usd_limit or daily != (None, None)
     return Ladder(
         [_model(name, settings, environ, needs_price=needs_price) for name in model_names(settings.model)]
     )

@@ -273,6 +273,9 @@ class ServiceSettings:
         Requests under way at once, event streams included.
     max_queued : int
         Jobs that may wait, in all processes; a new run is refused beyond.
+    usd_per_key_per_day : float or None
+        What the ended runs of a key may have spent in a day (UTC), in all processes, before a new run is
+        refused; None for no limit.
     """
 
     hosts: tuple[str, ...] = ()
@@ -283,6 +286,7 @@ class ServiceSettings:
     runs_per_minute: int = field(default=600, metadata=_AT_LEAST_ONE)
     open_requests: int = field(default=1_000, metadata=_AT_LEAST_ONE)
     max_queued: int = field(default=2_000, metadata=_AT_LEAST_ONE)
+    usd_per_key_per_day: float | None = field(default=None, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What people say of an answer: a row, a verdict, and for a rejected answer a signal and another one."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from coreloop.repair.signals import Signal, envelope
 from coreloop.repair.tables import Feedback
 from coreloop.runs.events import Noted
 from coreloop.runs.load import load_run
+from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 from coreloop.text import printable
@@ -97,9 +99,8 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
         mended_by="",
         created_at=now,
     )
-    append_judgment(
-        desk.workspace.judgments_dir, _judgment(feedback)
-    )  # first: if it fails, nothing is stored
+    # first: if it fails, nothing is stored
+    append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
     if answered and kind == "down":
         feedback = replace(feedback, mended_by=_mending_run(desk, answered, now))
     desk.tables.add_feedback(feedback)
@@ -121,7 +122,9 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
 
 
-def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> str:
+def answer_again(
+    desk: RepairDesk, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+) -> str:
     """Do the job that mends a rejected answer; returns its run's id.
 
     Raises
@@ -131,7 +134,7 @@ def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> s
     """
     run_id = str(job.payload["run"])
     with suppress(RunEndedError, RunNotFoundError):  # done by a process that died then, or forgotten
-        continue_answer(run_id, desk, leave=leave)
+        continue_answer(run_id, desk, leave=leave, show=show)
     return run_id
 
 
@@ -242,7 +245,8 @@ def _mended_by(desk: RepairDesk, message_id: str) -> str:
     return next((said.mended_by for said in desk.tables.feedback_of(message_id) if said.mended_by), "")
 
 
-def _judgment(feedback: Feedback) -> Judgment:
+def judgment_of(feedback: Feedback) -> Judgment:
+    """Return feedback as the verdict that the slow loop reads."""
     return Judgment(
         id=feedback.message_id,
         key=None,

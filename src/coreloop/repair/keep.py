@@ -13,7 +13,9 @@ from coreloop.errors import RunStoreError, UsageError
 from coreloop.files import replacing
 from coreloop.jobs.queue import FILE_NAME as JOBS_FILE
 from coreloop.jobs.sqlite_queue import JOBS
+from coreloop.judgments import take_back_judgment
 from coreloop.project.workspace import Workspace
+from coreloop.repair.feedback import judgment_of
 from coreloop.repair.store import FILE_NAME as REPAIR_FILE
 from coreloop.repair.store import has_repair_store, open_repair_store
 from coreloop.repair.tables import REPAIR
@@ -113,10 +115,15 @@ def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mappi
 def forget(
     workspace: Workspace, store: Store, run_id: str | None, *, confirm: bool, environ: Mapping[str, str]
 ) -> State:
-    """Remove a run, and what people said of its answer; see `coreloop.runs.manage.forget_run`."""
+    """Remove a run, and what people said of its answer; see `coreloop.runs.manage.forget_run`.
+
+    The record of an answer stays in the log of requests.
+    """
     state = forget_run(workspace, store, run_id, confirm=confirm)
     if confirm and has_repair_store(workspace, environ):
         with open_repair_store(workspace, environ=environ) as tables:
+            for feedback in tables.feedback_of(state.run_id):
+                take_back_judgment(workspace.judgments_dir, judgment_of(feedback))
             tables.forget_answer(state.run_id, state.question)
     return state
 

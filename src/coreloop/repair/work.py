@@ -37,7 +37,7 @@ def all_handlers(
     return {
         **job_handlers(desk),
         **run_handlers(desk, leave=leave, show=show),
-        ANSWER_AGAIN: partial(answer_again, desk, leave=leave),
+        ANSWER_AGAIN: partial(answer_again, desk, leave=leave, show=show),
         GATES: partial(_read_gates, desk),
     }
 

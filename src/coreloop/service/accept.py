@@ -46,7 +46,9 @@ def _accepted(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
     queue = service.desk.queue
     if service.backlog.number() >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
+    service.spending.require(call.caller, now=datetime.now(UTC))
     run_id = begin(_run_id(call))
+    service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
     service.workers.wake()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -73,6 +74,7 @@ def _go_on(call: Call, session: str) -> tuple[str, Job]:
     require_going(state)
     if state.question != call.body.task:
         raise UsageError(f"session {session} asks another question; send its task, or no session")
+    call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)
     job = queue_run(call.service.desk.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()

@@ -15,6 +15,8 @@ def give(call: Call) -> Feedback:
     """Store what a person says; a rejected answer is answered again by a worker."""
     body: FeedbackRequest = call.body
     said = give_feedback(call.service.desk, body.id, body.value, reason=body.reason)
+    if said.mended_by:
+        call.service.spending.begin(call.caller, said.mended_by)
     call.service.workers.wake()
     return said
 

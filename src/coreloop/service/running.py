@@ -1,7 +1,6 @@
 """The routes of runs: lists, states, events, and what people say to them."""
 
 from collections.abc import Callable
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -64,6 +63,6 @@ def resume(call: Call) -> Told:
     return Told(state.run_id, state.status)
 
 
-def _tell(call: Call, tell: Callable[[Store, str], State] | Any) -> Told:
-    state: State = tell(call.service.store, call.run_id)
+def _tell(call: Call, tell: Callable[[Store, str], State]) -> Told:
+    state = tell(call.service.store, call.run_id)
     return Told(state.run_id, state.status)

@@ -21,7 +21,7 @@ from coreloop.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.project.workspace import Workspace
 from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
-from coreloop.service.connections import BACKLOG, most_connections
+from coreloop.service.connections import ACCEPTED_AT_ONCE, BACKLOG, most_connections
 from coreloop.service.keys import VARIABLE, ApiKey
 from coreloop.service.log import log, log_to_stderr
 from coreloop.service.service import Service, open_service
@@ -138,7 +138,7 @@ class _Server(uvicorn.Server):
                 server_header=False,
                 h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
                 timeout_keep_alive=int(_HEADERS_S),
-                backlog=BACKLOG,
+                backlog=ACCEPTED_AT_ONCE,
                 timeout_graceful_shutdown=int(_END_S),
             )
         )
@@ -148,6 +148,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio has set it to the number that it accepts at once
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """At the first signal, leave; at the second, end at once."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import Event
 
 from coreloop.pages.source import Source
@@ -15,12 +16,14 @@ from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.service.admission import Admission
 from coreloop.service.backlog import Backlog
-from coreloop.service.claims import Claims, open_claims
+from coreloop.service.claims import Claims
 from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
 from coreloop.service.sign_in import SignIn, read_secret
 from coreloop.service.spans import Exporter, collector_in
+from coreloop.service.spending import Spending
+from coreloop.service.tables import open_tables
 from coreloop.service.watch import Watch
 from coreloop.service.workers import Workers
 
@@ -43,6 +46,8 @@ class Service:
         Values of the header Host, without port, that are accepted.
     claims : Claims
         Idempotency keys.
+    spending : Spending
+        What callers have spent today.
     admission : Admission
         What callers have done.
     metrics : Metrics
@@ -63,6 +68,7 @@ class Service:
     sign_in: SignIn
     hosts: frozenset[str]
     claims: Claims
+    spending: Spending
     admission: Admission
     metrics: Metrics
     watch: Watch
@@ -103,9 +109,10 @@ def open_service(
     with (
         open_store(workspace, environ=environ) as store,
         open_repair_desk(workspace, store, environ) as desk,
-        open_claims(workspace, environ) as claims,
+        open_tables(workspace, environ) as tables,
         ExitStack() as exporting,
     ):
+        spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
         collector = collector_in(environ)
         spans = exporting.enter_context(Exporter(store, collector)) if collector else None
         metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
@@ -114,6 +121,7 @@ def open_service(
             _log_phase(run)
             if run.state.is_terminal:
                 metrics.ended(run.state)
+                spending.ended(run.state.run_id, run.state.spent.microusd, now=datetime.now(UTC))
                 if spans:
                     spans.ended(run.state)
             watch.poke()
@@ -127,7 +135,8 @@ def open_service(
             keys=keys,
             sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
             hosts=hosts,
-            claims=claims,
+            claims=Claims(tables),
+            spending=spending,
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,

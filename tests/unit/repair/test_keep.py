@@ -11,9 +11,11 @@ import pytest
 
 from coreloop.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.jobs.queue import open_queue
+from coreloop.judgments import append_judgment, read_judgments
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.repair.case import KIND
+from coreloop.repair.feedback import judgment_of
 from coreloop.repair.keep import back_up, forget, restore
 from coreloop.repair.store import open_repair_store
 from coreloop.repair.tables import Feedback
@@ -42,7 +44,9 @@ def kept(tmp_path: Path) -> tuple[Workspace, str]:
         queue.put("run.ask", {"run": run_id})
         tables.open_gap(topic="Is SECRET known?", file="", symbol="", reason="failed", now=NOW)
         for number, (message, mended_by) in enumerate(((run_id, ""), ("other", run_id))):
-            tables.add_feedback(said(str(number), message, mended_by))
+            feedback = said(str(number), message, mended_by)
+            tables.add_feedback(feedback)
+            append_judgment(workspace.judgments_dir, judgment_of(feedback))
     return workspace, run_id
 
 
@@ -155,5 +159,6 @@ def test_a_forgotten_run_leaves_no_feedback_and_no_question(kept: tuple[Workspac
     with open_repair_store(workspace, environ={}) as tables:
         assert (tables.feedback_of(run_id), tables.gaps()) == ([], [])
         assert [row.mended_by for row in tables.feedback_of("other")] == [""]
+    assert [judgment.id for judgment in read_judgments(workspace.judgments_dir).given] == ["other"]
     files = [path for path in workspace.root.rglob("*") if path.is_file()]
     assert [path for path in files if b"SECRET" in path.read_bytes()] == []
