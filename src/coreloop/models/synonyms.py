@@ -13,8 +13,15 @@ _KOREAN: Final = (
     ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
     ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
 )  # fmt: skip
+_CODE: Final = (
+    ("parameter", "매개변수"), ("parameter", "파라미터"), ("parameter", "인자"), ("returns", "반환"),
+    ("returns", "반환값"), ("field", "필드"), ("column", "컬럼"),
+)  # fmt: skip
+"""Of docstrings, which are in English where questions about them are not."""
 _OTHER: Final = {word: other for pair in _ENGLISH + _KOREAN for word, other in (pair, pair[::-1])}
-_SAME_STEM: Final = {stem: first for one, other in _ENGLISH for first in stems(one) for stem in stems(other)}
+_SAME_STEM: Final = {
+    stem: first for one, other in _ENGLISH + _CODE for first in stems(one) for stem in stems(other)
+}
 """Without the Korean ones: on KorQuAD they find no answer more, and invent one in 2,000."""
 
 

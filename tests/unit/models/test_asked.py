@@ -17,6 +17,10 @@ NAVER = ("네이버", "네이버의 2023년 매출은 9조 6,706억 원이다.")
 CHOI = ("네이버", "네이버는 인터넷 회사이다. 대표는 최수연이다. 그는 2022년 3월에 취임했다.")
 BETA = ("Beta", "Beta revenue was 20 million dollars in 2023. Alpha was founded by Ann Park.")
 ACME = ("Acme", "Acme was founded in 1998 by Ada Jansen. Its revenue was 5 million in Q1 2024.")
+RATE = (
+    "rate_of",
+    "rate_of parameter customer (str): Id of the customer.\nrate_of returns (float): Share of the price.",
+)
 REPORT = ("Acme › Revenue 2024", "The total revenue was 7 million dollars.")
 
 
@@ -37,6 +41,13 @@ def quotes(question: str, *sources: tuple[str, str]) -> list[str]:
         ("삼성전자의 2024년 매출은 얼마인가?", [SAMSUNG], None),
         ("삼성전자의 2023년 매출은?", [YEARS], "2023년 매출은 258조 원이다."),
         ("삼성전자의 2021년 매출은?", [YEARS], None),
+        (
+            "rate_of의 매개변수 customer는 무엇인가?",
+            [RATE],
+            "rate_of parameter customer (str): Id of the customer.",
+        ),
+        ("rate_of는 무엇을 반환하나?", [RATE], "rate_of returns (float): Share of the price."),
+        ("rate_of의 매개변수 supplier는 무엇인가?", [RATE], None),
         (
             "Within how many days can a parcel be returned?",
             [("Parcels", "Parcels are shipped within 2 days. A parcel can be returned for 30 days.")],
