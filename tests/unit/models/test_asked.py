@@ -19,7 +19,7 @@ BETA = ("Beta", "Beta revenue was 20 million dollars in 2023. Alpha was founded 
 ACME = ("Acme", "Acme was founded in 1998 by Ada Jansen. Its revenue was 5 million in Q1 2024.")
 RATE = (
     "rate_of",
-    "rate_of parameter customer (str): Id of the customer.\nrate_of returns (float): Share of the price.",
+    "rate_of parameter customer (str): Id of the customer.\n\nrate_of returns (float): Share of the price.",
 )
 REPORT = ("Acme › Revenue 2024", "The total revenue was 7 million dollars.")
 
