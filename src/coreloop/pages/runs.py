@@ -33,6 +33,7 @@ _MAX_LINES: Final = 8
 """Hypotheses in the chart."""
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
+_BLANK: Final = re.compile(r"\n\s*\n")
 _NUMBER: Final = re.compile(r"(\[\d+\])")
 
 
@@ -139,7 +140,8 @@ def passage_of(claim: str, text: str) -> Passage:
     if found is None:
         return Passage("", "", text[: 2 * _AROUND])
     start, end = found.span()
-    return Passage(text[max(start - _AROUND, 0) : start], text[start:end], text[end : end + _AROUND])
+    before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    return Passage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
 def _spent(state: State) -> list[Spent]:

@@ -22,6 +22,12 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.document import redact_counterexample
 
 Entry = Statement | Candidate | Counterexample
+_LABELS: Final = {
+    "statement": ("following it", "not following it"),
+    "sequence": ("with these steps", "other requests"),
+    "failure": ("these calls", "other calls"),
+}
+"""Of the two sides."""
 _MEANINGS: Final = {
     "source": "Values that came from that field",
     "condition": "Calls that succeeded",
@@ -110,7 +116,7 @@ class Waiting:
         else:
             other = entry.n_without
             counts = ((entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls))
-        labels = ("as it says", "otherwise")
+        labels = _LABELS[self.kind]
         return tuple(
             _interval(label, *count) for label, count in zip(labels, counts, strict=True) if count[1]
         )
@@ -192,5 +198,5 @@ def _interval(label: str, hits: int, n: int) -> Interval:
         value=hits / n,
         high=high,
         note=f"{hits:,} / {n:,}",
-        is_other=label == "otherwise",
+        is_other=label.startswith(("not ", "other ")),
     )
