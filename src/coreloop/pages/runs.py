@@ -78,12 +78,18 @@ def read_one(source: Source, name: str) -> View | None:
         state = read_run(source.runs, name)
     except RunNotFoundError:
         return None
-    view: dict[str, Any] = {"run": state, "spent": _spent(state), "kind": state.kind}
+    view: dict[str, Any] = {
+        "run": state,
+        "spent": _spent(state),
+        "kind": state.kind,
+        "answer": (),
+        "cited": (),
+    }
     if state.kind == RESEARCH:
-        return view | _research(source, state)
-    if state.kind == ASK:
-        return view | _asked(state)
-    return view | {"answer": (), "cited": ()}
+        view |= _research(source, state)
+    elif state.kind == ASK:
+        view |= _asked(state)
+    return view | {"numbers": {one.number for one in view["cited"]}}
 
 
 def _research(source: Source, state: State) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class SignIn:
         name, _, rest = cookie.partition("~")
         until, _, signature = rest.partition("~")
         key = next((key for key in self.keys if key.name == name), None)
-        if key is None or not hmac.compare_digest(signature, self._sign("cookie", key, until)):
+        if key is None or not _is_same(signature, self._sign("cookie", key, until)):
             return None
         return key if int(until) > now else None
 
@@ -54,11 +54,15 @@ class SignIn:
 
     def is_own(self, reader: ApiKey, token: str) -> bool:
         """Whether a form came from one of our pages."""
-        return hmac.compare_digest(token.encode("utf-8", "replace"), self.token(reader).encode())
+        return _is_same(token, self.token(reader))
 
     def _sign(self, purpose: str, key: ApiKey, text: str) -> str:
         message = "\n".join((purpose, key.name, key.digest.hex(), text))
         return hmac.new(self.secret, message.encode(), sha256).hexdigest()
+
+
+def _is_same(given: str, ours: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), ours.encode())
 
 
 def read_secret(file: Path) -> bytes:

@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from coreloop.service.keys import new_key
+from coreloop.service.keys import ApiKey, new_key
+from coreloop.service.sign_in import SignIn
 from serving import QUESTION, Served, asked, served
 
 KEYS = {
@@ -143,6 +144,11 @@ def test_a_changed_cookie_is_no_sign_in(guarded: Served, change):
         value = client.cookies["coreloop"].strip('"')
     with guarded.client(cookies={"coreloop": change(*value.split("~"))}) as client:
         assert client.get("/ui/review").status_code == 303
+
+
+def test_a_signature_that_is_no_ascii_is_no_sign_in():
+    key = ApiKey("reader", frozenset({"read"}), b"digest")
+    assert SignIn((key,), b"secret").reader("reader~9999999999~\xe9", now=0.0) is None
 
 
 def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
