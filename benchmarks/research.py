@@ -58,7 +58,7 @@ def main() -> int:
     parser.add_argument("--no-threshold", action="store_true", help="answer whatever the best sentence is")
     options = parser.parse_args()
     if options.no_threshold:
-        offline.ANSWER_AT = 0.0  # type: ignore[misc]
+        offline.ANSWER_AT = 0.0
     paragraphs, questions = read(options.data)
     with tempfile.TemporaryDirectory() as folder:
         workspace = open_workspace(Path(folder))
