@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from coreloop.errors import CoreloopError
@@ -72,8 +72,12 @@ def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
     kept = source.snapshots.get("activity", places, lambda: read_activity(workspace, now=source.now))
     if not source.is_shared:
         return kept
-    words = vocabulary(workspace, [tool.name for tool in kept.value.tools])
-    return replace(kept, value=shared(kept.value, words))
+    return source.snapshots.get("shared activity", places, lambda: _shared(source, kept.value))
+
+
+def _shared(source: Source, activity: Activity) -> Activity:
+    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
+    return shared(activity, words)
 
 
 def _status(source: Source) -> tuple[Snapshot[Status] | None, str]:

@@ -127,7 +127,12 @@ def read_kept_proposals(source: Source) -> dict[str, Waiting]:
     workspace = source.workspace
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
     proposals = source.snapshots.get("proposals", folders, lambda: read_proposals(workspace)).value
-    return shared_proposals(workspace, proposals) if source.is_shared else proposals
+    if not source.is_shared:
+        return proposals
+    places = [*folders, workspace.root / "coreloop.yaml"]
+    return source.snapshots.get(
+        "shared proposals", places, lambda: shared_proposals(workspace, proposals)
+    ).value
 
 
 def shared_proposals(workspace: Workspace, proposals: dict[str, Waiting]) -> dict[str, Waiting]:
