@@ -1,12 +1,13 @@
 """The section on review: what waits for a verdict, and one item with its evidence."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from coreloop.errors import GitError, UsageError
 from coreloop.history.promotions import project_keys
-from coreloop.judgments import Judgment, Verdict, read_judgments, take_back_judgment
+from coreloop.judgments import Judgment, Judgments, Verdict, read_judgments, take_back_judgment
 from coreloop.pages.change import change_of
 from coreloop.pages.section import Action, Section, View
 from coreloop.pages.source import Source
@@ -22,27 +23,50 @@ _MAX_SHOWN: Final = 100
 _PATH: Final = "review"
 
 
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What waits, and all verdicts."""
+
+    judgments: Judgments
+    proposals: Sequence[Waiting]
+    requests: Sequence[Queued]
+
+    @property
+    def ids(self) -> list[str]:
+        """The items of the list, in its order."""
+        proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
+        return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
+
+    def fresh(self, now: datetime) -> list[Judgment]:
+        """The verdicts of the last minute, the newest first."""
+        return [one for one in reversed(self.judgments.given) if one.judged_at > now - _UNDO]
+
+    def history(self, subject: str) -> list[Judgment]:
+        """The verdicts on an item."""
+        return [one for one in self.judgments.given if one.subject == subject]
+
+
 def read_review(source: Source) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
-    proposals, requests = _proposals(source), _requests(source)
+    desk = _read(source)
     return {
-        "proposals": proposals[:_MAX_SHOWN],
-        "n_proposals": len(proposals),
-        "requests": requests[:_MAX_SHOWN],
-        "n_requests": len(requests),
-        "fresh": _fresh(source),
+        "proposals": desk.proposals[:_MAX_SHOWN],
+        "n_proposals": len(desk.proposals),
+        "requests": desk.requests[:_MAX_SHOWN],
+        "n_requests": len(desk.requests),
+        "fresh": desk.fresh(source.now),
         "has_records": source.workspace.records_dir.is_dir(),
     }
 
 
 def read_item(source: Source, name: str) -> View | None:
     """Show a proposal by its id, or a request that waits."""
-    waiting = _proposals(source)
+    desk = _read(source)
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
-    request = next((one for one in _requests(source) if one.id == name), None)
+    request = next((one for one in desk.requests if one.id == name), None)
     if proposal is None and request is None:
         return None
-    ids = _order(waiting, _requests(source))
+    ids = desk.ids
     at = ids.index(name) if name in ids else -1
     return {
         "id": name,
@@ -50,10 +74,10 @@ def read_item(source: Source, name: str) -> View | None:
         "request": request,
         "change": _change(source, proposal) if proposal else None,
         "questions": _questions(proposal) if proposal else (),
-        "history": _history(source, proposal.entry.key if proposal else name),
+        "history": desk.history(proposal.entry.key if proposal else name),
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
-        "fresh": _fresh(source),
+        "fresh": desk.fresh(source.now),
         "meaning": proposal.meaning if proposal else "",
         "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
         "command": _command(source, proposal) if proposal else "",
@@ -64,7 +88,7 @@ def _judge(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     wanted, given = form.get("id", ""), form.get("verdict", "")
     if given not in set(Verdict):
         raise UsageError("a verdict is P, T, C or V")
-    ids = _order(_proposals(source), _requests(source))
+    ids = _read(source).ids
     workspace = source.workspace
     name = judge_name(by, workspace.root)
     judge(workspace, wanted, Verdict(given), cause=form.get("cause"), by=name, now=source.now)
@@ -73,17 +97,17 @@ def _judge(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
 
 
 def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    wanted = form.get("id", "")
-    fresh = next((judgment for judgment in _fresh(source) if judgment.id == wanted), None)
-    if fresh is None or not take_back_judgment(source.workspace.judgments_dir, fresh):
+    wanted, folder = form.get("id", ""), source.workspace.judgments_dir
+    fresh = next((one for one in _read(source).fresh(source.now) if one.id == wanted), None)
+    if fresh is None or not take_back_judgment(folder, fresh):
         raise UsageError("this verdict is older than a minute; give another one, the newest counts")
     return (_PATH, wanted)
 
 
-def _proposals(source: Source) -> Sequence[Waiting]:
-    return by_gain(
-        read_kept_proposals(source), read_judgments(source.workspace.judgments_dir), _known(source)
-    )
+def _read(source: Source) -> _Desk:
+    judgments = read_judgments(source.workspace.judgments_dir)
+    proposals = by_gain(read_kept_proposals(source), judgments, _known(source))
+    return _Desk(judgments, proposals, _requests(source, judgments.decided()))
 
 
 def _known(source: Source) -> frozenset[str]:
@@ -97,7 +121,7 @@ def _read_known(source: Source) -> frozenset[str]:
         return frozenset()
 
 
-def _requests(source: Source) -> Sequence[Queued]:
+def _requests(source: Source, decided: frozenset[str]) -> Sequence[Queued]:
     """The requests of the queue that nobody has judged since it was read."""
     workspace = source.workspace
     if not workspace.records_dir.is_dir():
@@ -106,19 +130,7 @@ def _requests(source: Source) -> Sequence[Queued]:
     queue = source.snapshots.get(
         "queue", folders, lambda: read_queue(workspace, now=source.now).waiting
     ).value
-    decided = read_judgments(workspace.judgments_dir).decided()
     return [one for one in queue if not one.id.startswith(("cand-", "ce-")) and one.id not in decided]
-
-
-def _order(proposals: Sequence[Waiting], requests: Sequence[Queued]) -> list[str]:
-    return [*(one.entry.id for one in proposals[:_MAX_SHOWN]), *(one.id for one in requests[:_MAX_SHOWN])]
-
-
-def _fresh(source: Source) -> list[Judgment]:
-    """The verdicts of the last minute, the newest first."""
-    since: datetime = source.now - _UNDO
-    given = read_judgments(source.workspace.judgments_dir).given
-    return [judgment for judgment in reversed(given) if judgment.judged_at > since]
 
 
 def _change(source: Source, proposal: Waiting) -> Any:
@@ -132,11 +144,6 @@ def _questions(proposal: Waiting) -> Sequence[str]:
     return [example.question for example in entry.examples if example.question]
 
 
-def _history(source: Source, subject: str) -> list[Judgment]:
-    given = read_judgments(source.workspace.judgments_dir).given
-    return [judgment for judgment in given if judgment.subject == subject]
-
-
 def _command(source: Source, proposal: Waiting) -> str:
     path = proposal.path.relative_to(source.workspace.root)
     return f"dartlab-coreloop promote --candidate {path.as_posix()} --id {proposal.entry.id} --confirm"
@@ -148,6 +155,6 @@ REVIEW: Final = Section(
     read=read_review,
     item="review_item.html",
     read_item=read_item,
-    items=lambda source: [one.entry.id for one in _proposals(source)[:_MAX_SHOWN]],
+    items=lambda source: [one.entry.id for one in _read(source).proposals[:_MAX_SHOWN]],
     actions={"judge": Action(scope="review", run=_judge), "undo": Action(scope="review", run=_undo)},
 )
