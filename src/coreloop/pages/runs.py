@@ -13,14 +13,14 @@ from coreloop.pages.section import Action, Section, View
 from coreloop.pages.source import Source
 from coreloop.repair.case import KIND as ASK
 from coreloop.repair.case import case_of
-from coreloop.repair.queued import can_queue, queue_run
+from coreloop.repair.queued import go_on
 from coreloop.repair.response import answer_of
 from coreloop.research.answer import cited_sources, respond
 from coreloop.research.hypotheses import Hypothesis
 from coreloop.research.knowledge import KIND as RESEARCH
 from coreloop.research.knowledge import TESTED, ReadSource, knowledge_of
 from coreloop.research.verify import cited_sentences, without_citations
-from coreloop.runs.control import pause_run, resume_run, stop_run
+from coreloop.runs.control import pause_run, stop_run
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
@@ -173,19 +173,12 @@ def _confidences(store: Store, state: State) -> dict[str, list[float]]:
     return {id: [one.confidence for test in tests for one in test if one.id == id] for id in ids}
 
 
-def _tell(tell: Callable[[Store, str], State]) -> Action:
+def _tell(tell: Callable[[Source, str], State]) -> Action:
     def run(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-        state = tell(source.runs, form.get("id", ""))
+        state = tell(source, form.get("id", ""))
         return ("runs", state.run_id)
 
     return Action(scope="run", run=run)
-
-
-def _resume(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    state = resume_run(source.runs, form.get("id", ""))
-    if can_queue(state.kind):
-        queue_run(source.queue, state.kind, state.run_id, is_new=False)
-    return ("runs", state.run_id)
 
 
 RUNS: Final = Section(
@@ -195,8 +188,8 @@ RUNS: Final = Section(
     item="run.html",
     read_item=read_one,
     actions={
-        "pause": _tell(pause_run),
-        "stop": _tell(stop_run),
-        "resume": Action(scope="run", run=_resume),
+        "pause": _tell(lambda source, run_id: pause_run(source.runs, run_id)),
+        "stop": _tell(lambda source, run_id: stop_run(source.runs, run_id)),
+        "resume": _tell(lambda source, run_id: go_on(source.runs, source.queue, run_id)),
     },
 )

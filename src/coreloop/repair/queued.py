@@ -18,15 +18,13 @@ from coreloop.repair.handlers import Handler
 from coreloop.repair.run import continue_answer
 from coreloop.research.knowledge import KIND as RESEARCH
 from coreloop.research.run import continue_research
+from coreloop.runs.control import resume_run
 from coreloop.runs.run import Run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 Show = Callable[[Run], None]
 _NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
-
-
-def can_queue(kind: str) -> bool:
-    """Whether workers know how to work on the runs of a kind."""
-    return kind in _NAMES
 
 
 def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
@@ -37,13 +35,27 @@ def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -
     queue : JobQueue
         Of the project.
     kind : str
-        Of the run, see `can_queue`.
+        Of the run: ``research`` or ``ask``.
     run_id : str
         Of a run in the store.
     is_new : bool
         A second job of a new run is the first one; a run that was paused gets another.
     """
     return queue.put(_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
+
+
+def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
+    """Let a paused run go on; a worker takes it if workers know its kind.
+
+    Raises
+    ------
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    state = resume_run(store, run_id)
+    if state.kind in _NAMES:
+        queue_run(queue, state.kind, run_id, is_new=False)
+    return state
 
 
 def run_handlers(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from coreloop.repair.queued import can_queue, queue_run
-from coreloop.runs.control import pause_run, resume_run, stop_run
+from coreloop.repair.queued import go_on
+from coreloop.runs.control import pause_run, stop_run
 from coreloop.runs.manage import read_run, require_status
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -56,10 +56,8 @@ def stop(call: Call) -> Told:
 
 def resume(call: Call) -> Told:
     """Let a run go on; a worker takes it if workers know its kind."""
-    state = resume_run(call.service.store, call.run_id)
-    if can_queue(state.kind):
-        queue_run(call.service.desk.queue, state.kind, call.run_id, is_new=False)
-        call.service.workers.wake()
+    state = go_on(call.service.store, call.service.desk.queue, call.run_id)
+    call.service.workers.wake()
     return Told(state.run_id, state.status)
 
 
