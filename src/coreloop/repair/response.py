@@ -41,7 +41,7 @@ class Answer:
     signals : tuple of str
         What went wrong in the attempts, in their order.
     repairs : int
-        Rounds of repair, 0 to 2.
+        Rounds of repair that were done, 0 to 2; one that is left to workers does not count.
     run_id, session_id : str
         Of the answer, and of the conversation.
     model : str
@@ -82,7 +82,7 @@ def answer_of(state: State) -> Answer:
         degraded=bool(last.problem),
         supported=bool(last.sentences),
         signals=tuple(signal.reason for signal in case.signals),
-        repairs=sum(bool(repair.actions) for repair in case.repairs),
+        repairs=sum(bool(repair.actions) for repair in case.repairs if case.asked.may_repair),
         run_id=state.run_id,
         session_id=case.asked.session_id,
         model=last.model,

@@ -132,6 +132,7 @@ def test_without_repair_the_jobs_wait_for_a_worker(tmp_path: Path):
     with repair_desk(shop(tmp_path)) as desk:
         found = answer(SHIP_QUESTION, desk=desk, repair=False)
         assert not found.supported
+        assert found.repairs == 0  # it was left to a worker
         assert {job.status for job in desk.queue.jobs()} == {"queued"}
 
 
