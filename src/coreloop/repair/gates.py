@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -12,7 +12,7 @@ from coreloop.repair.actions import Target, Targets, actions_for, jobs_for
 from coreloop.repair.case import SIGNALLED
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.signals import Context, Reason, Signal, envelope
-from coreloop.repair.tables import Snapshot
+from coreloop.repair.tables import Gate, Snapshot
 from coreloop.runs.events import Ended, Noted
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
@@ -21,7 +21,6 @@ from coreloop.search.index.pending import Coverage, read_coverage
 
 KIND: Final = "gate"
 """Of the runs that have the gates' signals."""
-Gate = Literal["coverage", "io"]
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
 _LEAST_POINTS: Final = 0.01
 _LEAST_ITEMS: Final = 3
@@ -104,7 +103,7 @@ def _compare(
 ) -> GateReading:
     kept = desk.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
-    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None  # type: ignore[index]
+    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
     desk.tables.put_snapshot(snapshot)
     worst = tuple(Counter(lacking).most_common(_WORST))
     jobs = _raise(desk, reason, worst, coverage, now) if reason else 0

@@ -100,6 +100,7 @@ _TABLES: Final = frozenset(
     }
 )
 Kind = Literal["local_file", "params", "returns", "fields"]
+Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
@@ -206,7 +207,7 @@ class Snapshot:
     """A gate on a day: how many of how many were good."""
 
     day: date
-    gate: str
+    gate: Gate
     good: int
     total: int
 

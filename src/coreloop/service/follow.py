@@ -40,7 +40,7 @@ async def follow(service: Service, run_id: str, after: int) -> AsyncIterator[Num
         The service shuts down.
     """
     while True:
-        batch = await run_in_threadpool(lambda: list(service.store.read(run_id, after=after)))  # noqa: B023
+        batch = await run_in_threadpool(_read, service, run_id, after)
         for numbered in batch:
             after = numbered[0]
             yield numbered
@@ -49,6 +49,10 @@ async def follow(service: Service, run_id: str, after: int) -> AsyncIterator[Num
         if not batch:
             yield None
         await service.watch.wait(run_id, after, PING_S)
+
+
+def _read(service: Service, run_id: str, after: int) -> list[Numbered]:
+    return list(service.store.read(run_id, after=after))
 
 
 class EventStream(Response):

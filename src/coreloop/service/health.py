@@ -6,7 +6,7 @@ from typing import get_args
 from starlette.responses import Response
 
 from coreloop import __version__
-from coreloop.repair.gates import Gate
+from coreloop.repair.tables import Gate
 from coreloop.search.index.store import require_index
 from coreloop.service.bodies import Health, SeriesReply, Share, VersionReply
 from coreloop.service.metrics import CONTENT_TYPE
