@@ -6,6 +6,7 @@ A project of 300 generated modules and KorQuAD's paragraphs, a file each; 30 % o
 or changed since they were. 300 questions, two thirds about paragraphs, the others about parameters and limits
 of the modules, each on the same state of the index: asked of the whole index, and of the partial one with
 repairs. An answer is right if the answer string stands in it. Then questions whose paragraph is nowhere.
+None of the questions fitted the offline weights or chose the threshold.
 Exits with 1 below the goals.
 """
 
