@@ -181,6 +181,7 @@ def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> No
         if total > before and len(outcome.places) < MAX_LISTED:
             record: dict[str, Any] = orjson.loads(raw)
             outcome.places += places_of(record, number, visitor)
+        visitor.found.clear()
         before = total
 
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.sanitize.budget import Budget, OverBudgetError
 from coreloop.sanitize.closings import Closed, Closing, closings
@@ -15,22 +15,30 @@ from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.spoken import spoken_digits
 from coreloop.sanitize.spread import NUMBERS, spread
-from coreloop.sanitize.views import View, letters_as_digits, readings, with_short_labels
+from coreloop.sanitize.views import (
+    CACHED_CHARS,
+    View,
+    letters_as_digits,
+    readings,
+    short_labels,
+    with_short_labels,
+)
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
 
-_CACHED_CHARS: Final = 240
 _CACHE_SIZE: Final = 20_000
 _LONG_CACHED_CHARS: Final = 1 << 15
 _LONG_CACHE_SIZE: Final = 32
-# Hashes with a letter in them, pseudonyms, times, and single words are never private; "sk-" and "key-" begin
+# Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-" and "key-" begin
 # credentials.
 _HARMLESS: Final = re.compile(
-    r"(?:(?!(?:[srp]k|key)-)[a-z0-9]{2,8}[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}|[a-zA-Z]{0,12}|[가-힣]{0,2}|"
+    r"(?P<word>[a-zA-Z]{0,12}+|[가-힣]{0,2}+)|"
+    r"(?:(?!(?:[srp]k|key)-)[a-z0-9]{2,8}[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}|"
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+_MAX_HARMLESS_CHARS: Final = 73
 
 
 _NUMBER_SIGNS: Final = int(reduce(or_, (rule.sign for rule in RULES if rule.joins and rule.kind in NUMBERS)))
@@ -58,8 +66,7 @@ class Finding:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A finding with its undisguised value, so that equal values get equal labels."""
 
     kind: str
@@ -88,11 +95,12 @@ def find(text: str, *, names: "Names | None" = None) -> list[Finding]:
 
 def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """`find`, with the undisguised values."""
-    short = with_short_labels(text)
-    if short is not None:
-        return tuple(_hit(short, *astuple(hit)) for hit in find_hits(short.text, names=names))
+    if (short := short_labels(text)) != text:
+        in_short = find_hits(short, names=names)
+        view = with_short_labels(text) if in_short else None
+        return tuple(_hit(view, *hit) for hit in in_short)
     chosen = current()
-    hits: tuple[Hit, ...] | None = (chosen.cache if len(text) <= _CACHED_CHARS else chosen.long_cache).get(
+    hits: tuple[Hit, ...] | None = (chosen.cache if len(text) <= CACHED_CHARS else chosen.long_cache).get(
         text
     )
     if hits is None:
@@ -105,14 +113,19 @@ def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     return hits
 
 
-def is_harmless(text: str) -> bool:
-    """Whether a text has a form that is never private: a hash, a time or a single word."""
-    return _HARMLESS.fullmatch(text) is not None and not current().own
+def is_harmless(text: str, *, names: "Names | None" = None) -> bool:
+    """Whether a text has a form that is never private: a hash, a time or a word that names no company."""
+    if len(text) > _MAX_HARMLESS_CHARS:
+        return False
+    match = _HARMLESS.fullmatch(text)
+    if match is None or current().own:
+        return False
+    return names is None or match["word"] is None or not names.find(text)
 
 
 def _cached(text: str, hits: tuple[Hit, ...], chosen: Detection) -> tuple[Hit, ...]:
     """Cache short texts, which repeat, and the last long ones, which a mask searches up to three times."""
-    if len(text) <= _CACHED_CHARS:
+    if len(text) <= CACHED_CHARS:
         cache, size = chosen.cache, _CACHE_SIZE
     elif len(text) <= _LONG_CACHED_CHARS:
         cache, size = chosen.long_cache, _LONG_CACHE_SIZE

@@ -13,21 +13,36 @@ if TYPE_CHECKING:
 _MAX_CLEAN_KEYS: Final = 10_000
 _MAX_CLEAN_VALUES: Final = 20_000
 _SHORT_CHARS: Final = 64
+_WORD_CHARS: Final = 12  # harmless and longer: hashes, which do not repeat
 
 
 class Finder:
-    """Counts private data without changing anything; shared by checks and masks."""
+    """Counts private data without changing anything; shared by checks and masks.
 
-    def __init__(self, *, names: "Names | None" = None) -> None:
-        self.names = names
+    Parameters
+    ----------
+    names : Names, optional
+        Companies to find as well.
+    like : Finder, optional
+        A finder with the same names, whose cache of clean keys and values is shared.
+
+    Attributes
+    ----------
+    found : dict of (str, str or int or float or None) to tuple of str
+        The kinds in each value with its key, and in each key with None, until the caller clears it.
+    """
+
+    def __init__(self, *, names: "Names | None" = None, like: "Finder | None" = None) -> None:
+        self.names: Names | None = names if like is None else like.names
         self.counts: Counter[str] = Counter()
+        self.found: dict[tuple[str, str | int | float | None], tuple[str, ...]] = {}
         self.n_keys = 0
-        self._clean_keys: set[str] = set()
-        self._clean_values: set[tuple[str, str]] = set()
+        self._clean_keys: set[str] = set() if like is None else like._clean_keys
+        self._clean_values: set[tuple[str, str]] = set() if like is None else like._clean_values
 
     def text(self, value: str, key: str) -> Any:
         if hits := self.hits(value, key):
-            self.count(hits)
+            self._note(value, key, hits)
         return value
 
     def hits(self, value: str, key: str) -> tuple[Hit, ...]:
@@ -35,11 +50,9 @@ class Finder:
         place = (key, value)
         if place in self._clean_values:
             return ()
-        harmless = is_harmless(value)
-        if harmless and self.names is None and not is_telling(key):
-            return ()
-        hits = find_in_value(value, key, names=self.names)
-        if not hits and len(value) <= _SHORT_CHARS and not harmless:
+        harmless = not is_telling(key) and is_harmless(value, names=self.names)
+        hits = () if harmless else find_in_value(value, key, names=self.names)
+        if not hits and len(value) <= (_WORD_CHARS if harmless else _SHORT_CHARS):
             if len(self._clean_values) >= _MAX_CLEAN_VALUES:
                 self._clean_values.clear()
             self._clean_values.add(place)
@@ -47,17 +60,18 @@ class Finder:
 
     def number(self, value: int | float, key: str) -> Any:
         if hits := find_in_number(value, key, names=self.names):
-            self.count(hits)
+            self._note(value, key, hits)
         return value
+
+    def _note(self, value: str | int | float | None, key: str, hits: tuple[Hit, ...]) -> None:
+        self.count(hits)
+        self.found[key, value] = tuple(dict.fromkeys(hit.kind for hit in hits))
 
     def keys(self, keys: Iterable[str]) -> None:
         if not self._clean_keys.issuperset(keys):
             for key in keys:
-                self.key(key)
-
-    def key(self, key: str) -> str:
-        self.count(self.hits_of_key(key))
-        return key
+                if hits := self.hits_of_key(key):
+                    self._note(None, key, hits)
 
     def hits_of_key(self, key: str) -> tuple[Hit, ...]:
         """Find private data in a key; clean keys are cached."""

@@ -3,12 +3,14 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
 from coreloop.sanitize.detectors.signs import JOINING, signs_of
+from coreloop.sanitize.views import CACHED_CHARS
 
 Span = tuple[str, int, int]
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,}={0,2}")
@@ -37,24 +39,20 @@ def matches(text: str, *, joins: bool = False, among: int = ~0, signs: int | Non
     if not signs:
         return
     numbers: tuple[int, int] | None = None
-    for rule, pattern, near, is_number in rules_for(signs, joins=joins):
-        if rule.literal not in text:
+    for kind, literal, finditer, check, near, is_number in rules_for(signs, joins=joins):
+        if literal not in text:
             continue
         if not is_number:
-            found = pattern.finditer(text)
+            found = finditer(text)
         else:
             numbers = numbers or _around_digits(text)
-            found = pattern.finditer(text, *numbers)
+            found = finditer(text, *numbers)
         for match in found:
             start, end = _cut(match)
-            if start == end or (rule.check is not None and not rule.check(match)):
+            if start == end or (check is not None and not check(match)):
                 continue
-            if (
-                near is None
-                or near.search(text, max(0, start - BEFORE), start)
-                or near.search(text, end, end + AFTER)
-            ):
-                yield rule.kind, start, end
+            if near is None or near(text, max(0, start - BEFORE), start) or near(text, end, end + AFTER):
+                yield kind, start, end
 
 
 def _around_digits(text: str) -> tuple[int, int]:
@@ -65,7 +63,8 @@ def _around_digits(text: str) -> tuple[int, int]:
 
 def may_be_encoded(compact: str) -> bool:
     """Whether a text without white space can contain base64: a long run that is not an identifier."""
-    return any(_IDENTIFIER.fullmatch(run) is None for run in _RUN.findall(compact))
+    runs = _RUN.findall(compact)
+    return bool(runs) and not all(map(_IDENTIFIER.fullmatch, runs))
 
 
 def encoded(text: str) -> Iterator[Span]:
@@ -80,8 +79,17 @@ def encoded(text: str) -> Iterator[Span]:
             yield kind, start, end
 
 
-def decoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, the end and the content of base64 text, and the content of that content."""
+def decoded(text: str) -> Iterable[tuple[int, int, str]]:
+    """Return the start, the end and the content of base64 text, and the content of that content."""
+    return _cached_contents(text) if len(text) <= CACHED_CHARS else _contents(text)
+
+
+@lru_cache(maxsize=16)
+def _cached_contents(text: str) -> tuple[tuple[int, int, str], ...]:
+    return tuple(_contents(text))
+
+
+def _contents(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _ENCODED.finditer(text):
         inner = _decoded(match[0])
         if inner is not None:

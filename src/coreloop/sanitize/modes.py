@@ -36,7 +36,7 @@ class Masker(Finder):
         if self.counts.total() == before:
             return masked
         for _ in range(_MAX_PASSES):
-            remaining = Finder(names=self.names)
+            remaining = Finder(like=self)
             scan(masked, remaining)
             if not remaining.counts:
                 return masked

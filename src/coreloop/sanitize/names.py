@@ -14,7 +14,7 @@ from coreloop.files import read_file
 from coreloop.records import encodable
 from coreloop.sanitize.detectors.rule import in_row, is_money
 from coreloop.sanitize.matching import decoded
-from coreloop.sanitize.views import plain_text, readings
+from coreloop.sanitize.views import CACHED_CHARS, plain_text, readings
 
 # Short names that are also everyday words: a company only next to ㈜, (주), 주식회사 or a code.
 _ORDINARY_TEXT: Final = """
@@ -57,7 +57,6 @@ _UNIT: Final = re.compile(
 )
 
 # A mask searches most texts twice; a third of its time on planted records.
-_CACHED_CHARS: Final = 240
 _CACHE_SIZE: Final = 20_000
 
 
@@ -103,7 +102,7 @@ class Names:
         found = self._found.get(text)
         if found is None:
             found = self._search(text)
-            if len(text) <= _CACHED_CHARS:
+            if len(text) <= CACHED_CHARS:
                 if len(self._found) >= _CACHE_SIZE:
                     self._found.clear()
                 self._found[text] = found

@@ -1,15 +1,13 @@
 """The location of a finding in a record: the path of keys, never the value."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from coreloop.sanitize.find import Hit
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.masking import Numbering, mask_text
-from coreloop.sanitize.values import find_in_number
-from coreloop.sanitize.walk import scan
+from coreloop.sanitize.walk import children, scan
 from coreloop.text import printable
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ class Place:
 
 
 def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
-    """List the places of a record's findings, at most `MAX_PLACES`."""
+    """List the places of what a finder found in a record, at most `MAX_PLACES`."""
     try:
         findings = list(islice(_findings(record, "", (), finder), MAX_PLACES))
     except RecursionError:  # the path would be too long to read
@@ -38,31 +36,23 @@ def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
     if findings:
         keys: dict[str, str] = {}
         return [Place(line, _format_path(path, keys, finder.names), kind) for path, kind in findings]
-    counter = Finder(names=finder.names)
+    counter = Finder(like=finder)
     scan(record, counter)
     return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
 def _findings(node: Any, key: str, path: Path, finder: Finder) -> Iterator[tuple[Path, str]]:
     """Yield the paths and kinds of the findings in a node."""
-    if isinstance(node, dict):
-        for inner, value in node.items():
-            for kind in _kinds(finder.hits_of_key(inner)):
-                yield (*path, inner, None), kind
-            yield from _findings(value, inner, (*path, inner), finder)
-    elif isinstance(node, list):
-        for number, item in enumerate(node):
-            yield from _findings(item, key, (*path, number), finder)
-    elif isinstance(node, str):
-        for kind in _kinds(finder.hits(node, key)):
-            yield path, kind
-    elif node is not None and not isinstance(node, bool):
-        for kind in _kinds(find_in_number(node, key, names=finder.names)):
-            yield path, kind
-
-
-def _kinds(hits: tuple[Hit, ...]) -> Iterable[str]:
-    return dict.fromkeys(hit.kind for hit in hits)
+    found = finder.found
+    for part, under, value in children(node, key):
+        if (part, None) in found and isinstance(part, str):
+            for kind in found[part, None]:
+                yield (*path, part, None), kind
+        if isinstance(value, dict | list):
+            yield from _findings(value, under, (*path, part), finder)
+        elif (under, value) in found and value is not None:
+            for kind in found[under, value]:
+                yield (*path, part), kind
 
 
 def _format_path(path: Path, keys: dict[str, str], names: "Names | None") -> str:

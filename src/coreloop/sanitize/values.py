@@ -91,9 +91,7 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
 
 def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """Find private data in a number, in its decimal notation and with restored leading zeros."""
-    if is_time(key):
-        key = ""  # next to the name of a time, a resident number would pass for milliseconds
-    key = _without_labels(key)
+    key = _beside_number(key)
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
     if is_short and not is_telling(key):
         return ()
@@ -109,6 +107,12 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
         if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     return (Hit("STOCK", 0, len(text), text.zfill(6)),) if is_code and "code" in key.lower() else ()
+
+
+@lru_cache(maxsize=4096)
+def _beside_number(key: str) -> str:
+    """Return a key as context of a number: beside the name of a time, a resident number passes for ms."""
+    return "" if is_time(key) else _without_labels(key)
 
 
 def _behind_key(text: str, key: str) -> tuple[Hit, ...]:

@@ -6,8 +6,9 @@ more leak without the readings (24 %).
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from coreloop.sanitize.confusables import fold
@@ -52,6 +53,8 @@ _ESCAPE: Final = re.compile(
     r"(?<!\\)\\++(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4
+CACHED_CHARS: Final = 240
+"""Length of a text whose searches and readings are cached, since it is read for rules and for companies."""
 # O and l as digits: 146 more of 10,538 planted values (1.4 %, 2026-11-23).
 _LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|(][0-9OoIl|\-. ()]{7,34}[0-9OoIl|]")
 _DIGITS_BY_LETTERS: Final = re.compile(
@@ -67,7 +70,9 @@ _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p
 
 def letters_as_digits(view: View | None, shown: str) -> View | None:
     """Replace letters between digits by the digits they resemble; None if there are none."""
-    if not all(pattern.search(shown) for pattern in (_LIKE_DIGITS, _LETTER_BY_DIGIT, _DIGITS_BY_LETTERS)):
+    if not (_LIKE_DIGITS.search(shown) and _LETTER_BY_DIGIT.search(shown)):
+        return None
+    if not _DIGITS_BY_LETTERS.search(shown):
         return None
     return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
 
@@ -82,11 +87,20 @@ def rewritten(
     return _rewrite(view or _identity(shown), pattern, replace)
 
 
-def readings(text: str) -> Iterator[View | None]:
-    """Yield the readings of a text: unchanged (None), undisguised, and with tags or escapes decoded."""
-    yield None
+def readings(text: str) -> Iterable[View | None]:
+    """Return the readings of a text: unchanged (None), undisguised, and with tags or escapes decoded."""
     if _PLAIN.fullmatch(text):
-        return
+        return (None,)
+    return _cached_readings(text) if len(text) <= CACHED_CHARS else _readings(text)
+
+
+@lru_cache(maxsize=16)
+def _cached_readings(text: str) -> tuple[View | None, ...]:
+    return tuple(_readings(text))
+
+
+def _readings(text: str) -> Iterator[View | None]:
+    yield None
     clear = _clear(_identity(text)) if _may_differ(text) else None
     if clear is not None:
         yield clear
@@ -106,14 +120,21 @@ def plain_text(text: str) -> str:
     return text if clear is None else clear.text
 
 
-def with_short_labels(text: str) -> View | None:
-    """Shorten all labels to the same width; None if the text has no label.
+def short_labels(text: str) -> str:
+    """Shorten all labels to the same width.
 
     Some rules depend on the distance of words, and labels are longer during an export than in its result.
     """
-    if "[" not in text or not _LABEL.search(text):
-        return None
-    return _rewrite(_identity(text), _LABEL, lambda match: f"[{match[1]}-0]")
+    return _LABEL.sub(_short_label, text) if "[" in text else text
+
+
+def with_short_labels(text: str) -> View:
+    """Return `short_labels` as a view."""
+    return _rewrite(_identity(text), _LABEL, _short_label)
+
+
+def _short_label(match: re.Match[str]) -> str:
+    return f"[{match[1]}-0]"
 
 
 def _may_differ(text: str) -> bool:

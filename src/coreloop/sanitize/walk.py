@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from coreloop.sanitize.values import is_sensitive
-from coreloop.sanitize.views import with_short_labels
+from coreloop.sanitize.views import short_labels
 
 _VALUE_KEYS: Final = frozenset({"value", "val", "data", "content", "text", "preview", "default", "v"})
 _NAME_CHARS: Final = 64
@@ -98,6 +98,18 @@ def scan(node: Any, visitor: Scanner, key: str = "") -> None:
         visitor.number(node, key)
 
 
+def children(node: Any, key: str) -> Iterator[tuple[str | int, str, Any]]:
+    """Yield the parts of a node as `scan` visits them: key or index, the key given to the visitor, value."""
+    if isinstance(node, dict):
+        for (name, value), (under, _) in zip(node.items(), _items(node, key), strict=True):
+            yield name, under, value
+    else:
+        option = ""
+        for number, item in enumerate(node):
+            yield number, option or key, item
+            option = item if not option and isinstance(item, str) and _is_option(item) else ""
+
+
 def _items(node: dict[str, Any], above: str) -> Iterable[tuple[str, Any]]:
     """Return the values of an object, each with its key or the name next to it."""
     if _VALUE_KEYS.isdisjoint(map(str.lower, node)):
@@ -135,8 +147,7 @@ def _name_beside(node: dict[str, Any]) -> str:
 
 def _length(text: str) -> int:
     """Return the length of a text with its labels in their final, short form."""
-    short = with_short_labels(text) if len(text) > _NAME_CHARS else None
-    return len(text if short is None else short.text)
+    return len(short_labels(text) if len(text) > _NAME_CHARS else text)
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.places import MAX_PLACES, places_of
+from coreloop.sanitize.walk import scan
 from long_texts import ALL_SIGNS, SHAPES
 
 OVER_BUDGET = ALL_SIGNS + SHAPES["joiners and marks"](10_000)
@@ -69,6 +70,8 @@ def test_blanks_behind_a_name_take_linear_time() -> None:
 
 def test_the_places_of_a_record_are_limited() -> None:
     record = {"a@b.kr" * 200: ["a@b.kr"] * 3_000}
-    places = places_of(record, 1, Finder())
+    finder = Finder()
+    scan(record, finder)
+    places = places_of(record, 1, finder)
     assert len(places) == MAX_PLACES
     assert {place.kind for place in places} == {"EMAIL"}

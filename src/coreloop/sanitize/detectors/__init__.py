@@ -1,6 +1,7 @@
 """All rules, selected by sign; patterns are compiled when the first text shows their sign."""
 
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -38,7 +39,14 @@ _BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
     "eu": eu.RULES,
 }
 RULES: Final[tuple[Rule, ...]] = (*_EVERYWHERE, *(rule for name in COUNTRIES for rule in _BY_COUNTRY[name]))
-Compiled = tuple[Rule, re.Pattern[str], re.Pattern[str] | None, bool]
+Compiled = tuple[
+    str,
+    str,
+    Callable[..., Iterator[re.Match[str]]],
+    Callable[[re.Match[str]], bool] | None,
+    Callable[..., re.Match[str] | None] | None,
+    bool,
+]
 _DIGITS: Final = int(Sign.DIGITS | Sign.TEN_DIGITS | Sign.THIRTEEN_DIGITS)
 
 
@@ -53,9 +61,9 @@ def chosen_rules(countries: tuple[Country, ...], own: tuple[OwnPattern, ...]) ->
 
 
 def rules_for(signs: int, *, joins: bool = False) -> tuple[Compiled, ...]:
-    """Return the rules for some signs, each with its compiled pattern and ``near`` pattern.
+    """Return the rules for some signs: kind, literal, finditer, check, search of ``near``, and a flag.
 
-    The last item says whether a match has a run of seven digits and at most `MARGIN` characters around it.
+    The flag says whether a match has a run of seven digits and at most `MARGIN` characters around it.
     """
     chosen = current()
     return _rules_for(signs, chosen.countries, chosen.own, joins=joins)
@@ -72,9 +80,11 @@ def _rules_for(
     )
     return tuple(
         (
-            rule,
-            _compiled(rule.pattern),
-            _compiled(rule.near) if rule.near else None,
+            rule.kind,
+            rule.literal,
+            _compiled(rule.pattern).finditer,
+            rule.check,
+            _compiled(rule.near).search if rule.near else None,
             not int(rule.sign) & ~_DIGITS,
         )
         for rule in rules

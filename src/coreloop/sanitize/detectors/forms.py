@@ -35,6 +35,10 @@ _TITLES: Final = """
 배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
 """
 _LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
+_LATIN_TITLE: Final = (
+    r"(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|lady|"
+    r"c[efto]o|chairman|chairwoman|president)[.\s]"
+)
 _PAIRS: Final = frozenset("".join(pair) for title in _TITLES.split() for pair in pairwise(title))
 _DOTTED: Final = r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
 _COLONS: Final = r":[0-9a-f]{0,4}:"
@@ -71,7 +75,11 @@ def _letters_before(gap: str) -> str:
 
 FORMS: Final = (
     Form(Sign.TITLE, words=f"{_TITLES} name holder recipient payee patient"),
-    Form(Sign.LATIN_TITLE, words=_LATIN_TITLES),
+    Form(
+        Sign.LATIN_TITLE,
+        patterns=dict.fromkeys(_LATIN_TITLES.split(), _LATIN_TITLE),
+        closed_words=_LATIN_TITLES,
+    ),
     Form(Sign.PASSWORD, words=_PASSWORDS),
     Form(Sign.CREDENTIAL, words=_CREDENTIALS),
     Form(Sign.AUTHORIZATION, words="authorization bearer basic cookie"),
@@ -142,13 +150,13 @@ FORMS: Final = (
     Form(
         Sign.NATIONAL,
         patterns={
-            "": r"[0-9](?:(?<=[a-z]{2}.)|(?<=[a-z]{2}[ -].)|(?<=[a-z]{2}  .))[0-9]"
+            "": r"[0-9](?<=[a-z -].)(?:(?:(?<=[a-z]{2}.)|(?<=[a-z]{2}[ -].)|(?<=[a-z]{2}  .))[0-9]"
             r"[ -]{0,2}[0-9]{2}[ -]{0,2}[0-9]{2}[ -]?[a-d]|"
-            r"[0-9](?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z]"
+            r"(?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z])"
         },
         closed_patterns={
-            "": r"[0-9](?:(?<=[a-z]{2}.)|(?<=[a-z]{2}-.))[0-9]-?[0-9]{2}-?[0-9]{2}-?[a-d]|"
-            r"[0-9](?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z]"
+            "": r"[0-9](?<=[a-z-].)(?:(?:(?<=[a-z]{2}.)|(?<=[a-z]{2}-.))[0-9]-?[0-9]{2}-?[0-9]{2}-?[a-d]|"
+            r"(?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z])"
         },
     ),
     Form(Sign.TORN_TITLE, patterns={"": _torn_titles()}, closed_words=" ".join(_PAIRS)),

@@ -6,6 +6,7 @@ further checks.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
@@ -26,14 +27,8 @@ _RUN_CHARS: Final = 40
 _RUN_SIGN, _STREET_SIGN, _SPOKEN_AT = int(Sign.SECRET_RUN), int(Sign.STREET), int(Sign.SPOKEN_AT)
 _ORIGINAL: Final = _RUN_SIGN | _STREET_SIGN
 _DIGIT: Final = re.compile("[0-9]")
-_WITHOUT_DIGITS: Final = ~int(
-    Sign.DIGITS
-    | Sign.TEN_DIGITS
-    | Sign.THIRTEEN_DIGITS
-    | Sign.CODES
-    | Sign.DOTTED
-    | Sign.STREET
-    | Sign.NATIONAL
+_OF_DIGITS: Final = int(
+    Sign.DIGITS | Sign.TEN_DIGITS | Sign.THIRTEEN_DIGITS | Sign.CODES | Sign.DOTTED | Sign.NATIONAL
 )
 _NUMBERS: Final = int(Sign.DIGITS | Sign.CODES)
 
@@ -46,16 +41,41 @@ _BROKEN_RUN: Final = re.compile(
 _SECRET_RUN: Final = re.compile(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])(?<![A-Za-z0-9/+].{40})")
 # White space makes an address, so that a text without any shows none.
 _STREET: Final = re.compile(  # begins with a digit, which is fast to search; ends with a kind or a postcode
-    rf"[0-9](?:[A-Za-z]?,?\s{{1,3}}(?:[0-9A-Za-z'’.-]{{1,21}}\s{{1,3}}){{1,4}}{KINDS}(?![A-Za-z])|"
+    r"[0-9](?:(?=,?[A-Za-z\s])(?:"
+    rf"[A-Za-z]?,?\s{{1,3}}(?:[0-9A-Za-z'’.-]{{1,21}}\s{{1,3}}){{1,4}}{KINDS}(?![A-Za-z])|"
     rf"[A-Za-z]?(?:[NS]?[NSEW]\.)?(?:[A-Z][a-z'’]{{1,20}}){{1,3}}{CLOSED_KINDS}|"
     r"(?: [A-Za-z])? (?:[NSEW] \. )?[A-Z] [a-z] [a-z]|"
-    r"[0-9A-Z]? ?[0-9][ABD-HJLNP-UW-Z]{2}(?![0-9A-Za-z])|(?<=[Bb][Oo][Xx]\s.))"
+    r"[ABD-HJLNP-UW-Z]{2}(?![0-9A-Za-z])(?:(?<=[0-9].{3})|(?<=[0-9] .{3})|(?<=[0-9][0-9A-Z].{3})|"
+    r"(?<=[0-9][0-9A-Z] .{3})))|(?<=[Bb][Oo][Xx]\s.))"
 )
 
 
-_Gate = tuple[int, re.Pattern[str] | None]
 _Search = Callable[[str], re.Match[str] | None]
-_Index = tuple[AhoCorasick, tuple[tuple[_Gate, ...], ...], tuple[tuple[int, int, str, _Search], ...], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """What shows signs in a text in lower case.
+
+    Attributes
+    ----------
+    words : AhoCorasick
+        The words that show a sign, or a pattern's sign if the pattern matches as well.
+    shown : tuple of (tuple of (int, callable or None))
+        For each word, bits and the searches of their patterns.
+    of_digits : tuple of (int, int, callable)
+        For texts with a digit: a bit, the bits of which the text must show one (0 for none), and a search.
+    anywhere : tuple of (str, tuple of (int, callable))
+        For texts with a character, or for all with "": bits and searches.
+    own : int
+        The bit of the project's own patterns, which every text shows.
+    """
+
+    words: AhoCorasick
+    shown: tuple[tuple[tuple[int, _Search | None], ...], ...]
+    of_digits: tuple[tuple[int, int, _Search], ...]
+    anywhere: tuple[tuple[str, tuple[tuple[int, _Search], ...]], ...]
+    own: int
 
 
 def signs_of(text: str, *, among: int = ~0) -> int:
@@ -99,8 +119,9 @@ _last: dict[bool, tuple[Detection, _Index]] = {}
 def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, closed: bool) -> _Index:
     """Compile the words, what each of them shows, and the patterns for any text."""
     wanted = reduce(or_, (int(rule.sign | rule.needs) for rule in chosen_rules(countries, own)))
-    shown: dict[str, list[_Gate]] = {}
-    anywhere = []
+    shown: dict[str, list[tuple[int, _Search | None]]] = {}
+    of_digits: list[tuple[int, int, _Search]] = []
+    anywhere: dict[str, list[tuple[int, _Search]]] = {}
     for form in (*FORMS, *token_forms()):
         bit = int(form.sign)
         if not bit & wanted:
@@ -108,14 +129,18 @@ def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, cl
         for word in [*form.words.split(), *(form.closed_words.split() if closed else ())]:
             shown.setdefault(word.replace("␣", " "), []).append((bit, None))
         for required, pattern in (form.closed_patterns if closed else form.patterns).items():
+            search = re.compile(pattern).search
             if len(required) > 1:
-                shown.setdefault(required, []).append((bit, re.compile(pattern)))
+                shown.setdefault(required, []).append((bit, search))
+            elif bit & _OF_DIGITS:
+                of_digits.append((bit, int(form.after), search))
             else:
-                anywhere.append((bit, int(form.after), required, re.compile(pattern).search))
-    return (
+                anywhere.setdefault(required, []).append((bit, search))
+    return _Index(
         AhoCorasick(list(shown)),
         tuple(map(tuple, shown.values())),
-        tuple(anywhere),
+        tuple(of_digits),
+        tuple((required, tuple(searches)) for required, searches in anywhere.items()),
         wanted & int(Sign.OWN),
     )
 
@@ -128,16 +153,23 @@ def _index(chosen: Detection, *, closed: bool) -> _Index:
 
 
 def _shown(text: str, among: int, *, closed: bool) -> int:
-    words, shown, anywhere, signs = _index(current(), closed=closed)
+    index = _index(current(), closed=closed)
+    signs = index.own
     lowered = text.lower() if text.isascii() else encodable(text.lower())  # a lone surrogate ends the search
-    for index in {found[0] for found in words.find_matches_as_indexes(lowered, overlapping=True)}:
-        for bit, gate in shown[index]:
-            if not signs & bit and (gate is None or gate.search(lowered)):
+    found = index.words.find_matches_as_indexes(lowered, overlapping=True)
+    for word in {word for word, _, _ in found} if found else ():
+        for bit, gate in index.shown[word]:
+            if not signs & bit and (gate is None or gate(lowered)):
                 signs |= bit
-    wanted = among if _DIGIT.search(lowered) else among & _WITHOUT_DIGITS
-    for bit, after, required, search in anywhere:
-        if bit & wanted and (not after or signs & after) and required in lowered and search(lowered):
-            signs |= bit
+    if _DIGIT.search(lowered):
+        for bit, after, search in index.of_digits:
+            if bit & among and (not after or signs & after) and search(lowered):
+                signs |= bit
+    for required, searches in index.anywhere:
+        if required in lowered:
+            for bit, search in searches:
+                if bit & among and search(lowered):
+                    signs |= bit
     if not closed and among & _ORIGINAL:
         signs |= _in_original(text)
     if not signs & _NUMBERS:  # a word beside a number needs the number
