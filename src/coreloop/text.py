@@ -12,6 +12,8 @@ FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 
 def printable(text: str) -> str:
     r"""Escape control, format and other invisible characters as ``\u{…}``; the result is one line."""
+    if text.isprintable() and FILLERS.isdisjoint(text):
+        return text
     return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
 
 
@@ -89,4 +91,4 @@ def _width(text: str) -> int:
 
 
 def _is_visible(char: str) -> bool:
-    return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in FILLERS)
+    return char.isprintable() and char not in FILLERS

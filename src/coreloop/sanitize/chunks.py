@@ -19,7 +19,7 @@ from coreloop.sanitize.compressed import (
 )
 from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import Rejected, SanitizedLine, sanitize_lines
+from coreloop.sanitize.lines import Rejected, sanitize_line
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, read_names
 from coreloop.sanitize.places import Place, places_of
@@ -154,43 +154,34 @@ def _visitor(task: SanitizeTask, names: Names | None) -> Finder:
 
 
 def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, target: BinaryIO) -> None:
-    for number, result in enumerate(sanitize_lines(lines, visitor), 1):
+    for number, raw in enumerate(lines, 1):
         outcome.n_lines = number
-        if result is None:
-            continue
-        outcome.n_in += 1
-        if isinstance(result, SanitizedLine):
-            outcome.n_out += 1
-            target.write(result.line)
-        else:
-            outcome.reject(number, result)
-
-
-def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
-    before = 0
-    for number, (raw, result) in enumerate(_with_results(lines, visitor), 1):
-        outcome.n_lines = number
+        result = sanitize_line(raw, visitor)
         if result is None:
             continue
         outcome.n_in += 1
         if isinstance(result, Rejected):
             outcome.reject(number, result)
+        else:
+            outcome.n_out += 1
+            target.write(result)
+
+
+def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
+    for number, raw in enumerate(lines, 1):
+        outcome.n_lines = number
+        result = sanitize_line(raw, visitor)
+        if result is None:
             continue
-        outcome.n_out += 1
-        total = visitor.counts.total()
-        if total > before and len(outcome.places) < MAX_LISTED:
-            record: dict[str, Any] = orjson.loads(raw)
-            outcome.places += places_of(record, number, visitor)
+        outcome.n_in += 1
+        if isinstance(result, Rejected):
+            outcome.reject(number, result)
+        else:
+            outcome.n_out += 1
+            if visitor.found and len(outcome.places) < MAX_LISTED:
+                record: dict[str, Any] = orjson.loads(raw)
+                outcome.places += places_of(record, number, visitor)
         visitor.found.clear()
-        before = total
-
-
-def _with_results(
-    lines: Iterator[bytes], visitor: Finder
-) -> Iterator[tuple[bytes, SanitizedLine | Rejected | None]]:
-    for raw in lines:
-        for result in sanitize_lines((raw,), visitor):
-            yield raw, result
 
 
 def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:

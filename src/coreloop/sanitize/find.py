@@ -1,9 +1,9 @@
 """Locate private data in a text: apply every rule to every view and map the matches back."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -195,8 +195,9 @@ def _is_prose(kind: str, value: str) -> bool:
     """Whether a supposed token is prose that lost its white space."""
     if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
         return False
-    digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2
-    return sum(char.isdigit() for char in value) < digits and len(_HUMP.findall(value)) < 3
+    n_digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2
+    digits = islice(filter(str.isdigit, value), n_digits)
+    return sum(1 for _ in digits) < n_digits and len(_HUMP.findall(value)) < 3
 
 
 def _hit(view: View | Closed | None, kind: str, start: int, end: int, value: str) -> Hit:
@@ -204,8 +205,10 @@ def _hit(view: View | Closed | None, kind: str, start: int, end: int, value: str
     return Hit(kind, first, last, value)
 
 
-def _merged(hits: Iterable[Hit]) -> list[Hit]:
+def _merged(hits: list[Hit]) -> list[Hit]:
     """Merge overlapping hits; the result has the kind and value of the longest hit."""
+    if len(hits) < 2:
+        return hits
     merged: list[Hit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if not merged or hit.start >= merged[-1].end:

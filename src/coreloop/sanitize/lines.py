@@ -1,9 +1,7 @@
-"""Sanitize lines of JSON, or reject them with a reason; no content of a rejected line is passed on."""
+"""Sanitize a line of JSON, or reject it with a reason; no content of a rejected line is passed on."""
 
 import json
 import math
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,14 +16,7 @@ from coreloop.sanitize.walk import NotFiniteError
 # Searching for 19 digits with a regular expression takes longer than parsing.
 _AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER: Final = b"0" * 19
-_SPACED_COLON: Final = re.compile(rb'"[ \t\r\n]+:')
-
-
-@dataclass(frozen=True, slots=True)
-class SanitizedLine:
-    """A sanitized line, including its newline."""
-
-    line: bytes
+_WHITE_SPACE: Final = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,42 +31,43 @@ class _UnreadableError(ValueError):
     """An unreadable line; the message is the reason for its rejection."""
 
 
-def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[SanitizedLine | Rejected | None]:
-    """Sanitize the lines of a file.
+def sanitize_line(raw: bytes, visitor: Finder) -> bytes | Rejected | None:
+    """Sanitize a line of a file.
 
     Parameters
     ----------
-    lines : iterable of bytes
-        Of a JSONL file. Lines longer than `MAX_LINE_BYTES` may be cut.
+    raw : bytes
+        A line of JSON; one that is longer than `MAX_LINE_BYTES` may be cut.
     visitor : Finder
         The mode.
 
-    Yields
-    ------
-    SanitizedLine, Rejected or None
-        The result of each line; None for blank lines.
+    Returns
+    -------
+    bytes, Rejected or None
+        The sanitized line, including its newline; None for a blank line.
     """
-    for raw in lines:
-        content = raw.strip()
-        if not content:
-            yield None
-            continue
-        try:
-            yield SanitizedLine(_sanitized(content, visitor))
-        except _UnreadableError as error:
-            yield Rejected(str(error), len(raw))
-        except RecursionError:
-            yield Rejected("nested too deeply", len(raw))
-        except NotFiniteError:
-            yield Rejected("a number beyond all bounds", len(raw))
+    content = raw.strip()
+    if not content:
+        return None
+    try:
+        return _sanitized(content, visitor)
+    except _UnreadableError as error:
+        return Rejected(str(error), len(raw))
+    except RecursionError:
+        return Rejected("nested too deeply", len(raw))
+    except NotFiniteError:
+        return Rejected("a number beyond all bounds", len(raw))
 
 
 def _sanitized(raw: bytes, visitor: Finder) -> bytes:
     record = _decode(raw)
+    packed = raw.translate(_AS_ZERO, _WHITE_SPACE)
+    if _LONG_INTEGER in packed:
+        _parse_strictly(raw)
     before = visitor.n_keys
     result = sanitize_record(record, visitor)
     # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
-    if visitor.n_keys - before != raw.count(b'":') or _SPACED_COLON.search(raw):
+    if visitor.n_keys - before != packed.count(b'":'):
         _parse_strictly(raw)
     if result is record:
         return raw + b"\n"
@@ -97,8 +89,6 @@ def _decode(raw: bytes) -> dict[str, Any]:
         raise _UnreadableError("a lone surrogate, or no JSON") from None
     if not isinstance(record, dict):
         raise _UnreadableError("not an object")
-    if _LONG_INTEGER in raw.translate(_AS_ZERO):
-        _parse_strictly(raw)
     return record
 
 

@@ -17,6 +17,7 @@ _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,}={0,2}")
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{11,}")
 _IDENTIFIER: Final = re.compile(r"[0-9a-fA-F-]+|[a-z0-9_/-]+|[A-Z_/-]+")
 _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
+_LINE_ENDS: Final = str.maketrans("\n\r\t", "   ")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
@@ -120,4 +121,4 @@ def _decoded(token: str) -> str | None:
         text = data.decode()
     except (binascii.Error, UnicodeDecodeError):
         return None
-    return text if all(char.isprintable() or char in "\n\r\t" for char in text) else None
+    return text if text.translate(_LINE_ENDS).isprintable() else None

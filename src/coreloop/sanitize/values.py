@@ -91,9 +91,9 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
 
 def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """Find private data in a number, in its decimal notation and with restored leading zeros."""
-    key = _beside_number(key)
+    key, telling = _beside_number(key)
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
-    if is_short and not is_telling(key):
+    if is_short and not telling:
         return ()
     kind, prefix = _context(key) if key else ("", "")
     text = _digits(value)
@@ -110,9 +110,13 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
 
 
 @lru_cache(maxsize=4096)
-def _beside_number(key: str) -> str:
-    """Return a key as context of a number: beside the name of a time, a resident number passes for ms."""
-    return "" if is_time(key) else _without_labels(key)
+def _beside_number(key: str) -> tuple[str, bool]:
+    """Return a key as context of a number, and whether it gives any.
+
+    Beside the name of a time, a resident number passes for ms.
+    """
+    bare = "" if is_time(key) else _without_labels(key)
+    return bare, is_telling(bare)
 
 
 def _behind_key(text: str, key: str) -> tuple[Hit, ...]:

@@ -149,7 +149,7 @@ def _clear(view: View, *, tags: bool = False) -> View | None:
     for _ in range(_ROUNDS):
         if not _ESCAPED.search(view.text):
             break
-        view = _folded(_rewrite(view, _ESCAPE, _decoded), tags=tags)
+        view = _folded(_rewrite(view, _ESCAPE, lambda match: _decoded(match[0])), tags=tags)
     return None if view.text == text else view
 
 
@@ -172,15 +172,20 @@ def _rewrite(
     last = 0
     for match in pattern.finditer(view.text):
         begin, end = match.span()
-        text.append(view.text[last:begin])
-        starts += view.starts[last:begin]
-        ends += view.ends[last:begin]
+        if last < begin:
+            text.append(view.text[last:begin])
+            starts += view.starts[last:begin]
+            ends += view.ends[last:begin]
         new = replace(match)
-        pieces = [(char, 0, end - begin) for char in new] if isinstance(new, str) else new
-        for char, first, behind in pieces:
-            text.append(char)
-            starts.append(view.starts[begin + first])
-            ends.append(view.ends[begin + behind - 1])
+        if isinstance(new, str):
+            text.append(new)
+            starts += [view.starts[begin]] * len(new)
+            ends += [view.ends[end - 1]] * len(new)
+        else:
+            for char, first, behind in new:
+                text.append(char)
+                starts.append(view.starts[begin + first])
+                ends.append(view.ends[begin + behind - 1])
         last = end
     if not last:
         return view
@@ -188,8 +193,8 @@ def _rewrite(
     return View("".join(text), starts + view.starts[last:], ends + view.ends[last:])
 
 
-def _decoded(match: re.Match[str]) -> str | list[tuple[str, int, int]]:
-    escape = match[0]
+@lru_cache(maxsize=1024)
+def _decoded(escape: str) -> str | list[tuple[str, int, int]]:
     if escape.startswith("%"):
         return _percent_decoded(escape)
     if escape.startswith("&"):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import Rejected, SanitizedLine, sanitize_lines
+from coreloop.sanitize.lines import Rejected, sanitize_line
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
@@ -49,14 +49,14 @@ VISITORS = {
 @pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
 @pytest.mark.parametrize(("raw", "reason"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
-    assert list(sanitize_lines([raw + b"\n"], visitor())) == [Rejected(reason, len(raw) + 1)]
+    assert sanitize_line(raw + b"\n", visitor()) == Rejected(reason, len(raw) + 1)
 
 
 @pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
 def test_lines_after_a_broken_line_are_sanitized(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
-    results = list(sanitize_lines(lines, visitor()))
-    assert [type(result) for result in results] == [Rejected, type(None), SanitizedLine, SanitizedLine]
+    mode = visitor()
+    assert [type(sanitize_line(raw, mode)) for raw in lines] == [Rejected, type(None), bytes, bytes]
 
 
 VALID = {
@@ -72,9 +72,9 @@ VALID = {
 
 @pytest.mark.parametrize("raw", VALID.values(), ids=VALID)
 def test_a_valid_line_is_unchanged(raw: bytes):
-    (result,) = sanitize_lines([raw], Finder())
-    assert isinstance(result, SanitizedLine)
-    assert orjson.loads(result.line) == json.loads(raw)
+    result = sanitize_line(raw, Finder())
+    assert isinstance(result, bytes)
+    assert orjson.loads(result) == json.loads(raw)
 
 
 JSON = st.recursive(
@@ -97,10 +97,10 @@ def test_any_record_becomes_a_single_clean_line(visitor, extra: Any, args: dict[
         orjson.loads(raw)
     except (UnicodeEncodeError, orjson.JSONDecodeError):
         return
-    (result,) = sanitize_lines([raw], visitor())
-    assert isinstance(result, SanitizedLine)
-    assert result.line.count(b"\n") == 1
+    result = sanitize_line(raw, visitor())
+    assert isinstance(result, bytes)
+    assert result.count(b"\n") == 1
     if visitor is not Finder:
         finder = Finder()
-        assert [type(checked) for checked in sanitize_lines([result.line], finder)] == [SanitizedLine]
+        assert isinstance(sanitize_line(result, finder), bytes)
         assert finder.counts.total() == 0

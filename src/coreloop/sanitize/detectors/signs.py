@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Final
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import AhoCorasick, Implementation
 
 from coreloop.records import encodable
 from coreloop.sanitize.detectors import RULES, chosen_rules
@@ -27,9 +27,11 @@ _RUN_CHARS: Final = 40
 _RUN_SIGN, _STREET_SIGN, _SPOKEN_AT = int(Sign.SECRET_RUN), int(Sign.STREET), int(Sign.SPOKEN_AT)
 _ORIGINAL: Final = _RUN_SIGN | _STREET_SIGN
 _DIGIT: Final = re.compile("[0-9]")
+_LETTER: Final = re.compile("[a-z]")
 _OF_DIGITS: Final = int(
     Sign.DIGITS | Sign.TEN_DIGITS | Sign.THIRTEEN_DIGITS | Sign.CODES | Sign.DOTTED | Sign.NATIONAL
 )
+_BESIDE_LETTERS: Final = int(Sign.CODES | Sign.NATIONAL)
 _NUMBERS: Final = int(Sign.DIGITS | Sign.CODES)
 
 _AT_APART: Final = re.compile(r"\s(?:[aAdD]\s*[oOtT]\s*[tT]?|앳)\s")
@@ -80,7 +82,7 @@ class _Index:
 
 def signs_of(text: str, *, among: int = ~0) -> int:
     """Return the bits of `Sign` that a text shows, limited to ``among``."""
-    return _shown(text, among, closed=False)
+    return _shown(text, among)
 
 
 def closed_signs(text: str, compact: str) -> int:
@@ -93,16 +95,13 @@ def closed_signs(text: str, compact: str) -> int:
     compact : str
         The text without white space.
     """
-    signs = _shown(compact, ~0, closed=True)
-    if _AT_APART.search(text):
-        signs |= _SPOKEN_AT
-    return signs | _in_original(text)
+    return _shown(compact, ~0, before=text)
 
 
-def _in_original(text: str) -> int:
+def _in_original(text: str, *, has_letters: bool) -> int:
     """Return the signs that depend on capitals or on white space."""
     signs = _RUN_SIGN if len(text) >= _RUN_CHARS and _has_run(text) else 0
-    return signs | _STREET_SIGN if current().streets and _STREET.search(text) else signs
+    return signs | _STREET_SIGN if has_letters and current().streets and _STREET.search(text) else signs
 
 
 def _has_run(text: str) -> bool:
@@ -137,7 +136,7 @@ def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, cl
             else:
                 anywhere.setdefault(required, []).append((bit, search))
     return _Index(
-        AhoCorasick(list(shown)),
+        AhoCorasick(list(shown), implementation=Implementation.DFA),  # a quarter less time
         tuple(map(tuple, shown.values())),
         tuple(of_digits),
         tuple((required, tuple(searches)) for required, searches in anywhere.items()),
@@ -152,26 +151,40 @@ def _index(chosen: Detection, *, closed: bool) -> _Index:
     return last[1]
 
 
-def _shown(text: str, among: int, *, closed: bool) -> int:
-    index = _index(current(), closed=closed)
+def _shown(text: str, among: int, *, before: str | None = None) -> int:
+    """Return the signs of a text; ``before`` is the text with its white space, if that was removed."""
+    index = _index(current(), closed=before is not None)
     signs = index.own
-    lowered = text.lower() if text.isascii() else encodable(text.lower())  # a lone surrogate ends the search
-    found = index.words.find_matches_as_indexes(lowered, overlapping=True)
+    lowered = text.lower()
+    try:
+        found = index.words.find_matches_as_indexes(lowered, overlapping=True)
+    except UnicodeEncodeError:  # a lone surrogate
+        lowered = encodable(lowered)
+        found = index.words.find_matches_as_indexes(lowered, overlapping=True)
     for word in {word for word, _, _ in found} if found else ():
         for bit, gate in index.shown[word]:
             if not signs & bit and (gate is None or gate(lowered)):
                 signs |= bit
+    has_letters = _LETTER.search(lowered) is not None
     if _DIGIT.search(lowered):
+        wanted = among if has_letters else among & ~_BESIDE_LETTERS
         for bit, after, search in index.of_digits:
-            if bit & among and (not after or signs & after) and search(lowered):
+            if bit & wanted and (not after or signs & after) and search(lowered):
                 signs |= bit
     for required, searches in index.anywhere:
         if required in lowered:
             for bit, search in searches:
                 if bit & among and search(lowered):
                     signs |= bit
-    if not closed and among & _ORIGINAL:
-        signs |= _in_original(text)
-    if not signs & _NUMBERS:  # a word beside a number needs the number
-        signs &= ~_WORDS_BESIDE
-    return signs & among
+    if before is not None:
+        if (has_letters or "앳" in before) and _AT_APART.search(before):
+            signs |= _SPOKEN_AT
+        return _with_number(signs | _in_original(before, has_letters=has_letters))
+    if among & _ORIGINAL:
+        signs |= _in_original(text, has_letters=has_letters)
+    return _with_number(signs) & among
+
+
+def _with_number(signs: int) -> int:
+    """Leave out the words beside a number if there is none."""
+    return signs if signs & _NUMBERS else signs & ~_WORDS_BESIDE
