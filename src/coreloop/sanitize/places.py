@@ -1,8 +1,6 @@
 """The location of a finding in a record: the path of keys, never the value."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.sanitize.finder import Finder
@@ -30,29 +28,31 @@ class Place:
 def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
     """List the places of what a finder found in a record, at most `MAX_PLACES`."""
     try:
-        findings = list(islice(_findings(record, "", (), finder), MAX_PLACES))
+        findings: list[tuple[Path, str]] = []
+        _collect(record, "", (), finder, findings)
     except RecursionError:  # the path would be too long to read
         findings = []
     if findings:
         keys: dict[str, str] = {}
-        return [Place(line, _format_path(path, keys, finder.names), kind) for path, kind in findings]
+        shown = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
+        return [Place(line, path, kind) for path, kind in shown]
     counter = Finder(like=finder)
     scan(record, counter)
     return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
-def _findings(node: Any, key: str, path: Path, finder: Finder) -> Iterator[tuple[Path, str]]:
-    """Yield the paths and kinds of the findings in a node."""
+def _collect(node: Any, key: str, path: Path, finder: Finder, findings: list[tuple[Path, str]]) -> None:
+    """Append the paths and kinds of the findings in a node."""
     found = finder.found
     for part, under, value in children(node, key):
+        if len(findings) >= MAX_PLACES:
+            return
         if (part, None) in found and isinstance(part, str):
-            for kind in found[part, None]:
-                yield (*path, part, None), kind
+            findings += (((*path, part, None), kind) for kind in found[part, None])
         if isinstance(value, dict | list):
-            yield from _findings(value, under, (*path, part), finder)
+            _collect(value, under, (*path, part), finder, findings)
         elif (under, value) in found and value is not None:
-            for kind in found[under, value]:
-                yield (*path, part), kind
+            findings += (((*path, part), kind) for kind in found[under, value])
 
 
 def _format_path(path: Path, keys: dict[str, str], names: "Names | None") -> str:

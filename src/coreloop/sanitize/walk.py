@@ -4,12 +4,17 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Any, Final, Protocol
 
 from coreloop.sanitize.values import is_sensitive
 from coreloop.sanitize.views import short_labels
 
-_VALUE_KEYS: Final = frozenset({"value", "val", "data", "content", "text", "preview", "default", "v"})
+_VALUE_KEYS: Final = frozenset(
+    "".join(letters)  # in any case
+    for word in ("value", "val", "data", "content", "text", "preview", "default", "v")
+    for letters in product(*zip(word, word.upper(), strict=True))
+)
 _NAME_CHARS: Final = 64
 _NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
 _NESTED: Final = frozenset({dict, list, float})
@@ -112,10 +117,10 @@ def children(node: Any, key: str) -> Iterator[tuple[str | int, str, Any]]:
 
 def _items(node: dict[str, Any], above: str) -> Iterable[tuple[str, Any]]:
     """Return the values of an object, each with its key or the name next to it."""
-    if _VALUE_KEYS.isdisjoint(map(str.lower, node)):
+    if _VALUE_KEYS.isdisjoint(node):
         return node.items()
     name = _name_beside(node) or above
-    return ((name if name and key.lower() in _VALUE_KEYS else key, value) for key, value in node.items())
+    return ((name if name and key in _VALUE_KEYS else key, value) for key, value in node.items())
 
 
 def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:

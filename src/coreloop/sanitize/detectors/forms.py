@@ -122,9 +122,7 @@ FORMS: Final = (
     Form(
         Sign.DIGITS,
         # looking ahead for six characters halves the time on texts with short numbers
-        patterns={
-            "": r"[0-9](?=[^a-z가-힣,]{6})(?:(?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{4}\n[0-9]{2})"
-        },
+        patterns={"": r"[0-9](?=[^a-z가-힣,]{6})(?:(?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{4}\n[0-9]{2})"},
         closed_patterns={"": r"[0-9](?=[^a-z가-힣,]{6})(?:[^0-9a-z가-힣,]{0,4}[0-9]){6}"},
     ),
     Form(

@@ -154,17 +154,8 @@ def _index(chosen: Detection, *, closed: bool) -> _Index:
 def _shown(text: str, among: int, *, before: str | None = None) -> int:
     """Return the signs of a text; ``before`` is the text with its white space, if that was removed."""
     index = _index(current(), closed=before is not None)
-    signs = index.own
     lowered = text.lower()
-    try:
-        found = index.words.find_matches_as_indexes(lowered, overlapping=True)
-    except UnicodeEncodeError:  # a lone surrogate
-        lowered = encodable(lowered)
-        found = index.words.find_matches_as_indexes(lowered, overlapping=True)
-    for word in {word for word, _, _ in found} if found else ():
-        for bit, gate in index.shown[word]:
-            if not signs & bit and (gate is None or gate(lowered)):
-                signs |= bit
+    signs = _of_words(index, lowered)
     has_letters = _LETTER.search(lowered) is not None
     if _DIGIT.search(lowered):
         wanted = among if has_letters else among & ~_BESIDE_LETTERS
@@ -176,13 +167,27 @@ def _shown(text: str, among: int, *, before: str | None = None) -> int:
             for bit, search in searches:
                 if bit & among and search(lowered):
                     signs |= bit
-    if before is not None:
+    if before is None:
+        original = _in_original(text, has_letters=has_letters) if among & _ORIGINAL else 0
+    else:
+        original = _in_original(before, has_letters=has_letters)
         if (has_letters or "앳" in before) and _AT_APART.search(before):
             signs |= _SPOKEN_AT
-        return _with_number(signs | _in_original(before, has_letters=has_letters))
-    if among & _ORIGINAL:
-        signs |= _in_original(text, has_letters=has_letters)
-    return _with_number(signs) & among
+    return _with_number(signs | original) & among
+
+
+def _of_words(index: _Index, lowered: str) -> int:
+    """Return the signs that words show."""
+    try:
+        found = index.words.find_matches_as_indexes(lowered, overlapping=True)
+    except UnicodeEncodeError:  # a lone surrogate
+        found = index.words.find_matches_as_indexes(encodable(lowered), overlapping=True)
+    signs = index.own
+    for word in {word for word, _, _ in found} if found else ():
+        for bit, gate in index.shown[word]:
+            if not signs & bit and (gate is None or gate(lowered)):
+                signs |= bit
+    return signs
 
 
 def _with_number(signs: int) -> int:
