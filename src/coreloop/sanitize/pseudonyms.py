@@ -28,7 +28,7 @@ class Pseudonyms:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        self._mac = hmac.new(key, digestmod="sha256")
 
     def __call__(self, field: str, value: str) -> str:
         """Return ``field-`` and 32 letters from a to p, different for each field."""
@@ -36,8 +36,9 @@ class Pseudonyms:
 
     def letters(self, field: str, value: str) -> str:
         """Return only the 32 letters."""
-        data = f"{field}\0{value}".encode("utf-8", "surrogatepass")
-        return hmac.digest(self._key, data, "sha256")[:_BYTES].hex().translate(_LETTERS)
+        mac = self._mac.copy()  # two thirds of the time of starting with the key
+        mac.update(f"{field}\0{value}".encode("utf-8", "surrogatepass"))
+        return mac.digest()[:_BYTES].hex().translate(_LETTERS)
 
 
 def is_placeholder(text: str) -> bool:
