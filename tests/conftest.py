@@ -15,7 +15,7 @@ from coreloop.cli.main import run
 from coreloop.forge.github_forge import GithubForge
 from coreloop.forge.pygithub_transport import Connection
 from github_stand_in import GithubStandIn, is_for_humans
-from promoting import Project, make_project
+from promoting import Project, copy_project, hush_git, make_project
 
 settings.register_profile(
     "thorough", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -126,17 +126,18 @@ def forge(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge
 
 @pytest.fixture
 def quiet_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git without anybody's configuration, as one author at one time, and no token."""
-    for name in [name for name in os.environ if name.startswith("GIT_")] + ["GITHUB_TOKEN", "GH_TOKEN"]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "A Tester")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tester@example.org")
+    """Git without anybody's configuration, as one author, and no token."""
+    hush_git(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def first_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        return make_project(tmp_path_factory.mktemp("first"))
 
 
 @pytest.fixture
-def project(tmp_path: Path, quiet_git: None) -> Project:
+def project(tmp_path: Path, quiet_git: None, first_project: Project) -> Project:
     """A project under git whose remote is a bare repository."""
-    return make_project(tmp_path)
+    return copy_project(first_project, tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Self
+
+import pytest
 
 from coreloop.proposals.advice import statement_key
 from github_stand_in import Reply
@@ -255,6 +258,17 @@ def run_git(folder: Path, *words: str, stdin: bytes | None = None, **environ: st
     return done.stdout.decode().strip()
 
 
+def hush_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git know nobody's configuration, one author and no token."""
+    for name in [name for name in os.environ if name.startswith("GIT_")] + ["GITHUB_TOKEN", "GH_TOKEN"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "A Tester")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tester@example.org")
+
+
 def make_project(folder: Path) -> Project:
     """A project with one tool, pushed, and a candidates file that git ignores."""
     project = Project(folder / "project", folder / "remote.git")
@@ -269,6 +283,16 @@ def make_project(folder: Path) -> Project:
     project.git("push", "--quiet", "--set-upstream", "origin", "main")
     write_candidates(project.candidates)
     return project
+
+
+def copy_project(project: Project, folder: Path) -> Project:
+    """Copy a project and its remote, which is faster than making them."""
+    copy = Project(folder / "project", folder / "remote.git")
+    shutil.copytree(project.root, copy.root, symlinks=True)
+    shutil.copytree(project.remote, copy.remote, symlinks=True)
+    copy.git("config", "--rename-section", f"url.{project.remote}", f"url.{copy.remote}")
+    copy.git("update-index", "--refresh")  # the copies are other files
+    return copy
 
 
 class Agent:

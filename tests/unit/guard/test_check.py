@@ -1,6 +1,7 @@
 """``guard check`` on real repositories: what promote pushed, what others push on top, what cannot be read."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -25,16 +26,26 @@ from guarding import (
     pull_json,
     review_json,
 )
-from promoting import BRANCH, FILE, ID, KEY, SOURCE, Project
+from promoting import BRANCH, FILE, ID, KEY, SOURCE, Project, copy_project, hush_git
 
 Check = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="session")
+def first_promotion(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        project = copy_project(first_project, tmp_path_factory.mktemp("promoted"))
+        promote(project, project.root)
+        return project
+
+
 @pytest.fixture
-def promoted(project: Project) -> Project:
+def promoted(project: Project, first_promotion: Project) -> Project:
     """The project after ``promote --confirm``: the branch is on the remote, and fetched."""
-    promote(project, project.root)
-    return project
+    for folder in (project.root, project.remote):
+        shutil.rmtree(folder)
+    return copy_project(first_promotion, project.root.parent)
 
 
 def promote(project: Project, folder: Path) -> None:
