@@ -109,10 +109,12 @@ def company_of(names: Sequence[Name]) -> Callable[[random.Random], Value]:
     def company(rng: random.Random) -> Value:
         code, name, aliases = rng.choice(names)
         particle = rng.choice(_PARTICLES)
-        if len(name) == 2:  # 대상, 기아: only where it is marked as a firm
-            text = rng.choice((f"㈜{name}", f"(주){name}", f"{name}㈜", f"{name}({code})"))
-            return Value(text + particle, (Core(name),))
-        said = rng.choice([name, *(alias for alias in aliases.split("|") if len(alias) > 2)])
+        said = name
+        if len(name) > 2:
+            said = rng.choice([name, *(alias for alias in aliases.split("|") if len(alias) > 2)])
+        if len(said) == 2 or said == "신세계":  # 대상, 기아, 신세계: only where it is marked as a firm
+            text = rng.choice((f"㈜{said}", f"(주){said}", f"{said}㈜", f"{said}({code})"))
+            return Value(text + particle, (Core(said),))
         text = said + rng.choice(("", "", f"({code})"))
         return Value(text + particle, (Core(said), *([Core(code)] if code in text else [])))
 

@@ -20,10 +20,10 @@ Closing = Literal["joined", "pieces"]
 _SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,5}[^\s가-힣]){5,}(?![A-Za-z0-9])")
 _SPACED_SIGN: Final = re.compile(r"(?<=[0-9A-Za-z]) [-.:/@] (?=[0-9A-Za-z])")
 _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
-_WORD: Final = re.compile(r"[A-Za-z]{3}|[가-힣]{2}")
 _PIECE: Final = "[^ 가-힣]"
 _PIECE_GAPS: Final = (" ", "  ")
 _SPACES: Final = re.compile(" +")
+_WORDS_BEFORE: Final = re.compile("(?:[A-Za-z][a-z]+ +)+")
 
 
 class Closed:
@@ -113,15 +113,18 @@ def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Closing]]:
         return
     for pattern in chain(*(_pieces(gap) for gap in _PIECE_GAPS if gap in shown)):
         if runs := _runs(pattern, shown):
-            yield _inner(runs, shown), "pieces"
+            inner = [_inner(run, shown) for run in runs]
+            heads = [_heads(shown, start) for start, _ in runs]
+            for chosen in zip(*heads, strict=True):
+                yield [gap for gaps, head in zip(inner, chosen, strict=True) for gap in gaps[head:]], "pieces"
 
 
 def _breaks(shown: str) -> Iterator[Gaps]:
-    """Yield all line breaks, and those before no word."""
+    """Yield all line breaks, and every other one, between which each line stands alone."""
     breaks = _runs(_BREAK, shown)
     yield breaks
-    if len(breaks) > 2:
-        yield [gap for gap in breaks if not _WORD.match(shown, gap[1])]
+    yield breaks[::2]
+    yield breaks[1::2]
 
 
 def _runs(pattern: re.Pattern[str], text: str) -> Gaps:
@@ -134,6 +137,13 @@ def _spaces(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
     return [(at, at + 1) for at in places if text[at].isspace()]
 
 
-def _inner(runs: Gaps, text: str) -> Gaps:
-    """Return the gaps of runs."""
-    return [match.span() for start, end in runs for match in _SPACES.finditer(text, start, end)]
+def _heads(text: str, start: int) -> tuple[int, ...]:
+    """Return how many first gaps of a run to keep: words before a value may be as long as its pieces."""
+    words = _WORDS_BEFORE.match(text, start)
+    n_words = len(words[0].split()) if words else 0
+    return (0, 1, 2, 3, max(n_words - 1, 0), n_words)
+
+
+def _inner(run: tuple[int, int], text: str) -> Gaps:
+    """Return the gaps of a run."""
+    return [match.span() for match in _SPACES.finditer(text, *run)]

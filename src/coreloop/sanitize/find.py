@@ -195,7 +195,7 @@ def _is_prose(kind: str, value: str) -> bool:
     """Whether a supposed token is prose that lost its white space."""
     if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
         return False
-    n_digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2
+    n_digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox|[prs]k_", value) else 2
     digits = islice(filter(str.isdigit, value), n_digits)
     return sum(1 for _ in digits) < n_digits and len(_HUMP.findall(value)) < 3
 

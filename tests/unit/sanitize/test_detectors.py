@@ -1,6 +1,7 @@
 """What each rule masks and what stays unchanged: before, after, and the reason."""
 
 import base64
+import re
 import unicodedata
 from itertools import pairwise
 from time import process_time
@@ -16,6 +17,8 @@ from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, ha
 # Invented values.
 ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
 AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
+STRIPE = "sk_live_" + "51urGWpRnAVGZ4y9iCwodP9xXQ6p2IYX"
+GITLAB = "gldt-" + "QREHR2UZa7DPSc2xKPKS"
 GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.s5Vw0k3Xq1Yb7Zc9Td2Ue4Rf6Gh8Jk0LmNpQrStUv"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq83nFvKq\n-----END RSA PRIVATE KEY-----"
@@ -124,6 +127,31 @@ MASKED = {
     "a secret behind two names": ('api_key: secret: "l1hqw3rl6^6k"', 'api_key: secret: "[SECRET-1]"'),
     "a password of capitals and signs": ("비번 3VA96MN27#J0", "비번 [SECRET-1]"),
     "a private key without its first line": (f"키 {DER[:20]}  {DER[20:60]}  {DER[60:]}", "키 [SECRET-1]"),
+    "a key in pieces beside words as long": (
+        f"call with {' '.join(re.findall('.{1,4}', STRIPE))}",
+        "call with [SECRET-1]",
+    ),
+    "a key in pieces on a line of its own": (
+        f"왜?\n401 with {' '.join(re.findall('.{1,4}', GITLAB))}",
+        "왜?\n401 with [SECRET-1]",
+    ),
+    "a key with one digit in pieces": (
+        "401 with sk _l iv e_ DP UN c2 us Zd el xj rR QW cp",
+        "401 with [SECRET-1]",
+    ),
+    "a private key cut within its first line": (
+        "키 -----BEGIN PRIVA TE KEY-----\nMIIE vQIBANPffqwJRY+R QNSGl1aZtxgUZLmK AfOUR2TP",
+        "키 [SECRET-1]",
+    ),
+    "a broken key below a line": (f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}", "in FY2025\n[SECRET-1]"),
+    "a broken key between lines": (
+        f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}\nagain",
+        "in FY2025\n[SECRET-1]\nagain",
+    ),
+    "an account before a sentence that begins with a year": (
+        "국민은행=417919-92-341088. 2025년 실적",
+        "국민은행=[ACCOUNT-1]. 2025년 실적",
+    ),
     "a token in tags behind an escaped break": (f"왜?\\n{tagged(GITHUB)}", "왜?\\n[SECRET-1]"),
 }
 

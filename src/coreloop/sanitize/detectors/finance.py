@@ -106,7 +106,8 @@ def _iban_pattern() -> str:
     return rf"(?i)(?=[A-Z]{{2}}[0-9]{{2}})(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
 
 
-_DASHED: Final = r"[0-9]{2,6}(?:[ ]?[-/_.][ ]?[0-9]{1,8}){1,4}"
+# a point with a space only behind it ends a sentence, which a year may follow
+_DASHED: Final = r"[0-9]{2,6}(?:(?:[ ]?[-/_][ ]?|\.| \. ?)[0-9]{1,8}){1,4}"
 _BARE: Final = r"[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 RULES: Final = (
     Rule(
@@ -148,9 +149,7 @@ ACCOUNTS: Final = (
     Rule(
         "ACCOUNT",
         rf"(?<![가-힣A-Za-z])(?:KB|NH|IBK)?{_SHORT_BANK}[ :=(은는-]{{0,4}}"
-        rf"(?P<value>[0-9]{{2,6}}(?:[ ]?[-._/][ ]?[0-9]{{1,8}})"
-        rf"{{1,4}}|[0-9]{{11,14}})"
-        r"(?![0-9]|-[0-9])",
+        rf"(?P<value>{_DASHED}|[0-9]{{11,14}})(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_account,
         joins=True,

@@ -88,7 +88,11 @@ FORMS: Final = (
         patterns={"-u": r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,64}:"},
         closed_patterns={"-u": r"(?:-u|--user)=?[\"']?[^\s:\"'@/]{1,64}:"},
     ),
-    Form(Sign.PRIVATE_KEY, patterns={"begin": r"private\s+key"}, closed_patterns={"begin": "privatekey"}),
+    Form(
+        Sign.PRIVATE_KEY,
+        patterns={"begin": r"k {0,2}e {0,2}y(?: block)?\s*-{3}"},
+        closed_patterns={"begin": "key(?:block)?-{3}"},
+    ),
     Form(
         Sign.DER,
         patterns={"ii": r"ii[a-z0-9+/](?:[a-z0-9+/=]\s{0,3}){60}"},

@@ -136,12 +136,14 @@ _TOKEN_RULES: Final = tuple(
 )
 _NAMED: Final = rf"(?:[A-Za-z0-9_.-]{{0,40}}[A-Za-z0-9_-])?(?:{_PASSWORD}|{_CREDENTIAL}|authorization|cookie)"
 _NAMED_SIGN: Final = Sign.PASSWORD | Sign.CREDENTIAL | Sign.AUTHORIZATION
+# a long key is cut into pieces of 16 characters, once within these words
+_PRIVATE_KEY: Final = r" {0,2}".join("PRIVATE") + r"\s+" + " {0,2}".join("KEY") + r"(?: BLOCK)?\s*-{3,5}"
 RULES: Final = (
     *_TOKEN_RULES,
     Rule(
         "SECRET",
-        r"(?s)-{3,5}\s*BEGIN[A-Z0-9 ]{0,40}PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}.*?(?:-{3,5}\s*END[A-Z0-9 "
-        r"]{0,40}PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}|\Z)",
+        rf"(?s)-{{3,5}}\s*BEGIN[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}.*?"
+        rf"(?:-{{3,5}}\s*END[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}|\Z)",
         Sign.PRIVATE_KEY,
         lambda match: re.search("[A-Za-z0-9+/]{16}", match[0]) is not None,
     ),
