@@ -18,6 +18,7 @@ from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, ha
 ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
 AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
 STRIPE = "sk_live_" + "51urGWpRnAVGZ4y9iCwodP9xXQ6p2IYX"
+SLACK = "948877736736-935208069464-4vhXu98H9wfpFnPKsIqyW9s16"
 GITLAB = "gldt-" + "QREHR2UZa7DPSc2xKPKS"
 GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.s5Vw0k3Xq1Yb7Zc9Td2Ue4Rf6Gh8Jk0LmNpQrStUv"
@@ -130,6 +131,10 @@ MASKED = {
     "a key in pieces beside words as long": (
         f"call with {' '.join(re.findall('.{1,4}', STRIPE))}",
         "call with [SECRET-1]",
+    ),
+    "a key in pieces behind many words as long": (
+        f"they call with this from xoxb {' '.join(re.findall('.{1,4}', '-' + SLACK))}",
+        "they call with this from [SECRET-1]",
     ),
     "a key in pieces on a line of its own": (
         f"왜?\n401 with {' '.join(re.findall('.{1,4}', GITLAB))}",
