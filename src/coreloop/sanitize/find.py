@@ -193,7 +193,7 @@ def _in_rewritten(
 
 def _is_prose(kind: str, value: str) -> bool:
     """Whether a supposed token is prose that lost its white space."""
-    if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
+    if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value) or re.search(r"[A-Za-z][0-9][A-Za-z]", value):
         return False
     n_digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox|[prs]k_", value) else 2
     digits = islice(filter(str.isdigit, value), n_digits)

@@ -153,6 +153,14 @@ MASKED = {
         f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}\nagain",
         "in FY2025\n[SECRET-1]\nagain",
     ),
+    "a broken card of fifteen digits": (
+        "verified with 3782\n 822463 10005 on file",
+        "verified with [CARD-1] on file",
+    ),
+    "a broken password with one digit": (
+        "use Password=SMP\n  AQSxi3fiDSoCy; and go on",
+        "use Password=[SECRET-1]; and go on",
+    ),
     "an account before a sentence that begins with a year": (
         "국민은행=417919-92-341088. 2025년 실적",
         "국민은행=[ACCOUNT-1]. 2025년 실적",

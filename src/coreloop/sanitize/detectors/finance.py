@@ -26,6 +26,10 @@ _GROUPS: Final = frozenset(
         (8, 4, 4),
         (4, 8, 4),
         (4, 4, 8),
+        (10, 5),
+        (4, 11),
+        (10, 4),
+        (4, 10),
     }
 )
 PAYMENT: Final = r"계좌|통장|입금|송금|이체|환불|예금주|acct|account(?!ing)|a/c|iban"
