@@ -16,6 +16,7 @@ from planted.value import Core
 _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _PSEUDONYM: Final = re.compile(r"(?<![0-9a-z])(?=[0-9]*[a-f])[0-9a-f]{16,}(?![0-9a-z])")
 _KEYED: Final = re.compile(r"(?<![0-9A-Za-z])[a-z_]{2,20}-[a-p]{32}(?![0-9A-Za-z])")
+_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-[0-9]+\]")
 _NO_TAGS: Final = dict.fromkeys(range(0xE0000, 0xE0080))
 _TAGS_READ: Final = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _TWINS: Final = str.maketrans(TWINS)
@@ -62,7 +63,10 @@ def survives(core: Core, record: Mapping[str, Any]) -> bool:
     wanted = folded(core.text)
     size = min(core.window or len(wanted), len(wanted))
     pieces = [wanted[place : place + size] for place in range(len(wanted) - size + 1)]
-    texts = (text for leaf in leaves(record) for text in _readings(leaf, digits=wanted.isdecimal()))
+    found = leaves(record)
+    if len(wanted) < 3:  # the firm 3S is not in [COMPANY-3]([STOCK-8])
+        found = (_LABEL.sub(" ", leaf) for leaf in found)
+    texts = (text for leaf in found for text in _readings(leaf, digits=wanted.isdecimal()))
     return any(piece in text for text in texts for piece in pieces)
 
 

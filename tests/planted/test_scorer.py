@@ -100,6 +100,8 @@ PARTS = [
     pytest.param(Core("23456789", 7), "sha256:ab2345678923456789ef01cd", False, id="digits in a pseudonym"),
     pytest.param(Core("dgi"), "session-mbmgjminpandgiiolgbmaknefleppimh", False, id="letters in a pseudonym"),
     pytest.param(Core("dgi"), "session-mbmg DGI", True, id="letters beside the beginning of a pseudonym"),
+    pytest.param(Core("3S"), "왜 [COMPANY-3]([STOCK-8])는", False, id="letters of two labels"),
+    pytest.param(Core("3S"), "왜 3S([STOCK-8])는", True, id="two letters beside a label"),
     pytest.param(Core("김도현"), "김 도\u200b현", True, id="a name with a gap"),
     pytest.param(Core("김도현"), "김 부장", False, id="a surname"),
 ]
