@@ -89,6 +89,13 @@ MASKED = {
     "a password in Korean": ("비밀번호는 abcd1234 입니다", "비밀번호는 [SECRET-1] 입니다"),
     "a password of an option": ("mysql --password hunter2", "mysql --password [SECRET-1]"),
     "a header": ("Authorization: Bearer abcdef123456789", "Authorization: Bearer [SECRET-1]"),
+    "a header of another scheme": (
+        "Authorization: KakaoAK 7bc3b25c0ce34ba5c3f7077f94a1f8ea",
+        "Authorization: KakaoAK [SECRET-1]",
+    ),
+    "a password in Markdown": ("**Password:** `Lotus_5519`", "**Password:** `[SECRET-1]`"),
+    "a password behind a remark": ("비밀번호(임시): Lotus_5519", "비밀번호(임시): [SECRET-1]"),
+    "a short word for a password": ("pass: Lotus_5519", "pass: [SECRET-1]"),
     "a name and its value": (
         '{"name": "api_key", "value": "q1w2e3r4"}',
         '{"name": "api_key", "value": "[SECRET-1]"}',
@@ -161,6 +168,17 @@ MASKED = {
         "use Password=SMP\n  AQSxi3fiDSoCy; and go on",
         "use Password=[SECRET-1]; and go on",
     ),
+    "a resident in a row with commas": ("1,730921-1967635,부산", "1,[RRN-1],부산"),
+    "a resident of digits in a row with commas": ("VALUES (3,7309211967635);", "VALUES (3,[RRN-1]);"),
+    "a resident before a comma": ("주민번호 880101-1716843,34", "주민번호 [RRN-1],34"),
+    "phones with a comma between them": ("010-8842-1937,010-2284-7719", "[PHONE-1],[PHONE-2]"),
+    "phones in a table with commas": (
+        "id,phone\n1,01088421937\n2,01077412236",
+        "id,phone\n1,[PHONE-1]\n2,[PHONE-2]",
+    ),
+    "a card in a row with commas": ("7,4264-7716-8426-8377,12/27", "7,[CARD-1],12/27"),
+    "a business in a row with commas": ("1,214-86-20007,서울", "1,[BRN-1],서울"),
+    "an account in a row with commas": ("국민은행,1,458802-01-337719", "국민은행,1,[ACCOUNT-1]"),
     "an account before a sentence that begins with a year": (
         "국민은행=417919-92-341088. 2025년 실적",
         "국민은행=[ACCOUNT-1]. 2025년 실적",
@@ -177,6 +195,7 @@ def test_private_data_is_masked(before: str, after: str):
 KEPT = {
     "revenue": "매출 9001011234567원",
     "revenue that ends like a card": "영업이익 4111111111111111원",
+    "figures in a row with commas": "3,141592653589793,900,101,1234567,1,234-5,678",
     "revenue with commas": "매출 1,234,567,890,123원",
     "a share": "전년 대비 +12.5%",
     "a date": "2026-04-25 09:30:12",
@@ -216,6 +235,8 @@ KEPT = {
     "a time": "09:30:12",
     "prose about passwords": "password is required",
     "prose about passwords in Korean": "비밀번호를 잊었어요",
+    "a colon in prose": "the tests pass: all green",
+    "a reference to a secret": "password: ${{ secrets.DB_PASSWORD }}",
     "a limit": "max_tokens=512",
     "a library": "sk-learn is a library for machine learning",
     "a host in prose": "look at naver.com",

@@ -80,7 +80,12 @@ FORMS: Final = (
         patterns=dict.fromkeys(_LATIN_TITLES.split(), _LATIN_TITLE),
         closed_words=_LATIN_TITLES,
     ),
-    Form(Sign.PASSWORD, words=_PASSWORDS),
+    Form(
+        Sign.PASSWORD,
+        words=_PASSWORDS,
+        patterns={"pass": r"pass[\"'*]{0,2}\s{0,3}[:=]"},
+        closed_patterns={"pass": r"pass[\"'*]{0,2}[:=]"},
+    ),
     Form(Sign.CREDENTIAL, words=_CREDENTIALS),
     Form(Sign.AUTHORIZATION, words="authorization bearer basic cookie"),
     Form(

@@ -141,7 +141,9 @@ def stands_alone(match: re.Match[str]) -> bool:
     if re.match(r"[A-Za-z_]", text[end : end + 1]):
         return False
     before = text[max(0, start - 40) : start]
-    if re.search(r"[0-9][.,]\Z", before) or re.match(r"[.,][0-9]", text[end : end + 2]):
+    if re.search(r"[0-9]\.\Z", before) or re.match(r"\.[0-9]", text[end : end + 2]):
+        return False
+    if _has_thousands(before, text[start:end], text[end : end + 5]):
         return False
     if before.endswith("_"):
         before = before.rstrip("_")
@@ -157,6 +159,13 @@ def stands_alone(match: re.Match[str]) -> bool:
     if is_isin(text[max(0, start - len(word[0])) : end + 12]):
         return False
     return len(word[0]) > 1 and not re.search(r"[0-9_-]\Z", glued) and not re.fullmatch(r"[a-fA-F]+", word[0])
+
+
+def _has_thousands(before: str, value: str, after: str) -> bool:
+    """Whether a comma beside a number separates its thousands, not the fields of a row."""
+    if re.search(r"(?<![0-9])[0-9]{1,3},\Z", before) and re.match(r"[0-9]{3}(?![0-9-])", value):
+        return True
+    return bool(re.match(r",[0-9]{3}(?![0-9])", after) and re.search(r"(?<![0-9])[0-9]{1,3}\Z", value))
 
 
 def is_isin(text: str) -> bool:

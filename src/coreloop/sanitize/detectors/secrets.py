@@ -69,7 +69,10 @@ _VALUE: Final = (
     rf"(?:{_Q}{_LABEL}(?P<quoted>[^\"'`“”‘’\\]*+(?:\\(?![\"'`]).[^\"'`“”‘’\\]*+)*+)|"
     rf"{_LABEL}(?P<value>[^\s\"'`“”‘’]+))"
 )
-_IS: Final = rf"(?:{_Q})?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}"
+# "**password:** hunter2" in Markdown too
+_IS: Final = (
+    rf"(?:{_Q}|\*\*(?!\*))?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}(?:(?<=[:=])\*\*\s{{1,3}}(?=\S))?"
+)
 _WORDS_TEXT: Final = """
 n/a required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
 optional string str int number text value yes no not the is was must should error failed wrong incorrect
@@ -78,7 +81,7 @@ mismatch reset changed needed and or in for of to a an with without from at by �
 """
 _WORDS: Final = frozenset(_WORDS_TEXT.split())
 _PLACEHOLDER: Final = re.compile(
-    r"\$\{?[A-Za-z_]\w*\}?|\{+[^{}]*\}+|<[^<>]*>|%\w+%|\.{2,}|…|-+|_+|os\.\w+.*|process\.env.*|"
+    r"\$\{?[A-Za-z_]\w*\}?|\$?\{\{|\{+[^{}]*\}+|<[^<>]*>|%\w+%|\.{2,}|…|-+|_+|os\.\w+.*|process\.env.*|"
     r"getenv.*|self\.\w+|\w+\(\)?|\*{3,}|[xX]{4,}|•{3,}|\[?(?i:redacted)\]?"
 )
 
@@ -155,7 +158,8 @@ RULES: Final = (
     Rule("SECRET", r"(?<![\w/])[A-Za-z]\w{1,30}/[^\s@/\"']{3,40}@[\w.-]+:[0-9]{2,5}[/:]\w+", Sign.AT),
     Rule(
         "SECRET",
-        rf"(?i)authorization{_IS}(?:{_Q})?(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?{_LABEL}(?!(?:bearer|basic|token|digest|apikey)\s)(?P<value>[^\s\"'`,;]{{6,}}(?:,\s?\w+=\S+)*)",
+        rf"(?i)authorization{_IS}(?:{_Q})?(?:(?:bearer|basic|token|digest|apikey|negotiate|[a-z][\w-]{{2,20}}(?=\s+[^\s\"'`,;]{{12}}))\s+)?"
+        rf"{_LABEL}(?!(?:bearer|basic|token|digest|apikey)\s|[\w-]{{3,21}}\s+\[SECRET-)(?P<value>[^\s\"'`,;]{{6,}}(?:,\s?\w+=\S+)*)",
         Sign.AUTHORIZATION,
         _is_password,
     ),
@@ -170,8 +174,14 @@ RULES: Final = (
         rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]{{1,200}}=[^\n]+)",
         Sign.AUTHORIZATION,
     ),
-    Rule("SECRET", rf"(?i)(?:{_PASSWORD}){_IS}{_VALUE}", Sign.PASSWORD, _is_password),
+    Rule(  # 비밀번호(임시): hunter2
+        "SECRET",
+        rf"(?i)(?:{_PASSWORD})(?:\s?\([^()\n]{{1,20}}\))?{_IS}{_VALUE}",
+        Sign.PASSWORD,
+        _is_password,
+    ),
     Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.PASSWORD, _is_password),
+    Rule("SECRET", rf"(?i)(?<![A-Za-z])pass{_IS}{_VALUE}", Sign.PASSWORD, _is_credential),
     Rule(  # after two names in a row, the value belongs to the second
         "SECRET",
         rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}",
