@@ -179,6 +179,14 @@ MASKED = {
     "a card in a row with commas": ("7,4264-7716-8426-8377,12/27", "7,[CARD-1],12/27"),
     "a business in a row with commas": ("1,214-86-20007,서울", "1,[BRN-1],서울"),
     "an account in a row with commas": ("국민은행,1,458802-01-337719", "국민은행,1,[ACCOUNT-1]"),
+    "a key above a setting": (f"TOKEN: {GITLAB}\n  STAGE: prod", "TOKEN: [SECRET-1]\n  STAGE: prod"),
+    "a key above a list": (f"{GITLAB}\n- {GITLAB}\nDone", "[SECRET-1]\n- [SECRET-1]\nDone"),
+    "a password above a word": ("pw: Tiger2291x\n감사합니다", "pw: [SECRET-1]\n감사합니다"),
+    "an address in a signature": (
+        "Senior Analyst\nmarta@acme.io\nPhone 1",
+        "Senior Analyst\n[EMAIL-1]\nPhone 1",
+    ),
+    "a broken address": ("to hong@naver.\ncom", "to [EMAIL-1]"),
     "an account before a sentence that begins with a year": (
         "국민은행=417919-92-341088. 2025년 실적",
         "국민은행=[ACCOUNT-1]. 2025년 실적",
