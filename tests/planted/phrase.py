@@ -23,7 +23,9 @@ def sentence(rng: random.Random) -> str:
 
 
 def phrase(rng: random.Random, group: str, value: Value, written: str) -> str:
-    """A sentence that holds a value as it is ``written``, with the word that it needs beside it."""
+    """A sentence that holds a value as it is ``written``, with the word that it needs beside it; or a row."""
+    if not value.near and written == value.text and "," not in written and rng.random() < 0.1:
+        return f"{rng.randint(1, 2000)},{written},{rng.choice(WORDS['row_ends'])}"
     if value.near:
         near = rng.choice(value.near)
         joins = WORDS["near_joins"]

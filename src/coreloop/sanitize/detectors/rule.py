@@ -129,7 +129,7 @@ def is_money(match: re.Match[str]) -> bool:
 def in_row(match: re.Match[str]) -> bool:
     """Whether a neighbouring number has as many digits as the first or last group; years are ignored."""
     groups = re.findall("[0-9]+", match.string[slice(*value_span(match))])
-    before = re.search(r"(?<![^\s])([0-9]+) \Z", ahead(match))
+    before = re.search(r"(?<![^\s])(?!(?:19|20)[0-9]{2} )([0-9]+) \Z", ahead(match))
     after = re.match(r" ([0-9]+)(?![0-9년.-])", behind(match))
     return bool((before and len(before[1]) == len(groups[0])) or (after and len(after[1]) == len(groups[-1])))
 
@@ -143,8 +143,10 @@ def stands_alone(match: re.Match[str]) -> bool:
     before = text[max(0, start - 40) : start]
     if re.search(r"[0-9]\.\Z", before) or re.match(r"\.[0-9]", text[end : end + 2]):
         return False
-    if _has_thousands(before, text[start:end], text[end : end + 5]):
-        return False
+    if re.match(r",[0-9]{3}(?![0-9])", text[end : end + 5]) and re.search(
+        r"(?<![0-9])[0-9]{1,3}\Z", text[start:end]
+    ):
+        return False  # a comma between thousands; others separate the fields of a row
     if before.endswith("_"):
         before = before.rstrip("_")
         return not before[-1:].isdigit()
@@ -159,13 +161,6 @@ def stands_alone(match: re.Match[str]) -> bool:
     if is_isin(text[max(0, start - len(word[0])) : end + 12]):
         return False
     return len(word[0]) > 1 and not re.search(r"[0-9_-]\Z", glued) and not re.fullmatch(r"[a-fA-F]+", word[0])
-
-
-def _has_thousands(before: str, value: str, after: str) -> bool:
-    """Whether a comma beside a number separates its thousands, not the fields of a row."""
-    if re.search(r"(?<![0-9])[0-9]{1,3},\Z", before) and re.match(r"[0-9]{3}(?![0-9-])", value):
-        return True
-    return bool(re.match(r",[0-9]{3}(?![0-9])", after) and re.search(r"(?<![0-9])[0-9]{1,3}\Z", value))
 
 
 def is_isin(text: str) -> bool:
