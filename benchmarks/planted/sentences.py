@@ -67,6 +67,7 @@ PASTED = (
     "| 항목 | 값 |\n|---|---|\n| 내용 | {} |\n| 상태 | 완료 |\n이 표를 설명해줘",
     'Fix this code:\n```python\ndef send():\n    data = """{}"""\n    return post(data)\n```',
     '항목,값,비고\n내용,"{}",완료\n기타,-,-\n이 CSV를 JSON으로 바꿔줘',
+    "id,value,count\n17,{},3\n18,,0\nTurn this into a table",
     "Forwarded message\n> {}\n>\n> Thanks\nDraft a polite reply.",
 )
 ORDINARY = (

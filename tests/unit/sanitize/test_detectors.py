@@ -113,6 +113,7 @@ MASKED = {
     "a person of two letters": ("허준 씨는", "[PERSON-1] 씨는"),
     "a person of four letters": ("남궁민수 부장", "[PERSON-1] 부장"),
     "a person in English": ("ask Mr. John Smith today", "ask Mr. [PERSON-1] today"),
+    "a letter with a title": ("Dear Ms. Hallström,", "Dear Ms. [PERSON-1],"),
     "a doctor": ("Dr. Kim Minsu", "Dr. [PERSON-1]"),
     "a card before a year": ("gave 378282246310005 2024년", "gave [CARD-1] 2024년"),
     "a mobile number with stray blanks": (
@@ -178,6 +179,8 @@ MASKED = {
     ),
     "a card in a row with commas": ("7,4264-7716-8426-8377,12/27", "7,[CARD-1],12/27"),
     "a business in a row with commas": ("1,214-86-20007,서울", "1,[BRN-1],서울"),
+    "a phone with points in a row with commas": ("611,042.876.7869,CA", "611,[PHONE-1],CA"),
+    "a card behind a year": ("Q4 2024 3681 244844 9336 로 확인", "Q4 2024 [CARD-1] 로 확인"),
     "an account in a row with commas": ("국민은행,1,458802-01-337719", "국민은행,1,[ACCOUNT-1]"),
     "a key above a setting": (f"TOKEN: {GITLAB}\n  STAGE: prod", "TOKEN: [SECRET-1]\n  STAGE: prod"),
     "a key above a list": (f"{GITLAB}\n- {GITLAB}\nDone", "[SECRET-1]\n- [SECRET-1]\nDone"),

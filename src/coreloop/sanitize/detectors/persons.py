@@ -211,7 +211,7 @@ RULES: Final = (
     Rule(
         "PERSON",
         rf"(?<![A-Za-z])(?:[Dd]ear|[Pp]atient(?=\s[A-Z][a-z'-]{{1,24}}\s[A-Z])|"
-        rf"[Mm]y (?:full )?name is|[Nn]ame is)\s(?P<value>{_LATIN_NAME})"
+        rf"[Mm]y (?:full )?name is|[Nn]ame is)\s(?!(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof)\b)(?P<value>{_LATIN_NAME})"
         r"(?![A-Za-z(_])",
         Sign.NAME,
         _is_latin_name,
