@@ -45,10 +45,7 @@ _MARK_BEHIND: Final = re.compile(
     rf"\s{{0,3}}(?:{_MARK}|Inc\b|Co\.|Corp|[,\[(\s]{{1,2}}[0-9][0-9A-Z]{{5}}(?![0-9A-Za-z])|"
     r"[\[(]\s{0,3}[0-9](?:\s{0,3}[0-9A-Z]){5}\s{0,3}[\])])"
 )
-# In a row with commas only with a 0 in front, which no figure has.
-_CODE: Final = re.compile(
-    r"(?:0(?<![0-9A-Za-z.+-]0)|(?<![0-9A-Za-z.,+-])[1-9](?![0-9A-Z]{5},[0-9]))[0-9A-Z]{5}(?![0-9A-Za-z]|\.[0-9])"
-)
+_CODE: Final = re.compile(r"(?<![0-9A-Za-z.+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|\.[0-9])")
 _TORN_CODE: Final = re.compile(r"\(\s{0,5}([0-9A-Z]{0,6}\s{1,5}[0-9A-Z]{1,6})\s{0,5}\)")
 _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"

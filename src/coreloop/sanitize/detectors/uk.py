@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.sanitize.detectors.phones import CALL
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, in_row, stands_alone
-from coreloop.sanitize.detectors.streets import CLOSED, FLAT, POSTCODE, STREET, TOWN
+from coreloop.sanitize.detectors.streets import CLOSED, FLAT, HOUSE, POSTCODE, STREET, TOWN
 
 HEALTH: Final = r"(?i)(?<![a-z])nhs(?![a-z])|health|patient"
 
@@ -64,7 +64,7 @@ RULES: Final = (
     Rule("ADDRESS", rf"{FLAT}{STREET}(?: ?,\s{{1,3}}{TOWN}){{0,3}},?\s{{1,3}}{POSTCODE}", Sign.STREET),
     Rule(  # a number and a postcode, whatever the street is called
         "ADDRESS",
-        rf"{FLAT}(?<![0-9A-Za-z.,$€£₩-])[0-9]{{1,4}}[A-Za-z]?,?\s{{1,3}}[A-Z][A-Za-z'’.-]{{1,20}}"
+        rf"{FLAT}{HOUSE}[0-9]{{1,4}}[A-Za-z]?,?\s{{1,3}}[A-Z][A-Za-z'’.-]{{1,20}}"
         rf"(?:\s{{1,3}}[A-Za-z'’.-]{{1,20}}){{0,4}}(?: ?,\s{{1,3}}{TOWN}){{1,3}},?\s{{1,3}}{POSTCODE}",
         Sign.STREET,
     ),
