@@ -18,8 +18,7 @@ from coreloop.sanitize.detectors.us import EMPLOYER, SOCIAL
 from coreloop.sanitize.matching import Span, matches
 
 _RUN: Final = re.compile(
-    r"(?<![0-9A-Za-z.])(?!(?<=[0-9],)[0-9]{3}(?![0-9]))"
-    r"(?:[A-Z] {0,5}){0,2}(?:[(+] {0,5}){0,2}[0-9](?:[ \-()./]{0,8}[0-9A-Z]){7,}"
+    r"(?<![0-9A-Za-z.])(?:[A-Z] {0,5}){0,2}(?:[(+] {0,5}){0,2}[0-9](?:[ \-()./]{0,8}[0-9A-Z]){7,}"
     r"(?![0-9A-Za-z]|\.[0-9]|,[0-9]{3}(?![0-9]))"
 )
 _TWO_PARTS: Final = re.compile(r"[0-9A-Z(+][\-()./]{0,7} [ \-()./]{0,7}[0-9A-Z]")

@@ -181,6 +181,7 @@ MASKED = {
     "a business in a row with commas": ("1,214-86-20007,서울", "1,[BRN-1],서울"),
     "a phone with points in a row with commas": ("611,042.876.7869,CA", "611,[PHONE-1],CA"),
     "a card behind a year": ("Q4 2024 3681 244844 9336 로 확인", "Q4 2024 [CARD-1] 로 확인"),
+    "a street in a row with commas": ("17,531 Maple Dr,3", "17,[ADDRESS-1],3"),
     "an account in a row with commas": ("국민은행,1,458802-01-337719", "국민은행,1,[ACCOUNT-1]"),
     "a key above a setting": (f"TOKEN: {GITLAB}\n  STAGE: prod", "TOKEN: [SECRET-1]\n  STAGE: prod"),
     "a key above a list": (f"{GITLAB}\n- {GITLAB}\nDone", "[SECRET-1]\n- [SECRET-1]\nDone"),

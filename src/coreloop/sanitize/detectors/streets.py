@@ -17,8 +17,8 @@ _NAME: Final = (
     rf"(?:[NS]?[NSEW]\.? )?(?:{_WORD}|[0-9]{{1,3}}(?:st|nd|rd|th))"
     rf"(?:\s{{1,3}}{_WORD}){{0,2}}(?:\s[a-z]{{2,15}})?"
 )
-HOUSE: Final = r"(?<![0-9A-Za-z.$€£₩-])(?!(?<=[0-9],)[0-9]{3}(?![0-9]))"
-"""Before a house number: no other number, but the field before it in a row with commas."""
+HOUSE: Final = r"(?<![0-9A-Za-z.$€£₩-])"
+"""Before a house number; a comma may stand there, as in a row."""
 STREET: Final = rf"{HOUSE}[0-9]{{1,6}}[A-Za-z]?,?\s{{1,3}}{_NAME}\s{{1,3}}{KINDS}(?![A-Za-z])(?:\s?\.)?"
 """221B Baker Street, not 12 Monkeys."""
 POSTCODE: Final = r"[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][ABD-HJLNP-UW-Z]{2}(?![0-9A-Za-z])"
