@@ -1,6 +1,6 @@
 """Digits spelled out in English or Korean, as in dictation: ``zero one zero five``, ``공일공 오사이칠``.
 
-Finds 136 more of 10,538 planted values (1.3 %, 2026-11-23).
+Finds 140 more of 10,530 planted values (1.3 %, 2026-11-24).
 """
 
 import re
