@@ -1,6 +1,8 @@
 """Locate private data in a text: apply every rule to every view and map the matches back."""
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
@@ -46,8 +48,6 @@ _PIECE_SIGNS: Final = int(
     reduce(or_, (rule.sign for rule in RULES if rule.joins and rule.kind not in NUMBERS))
 )
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,5}\.[0-9]{1,4}")
-# An address or a key may go on in the next line, but not with a word, a bullet or a name of a setting.
-_TAKES_WORDS: Final = frozenset({"EMAIL", "SECRET"})
 _NEXT_WORD: Final = re.compile(
     r"[ \t]*\n[ \t]*(?:[-*>#]{1,3}|[A-Z]?[a-z]+|[A-Z]+|[a-z]+(?:_[a-z]+)+|[A-Z]+(?:_[A-Z]+)+|[가-힣]+[.,!?]?)"
 )
@@ -176,24 +176,26 @@ def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
     if signs & _NUMBER_SIGNS:
         for kind, start, end in spread(shown, budget):
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
-    whole = [hit for hit in hits if hit.kind in _TAKES_WORDS]
+    whole = {kind: sorted(hit[1:3] for hit in hits if hit.kind == kind) for kind in ("EMAIL", "SECRET")}
     for closed, closing in closings(view, shown, pieces=coded or signs & _PIECE_SIGNS != 0):
         new = _in_rewritten(closed, closing, budget, among=signs, coded=coded)
         if closing == "pieces":
             new = [hit for hit in new if not _is_row(hit, text)]
-        hits += [hit for hit in new if not any(_takes_words(hit, one, text) for one in whole)]
+        hits += [hit for hit in new if not _takes_words(hit, whole.get(hit.kind, ()), text)]
     return hits
 
 
-def _takes_words(hit: Hit, whole: Hit, text: str) -> bool:
-    """Whether a hit is one of the unchanged text with a word of the line before it or after it."""
-    if hit.kind != whole.kind or not hit.start <= whole.start < whole.end <= hit.end:
+def _takes_words(hit: Hit, whole: Sequence[tuple[int, int]], text: str) -> bool:
+    """Whether a hit is one of the unchanged text with a word of the line before it or after it.
+
+    An address or a key may go on in the next line, but not with a word, a bullet or a name of a setting.
+    """
+    at = bisect_left(whole, (hit.start, 0))
+    if at == len(whole) or whole[at][1] > hit.end:
         return False
-    if hit.start < whole.start and not (
-        hit.kind == "EMAIL" and _LAST_WORD.fullmatch(text, hit.start, whole.start)
-    ):
-        return False
-    return whole.end == hit.end or _NEXT_WORD.fullmatch(text, whole.end, hit.end) is not None
+    start, end = whole[at]
+    is_first = start == hit.start or (hit.kind == "EMAIL" and _LAST_WORD.fullmatch(text, hit.start, start))
+    return bool(is_first and (end == hit.end or _NEXT_WORD.fullmatch(text, end, hit.end)))
 
 
 def _is_row(hit: Hit, text: str) -> bool:
