@@ -127,7 +127,9 @@ def exchange(service: Served, data: bytes, *, wait_s: float = 10) -> bytes:
 def test_what_is_not_http_gets_one_answer_and_is_closed(service: Served, data: bytes):
     before = len(service.lines)
     head, _, body = exchange(service, data).partition(b"\r\n\r\n")
-    assert [(line["event"], line["status"]) for line in service.lines[before:]] == [("request", 400)]
+    # the line of a request that was understood comes after its answer, and so may still arrive here
+    lines = [line for line in service.lines[before:] if not line.get("method")]
+    assert [(line["event"], line["status"]) for line in lines] == [("request", 400)]
     assert head.startswith(b"HTTP/1.1 400 ")
     assert msgspec.json.decode(body, type=ErrorResponse).error.type == "malformed"
 
