@@ -1,9 +1,10 @@
 """ULIDs: 128-bit identifiers that sort by the time of their creation."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")  # the first digit holds 3 bits
 
@@ -14,9 +15,10 @@ def new_ulid(now: datetime, entropy: bytes) -> str:
     Parameters
     ----------
     now : datetime
-        With a zone; a time before 1970 counts as 1970. Its milliseconds are the first ten characters.
+        With a zone; a time before 1970 counts as 1970. Its milliseconds are the first ten characters, and the
+        microseconds after them the next two, so that ids of one process sort in the order of their creation.
     entropy : bytes
-        Ten random bytes: the last sixteen characters.
+        Ten random bytes, of which 70 bits are used: the last fourteen characters.
 
     Returns
     -------
@@ -25,9 +27,11 @@ def new_ulid(now: datetime, entropy: bytes) -> str:
 
     References
     ----------
-    The ULID specification, https://github.com/ulid/spec.
+    The ULID specification, https://github.com/ulid/spec. Time in the leftmost random bits: RFC 9562, section 6.2,
+    method 3.
     """
-    value = max(0, int(now.timestamp() * 1000)) << 80 | int.from_bytes(entropy[:10])
+    ms, us = divmod(max(0, (now - _EPOCH) // timedelta(microseconds=1)), 1000)
+    value = ms << 80 | us << 70 | int.from_bytes(entropy[:10]) >> 10
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -5, -5))
 
 

@@ -1,6 +1,7 @@
 """ULIDs sort by time and are recognised, in upper case only."""
 
 from datetime import UTC, datetime, timedelta
+from secrets import token_bytes
 
 import pytest
 from hypothesis import given
@@ -17,8 +18,14 @@ def test_an_id_is_recognised(moment: datetime, entropy: bytes):
 
 
 @given(MOMENTS, st.binary(min_size=10, max_size=10), st.binary(min_size=10, max_size=10))
-def test_ids_sort_by_their_milliseconds(moment: datetime, entropy: bytes, other: bytes):
-    assert new_ulid(moment, entropy) < new_ulid(moment + timedelta(milliseconds=2), other)
+def test_ids_sort_by_their_microseconds(moment: datetime, entropy: bytes, other: bytes):
+    assert new_ulid(moment, entropy) < new_ulid(moment + timedelta(microseconds=1), other)
+
+
+def test_ids_of_one_moment_differ_by_chance():
+    moment = datetime(2026, 11, 24, tzinfo=UTC)
+    ids = {new_ulid(moment, token_bytes(10)) for _ in range(1000)}
+    assert len(ids) == 1000
 
 
 def test_a_clock_before_1970_gives_a_valid_id():
