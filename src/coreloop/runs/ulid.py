@@ -27,8 +27,7 @@ def new_ulid(now: datetime, entropy: bytes) -> str:
 
     References
     ----------
-    The ULID specification, https://github.com/ulid/spec. Time in the leftmost random bits: RFC 9562, section 6.2,
-    method 3.
+    The ULID specification, https://github.com/ulid/spec. Microseconds: RFC 9562, section 6.2, method 3.
     """
     ms, us = divmod(max(0, (now - _EPOCH) // timedelta(microseconds=1)), 1000)
     value = ms << 80 | us << 70 | int.from_bytes(entropy[:10]) >> 10
