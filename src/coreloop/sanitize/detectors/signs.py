@@ -121,6 +121,8 @@ def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, cl
     shown: dict[str, list[tuple[int, _Search | None]]] = {}
     of_digits: list[tuple[int, int, _Search]] = []
     anywhere: dict[str, list[tuple[int, _Search]]] = {}
+    for form in reversed(FORMS):  # a form comes after the one whose sign it requires
+        wanted |= int(form.after) if int(form.sign) & wanted else 0
     for form in (*FORMS, *token_forms()):
         bit = int(form.sign)
         if not bit & wanted:
