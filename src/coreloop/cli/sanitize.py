@@ -65,7 +65,9 @@ def command(
             raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
         sources = (*paths, *([source] if source is not None else []))
         bar = ProgressBar("looking")
-        result = check_records(workspace, sources, names=names, jobs=jobs, progress=bar.update)
+        result = check_records(
+            workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
+        )
     elif mode is None or paths:
         raise UsageError("give --mode hash, drop or mask, with --in and --out for the folders; or --check")
     else:

@@ -227,9 +227,15 @@ def _results(plan: Plan, task: SanitizeTask, total: int, jobs: int, parts: Path 
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start_worker, initargs=(task,)
     ) as pool:
-        prefetch = _Prefetch(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
-        for _, _, chunks in plan:
-            yield (prefetch.next() for _ in chunks)
+        try:
+            prefetch = _Prefetch(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
+            for _, _, chunks in plan:
+                yield (prefetch.next() for _ in chunks)
+        except BaseException:  # Ctrl-C, too: the chunks in progress take seconds
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in tuple((pool._processes or {}).values()):
+                process.terminate()
+            raise
 
 
 def _run_here(chunks: Sequence[Chunk], parts: Path | None) -> Results:

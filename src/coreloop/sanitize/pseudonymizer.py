@@ -41,6 +41,9 @@ ERRORS: Final[Mapping[str, str]] = {
 }
 _PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
+_OF_ONE_REQUEST: Final = frozenset(
+    {"text", "number", "args_hash", "answer_hash", "prompt_hash", "content_hash"}
+)
 
 
 class Pseudonymizer(Finder):
@@ -56,7 +59,8 @@ class Pseudonymizer(Finder):
     vocabulary : KnownWords
         The names to keep.
     drop : bool
-        Remove the question and its hash.
+        Remove the question and its hash; the pseudonym of a text, a number or a hash differs in every record,
+        since an argument may repeat the question.
     keep_times : bool
         Keep times unchanged.
     """
@@ -71,24 +75,31 @@ class Pseudonymizer(Finder):
         self._labels = vocabulary.labels()
         self._drop = drop
         self._keep_times = keep_times
+        self._request = ""
 
     def pseudonym(self, field: str, value: str) -> str:
         return self._pseudonyms(field, value) if value else value
 
     def text(self, value: str, key: str) -> str:
-        return self.pseudonym(id_field(key) or "text", value)
+        return self._unlinked(id_field(key) or "text", value)
 
     def number(self, value: int | float, key: str) -> str:
         if not math.isfinite(value):
             raise NotFiniteError
         written = str(int(value) if value == int(value) else value)
-        return self.pseudonym(id_field(key) or "number", written)
+        return self._unlinked(id_field(key) or "number", written)
+
+    def _unlinked(self, field: str, value: str) -> str:
+        """Return a pseudonym that ``drop`` uses in one record only, unless it stands for an id."""
+        return self.pseudonym(field, self._request + value if field in _OF_ONE_REQUEST and value else value)
 
     def key(self, key: str) -> str:
         return self.pseudonym("key", key)
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a record without its free text."""
+        if self._drop:
+            self._request = f"{record.get('request_id')}\0{record.get('ts')}\0"
         result = self._fields(record, _RECORD)
         if "tool_calls" in record:
             self._categorize(record, result)

@@ -103,6 +103,7 @@ def check_records(
     sources: Sequence[Path],
     *,
     names: Path | None = None,
+    report: Path | None = None,
     jobs: int = 1,
     progress: Progress = no_progress,
 ) -> SanitizeResult:
@@ -110,10 +111,14 @@ def check_records(
 
     Raises
     ------
+    UsageError
+        ``report``, where the caller writes the report, lies among the records.
     WorkspaceError
         A file cannot be read.
     """
     sources = sources or (workspace.records_dir,)
+    for source in sources:
+        _refuse_within(report, source, "--report")
     names_file, detection = _names_file(workspace, names), _detection(workspace)
     return SanitizeResult(
         sources,
