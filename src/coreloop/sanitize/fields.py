@@ -26,10 +26,11 @@ birth birthday birthdate born dob lat latitude lon lng long longitude coord coor
 gps location position point bbox phone tel telephone mobile cell fax contact zip zipcode postal postcode
 account acct iban card passport licence license ssn rrn ein itin tin nino nhs vat tax employee member customer
 client patient student user person ip mac host address addr serial imei plate vin
+dni nif nie nir bsn mrn yob pnr badge policy matricule
 """
 _WORDS: Final = frozenset(_WORDS_TEXT.split())
 _GLUED: Final = re.compile(
-    r"(?i)id$|birth|phone|mobile|latitude|longitude|passw|postal|zip|account|passport|licen[cs]e|"
+    r"(?i)id$|(?:user|member|customer|client|patient|order|account|employee|staff|case|card|phone)(?:no|num|nr)$|birth|phone|mobile|latitude|longitude|passw|postal|zip|account|passport|licen[cs]e|"
     r"번호|코드|생년|생일|출생|위도|경도|좌표|위치|전화|휴대|핸드폰|연락처|팩스|우편|계좌|카드|여권|면허|주민|사번|학번|주소|암호"
 )
 

@@ -19,6 +19,7 @@ from coreloop.sanitize.spoken import spoken_digits
 from coreloop.sanitize.spread import NUMBERS, spread
 from coreloop.sanitize.views import (
     CACHED_CHARS,
+    SHORT_LABEL,
     View,
     letters_as_digits,
     readings,
@@ -110,7 +111,7 @@ def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
         text
     )
     if hits is None:
-        hits = () if is_harmless(text) else _cached(text, tuple(_merged(_scan(text))), chosen)
+        hits = () if is_harmless(text) else _cached(text, _outside_labels(text, _merged(_scan(text))), chosen)
     if names is not None:
         companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
         hits = tuple(_merged([*hits, *companies])) if companies else hits
@@ -183,6 +184,16 @@ def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
             new = [hit for hit in new if not _is_row(hit, text)]
         hits += [hit for hit in new if not _takes_words(hit, whole.get(hit.kind, ()), text)]
     return hits
+
+
+def _outside_labels(text: str, hits: list[Hit]) -> tuple[Hit, ...]:
+    """Leave out what one of the project's own patterns finds in a label: ``EMAIL-0`` is no ticket."""
+    if not current().own or "[" not in text:
+        return tuple(hits)
+    labels = [label.span() for label in SHORT_LABEL.finditer(text)]
+    return tuple(
+        hit for hit in hits if not any(start <= hit.start and hit.end <= end for start, end in labels)
+    )
 
 
 def _takes_words(hit: Hit, whole: Sequence[tuple[int, int]], text: str) -> bool:

@@ -18,11 +18,21 @@ _TELLING: Final = re.compile(
     r"licen[cs]e|면허|rrn|ssn|social|employer|resident|주민|외국인|foreigner|brn|biz|business|사업자|등록번호|^ip$|_ip$|ip_|address|host|성명|성함|이름|고객명|예금주|"
     r"담당자|full_?name|customer_?name|user_?name|holder|stock|ticker|종목|code|symbol|revenue|sales|amount|profit|income|asset|price|"
     r"volume|total|매출|이익|자산|금액|시총|auth|cookie|birth|^dob|생년|생일|^e?in$|itin|nino|^ni$|ni_?number|nhs|bsn|steuer|tax|"
-    r"recipient|patient|payee|first_?name|last_?name|client_?name"
+    r"recipient|patient|payee|first_?name|last_?name|client_?name|^customer$|^client$"
 )
 _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
 _BIRTH_KEY: Final = re.compile(r"(?i)birth|dob|생년|생일")
+_PERSON_KEY: Final = re.compile(
+    r"(?i)(?:^|_)(?:full|first|last|given|family|customer|patient|client|member|holder)_?name$|"
+    r"(?:account|card|policy)_?holder$|^(?:예금주|성함|성명|고객명|회원명|환자명|수취인|보호자)$"
+)
+_PERSON: Final = re.compile(r"(?![가-힣]+$)[^\W\d_]+(?:[ ,.'’-]{1,2}[^\W\d_]+){0,4}\.?")
+_NO_PERSON_TEXT: Final = """
+unknown none null anonymous guest user customer client name test admin n/a all any other everyone nobody empty
+redacted hidden masked missing required invalid true false yes no 없음 미상 익명 고객 회원 환자 본인
+"""
+_NO_PERSON: Final = frozenset(_NO_PERSON_TEXT.split())
 _OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
 
 
@@ -82,10 +92,26 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
     hits = find_hits(prefix + text, names=names)
+    if _PERSON_KEY.search(key) and _is_person(bare) and all(hit.kind == "PERSON" for hit in hits):
+        return (Hit("PERSON", 0, len(text), bare),)
     return tuple(
         Hit(hit.kind, max(0, hit.start - shift), hit.end - shift, hit.value)
         for hit in hits
         if hit.end > shift
+    )
+
+
+def _is_person(text: str) -> bool:
+    """Whether the whole value under a key for a person's name is a name: letters, in one to five words.
+
+    A Korean name in one word has a form of its own.
+    """
+    return (
+        len(text) <= 64
+        and not is_placeholder(text)
+        and _PERSON.fullmatch(text) is not None
+        and _NO_PERSON.isdisjoint(text.lower().split())
+        and text not in current().allow
     )
 
 

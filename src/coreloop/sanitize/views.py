@@ -65,6 +65,7 @@ _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0
 _LINE_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\++[nrt])+")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
+SHORT_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-0\]")
 _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
 
 

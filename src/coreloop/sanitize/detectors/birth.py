@@ -13,12 +13,13 @@ _MONTH: Final = (
 )
 _DIGIT: Final = "[0-9OoIl]"
 _DAY: Final = rf"{_DIGIT}{{1,2}}"
+_NTH: Final = r"(?:st|nd|rd|th)?(?: ?,)?"
 _GAP: Final = r"(?: {0,2}(?:[년월][ ]{0,2}[-./_·]?|[-./_·])| ) {0,2}"
 _DATE: Final = (
     rf"(?:{_DIGIT}{{4}}{_GAP}{_DAY}{_GAP}{_DAY}일?|"
     rf"{_DAY}{_GAP}{_DAY}{_GAP}(?:{_DIGIT}{{4}}|{_DIGIT}{{2}})|"
-    rf"(?:{_MONTH})\.?[-–—·/_\s]{{0,2}}{_DAY}(?:st|nd|rd|th)?,?\s{{1,2}}{_DIGIT}{{4}}|"
-    rf"{_DAY}(?:st|nd|rd|th)?[-–—·/_.\s]{{1,2}}(?:{_MONTH})\.?,?[-–—·/_\s]{{1,2}}{_DIGIT}{{4}}|"
+    rf"(?:{_MONTH})\.?[-–—·/_\s]{{0,2}}{_DAY}{_NTH}\s{{1,2}}{_DIGIT}{{4}}|"
+    rf"{_DAY}{_NTH}[-–—·/_.\s]{{1,2}}(?:of\s)?(?:{_MONTH})\.?,?[-–—·/_\s]{{1,2}}{_DIGIT}{{4}}|"
     rf"{_DIGIT}(?: ?{_DIGIT}){{7}}(?! ?[0-9])|{_DIGIT}(?: ?{_DIGIT}){{5}})"
 )
 _DIGITS: Final = str.maketrans("OoIil", "00111")
@@ -59,7 +60,7 @@ RULES: Final = (
         "BIRTH",
         r"(?i)(?:(?:date|day)[ _]of[ _]birth|birth(?:[ _-]?(?:date|day))?|"
         r"(?<![a-z])(?:dob|d\.o\.b\.?|born(?: on)?)|생년\s?월일|생일)"
-        rf"(?:\s?(?:은|는|이|가)|\s(?:is|was))?[\s:=\"'(]{{0,5}}(?P<value>{_DATE})(?![0-9])",
+        rf"(?:\s?(?:은|는|이|가)|\s(?:is|was))?(?:\son)?(?:\sthe)?[\s:=\"'(–-]{{0,5}}(?P<value>{_DATE})(?![0-9])",
         Sign.BIRTH,
         _is_date,
     ),

@@ -54,4 +54,4 @@ def is_random(match: re.Match[str], group: int | str = 0) -> bool:
 def is_aws_secret(match: re.Match[str]) -> bool:
     """Whether 40 characters are random, not a hash or a path."""
     kinds = all(re.search(chars, match[0]) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
-    return kinds and not re.search("/[a-z]{4,}/|[a-z]{12}", match[0])
+    return kinds and not re.search("/[a-z]{5,}/|[a-z]{12}", match[0])

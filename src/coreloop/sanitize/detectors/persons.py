@@ -96,6 +96,11 @@ _ANY_AFTER_BLANK: Final = (
     rf"[{_SURNAMES}]\s[가-힣]\s[가-힣]|"
     rf"(?![이한전안현구신주공방성본])[{_SURNAMES}]\s[가-힣]{{2}}|{_AFTER_BLANK}"
 )
+_NO_NAME: Final = (
+    "변경|설정|지정|정하|정리|조회|조건|표기|표시|공개|안내|기재|구분|전체|전부|한글|주소|지우|남기|다시|여부|부분|목록|순서|"
+    "성별|연락|선정|신규|정보"
+)
+"""Nouns behind "name" whose first syllable is a surname."""
 _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
 _APART: Final = (
     rf"[{_SURNAMES}]\s{{1,5}}[{_GIVEN}]\s{{1,5}}[{_GIVEN}]|"
@@ -145,7 +150,14 @@ KOREAN: Final = (
         "PERSON",
         rf"(?:성명|성함|이름|실명|고객명|회원명|담당자|작성자|예금주|수신자|발신자|보낸\s?사람|"
         rf"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder|recipient|payee|patient)"
-        rf"[\"']?\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}[\"']?(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
+        rf"[\"']?(?:\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(  # "이름 김민수", but not "이름 변경해"
+        "PERSON",
+        rf"(?<![가-힣])(?:이름|받는\s?사람|보낸\s?사람)\s(?P<value>(?!{_NO_NAME})[{_SURNAMES}]"
+        rf"(?:[{_COMMON}][{_GIVEN}]|[{_GIVEN}][{_COMMON}])){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
@@ -204,7 +216,7 @@ RULES: Final = (
         rf"contact|recipient|user|holder|payee)[ _-]?name|patient|recipient|payee|"
         rf"(?:card|account|policy)[ _-]?holder|beneficiary))|"
         rf"(?i:name|customer|client|contact))"
-        rf"[\"']?\s{{0,2}}[:=]\s{{0,2}}[\"']?(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
+        rf"[\"']?(?:\s{{0,2}}[:=]\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
         Sign.NAME,
         _is_latin_name,
     ),
@@ -218,7 +230,7 @@ RULES: Final = (
     ),
     Rule(
         "PERSON",
-        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right)(?![a-z]))(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
+        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right|Coffee|Robot|Bean)(?![a-z]))(?:(?:van|von|de|der|den|la|del|di|da|ter|bin|al)\s){{0,3}}(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
         Sign.LATIN_TITLE,
     ),
     Rule(

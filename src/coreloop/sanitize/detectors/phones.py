@@ -62,7 +62,7 @@ RULES: Final = (
         "PHONE",
         r"(?i)(?:전화(?:\s?번호)?|연락처|휴대(?:폰|전화)|핸드폰|팩스|"
         r"(?<![a-z])(?:(?:tele)?phone|mobile|cell|fax)(?:[ _]?(?:no|number))?|"
-        r"(?<![a-z])(?:tel|telefon|call me (?:at|on)))(?:은|는|이|가)?\.?[\s:=\"'(]{1,4}"
+        r"(?<![a-z])(?:tel|telefon|call me (?:at|on)))(?:은|는|이|가)?\.?[\s:=\"'(–-]{1,4}"
         r"(?P<value>\+?\(?[0-9](?:[ .\-_/·()]{0,2}[0-9]){8,14})(?![0-9])",
         Sign.DIGITS,
         _is_called,
@@ -104,7 +104,11 @@ KOREAN: Final = (
         joins=True,
     ),
     Rule(
-        "PHONE", r"(?<![0-9-])1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])", Sign.DIGITS, near=CALL, needs=Sign.CALL
+        "PHONE",
+        r"(?<![0-9-])(?!1[89][0-9]{2}[ .-](?:19|20))1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])",
+        Sign.DIGITS,
+        near=CALL,
+        needs=Sign.CALL,
     ),
     Rule(
         "PHONE",

@@ -123,7 +123,10 @@ def value_span(match: re.Match[str]) -> tuple[int, int]:
 
 def is_money(match: re.Match[str]) -> bool:
     """Whether the words around a number mark it as an amount, a count or a time."""
-    return bool(_MONEY_BEHIND.match(behind(match)) or _MONEY_AHEAD.search(ahead(match)))
+    after = behind(match)
+    # 110-123-456789만: a particle, not ten thousand
+    is_particle = after.startswith("만") and re.search(r"[-+() ]", match.string[slice(*value_span(match))])
+    return bool((not is_particle and _MONEY_BEHIND.match(after)) or _MONEY_AHEAD.search(ahead(match)))
 
 
 def in_row(match: re.Match[str]) -> bool:

@@ -59,8 +59,9 @@ _PASSWORD: Final = f"(?:{_by_first_letter(_PASSWORD_WORDS)})"
 _CREDENTIAL: Final = f"(?:{_by_first_letter(_CREDENTIAL_WORDS)})"
 _EITHER: Final = f"(?:{_by_first_letter((*_PASSWORD_WORDS, *_CREDENTIAL_WORDS))})"
 SENSITIVE_KEY: Final = re.compile(
-    rf"(?i)(?:^|[^A-Za-z]|(?<=[a-z]))(?:(?P<password>{_PASSWORD}|^pw|^pin|[_-]pw|[_-]pin)|{_CREDENTIAL}|authorization|^auth|x-api-key|"
-    r"cookie|connection[_ -]?string|conn[_ -]?str|dsn|jwt|bearer)(?:[_-]?(?:value|prod|dev|test|\d))?$"
+    rf"(?i)(?:^|[^A-Za-z]|(?<=[a-z]))(?:(?P<password>{_PASSWORD}|^pw|^pin|[_-]pw|[_-]pin)|{_CREDENTIAL}|authorization|^auth|x-api-key|(?:^|[_-])pass|"
+    r"cookie|connection[_ -]?string|conn[_ -]?str|dsn|jwt|bearer)s?"
+    r"(?:[_-]?(?:value|prod|dev|test|confirm|confirmation|\d))?:?$"
 )
 _MARK: Final = r"[\"'`“”‘’]"
 _Q: Final = rf"\\{{0,4}}{_MARK}"
@@ -69,10 +70,8 @@ _VALUE: Final = (
     rf"(?:{_Q}{_LABEL}(?P<quoted>[^\"'`“”‘’\\]*+(?:\\(?![\"'`]).[^\"'`“”‘’\\]*+)*+)|"
     rf"{_LABEL}(?P<value>[^\s\"'`“”‘’]+))"
 )
-# "**password:** hunter2" in Markdown too
-_IS: Final = (
-    rf"(?:{_Q}|\*\*(?!\*))?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}(?:(?<=[:=])\*\*\s{{1,3}}(?=\S))?"
-)
+# "**password:** hunter2" in Markdown too, and "password2: hunter2"
+_IS: Final = rf"(?:[_-]?[0-9]{{1,2}})?(?:{_Q}|\*\*(?!\*))?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}(?:(?<=[:=])\*\*\s{{1,3}}(?=\S))?"
 _WORDS_TEXT: Final = """
 n/a required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
 optional string str int number text value yes no not the is was must should error failed wrong incorrect
@@ -83,6 +82,13 @@ _WORDS: Final = frozenset(_WORDS_TEXT.split())
 _PLACEHOLDER: Final = re.compile(
     r"\$\{?[A-Za-z_]\w*\}?|\$?\{\{|\{+[^{}]*\}+|<[^<>]*>|%\w+%|\.{2,}|…|-+|_+|os\.\w+.*|process\.env.*|"
     r"getenv.*|self\.\w+|\w+\(\)?|\*{3,}|[xX]{4,}|•{3,}|\[?(?i:redacted)\]?"
+)
+
+
+# sha256, base64, oauth2, version-2, 3-day, rfc2617, 16-character, but not hunter87
+_TECHNICAL: Final = re.compile(
+    r"(?i)(?:sha|md|base|oauth|argon|utf|aes|rfc|cve|iso|http|ipv|python|windows|level|step|field|line|version|"
+    r"section|page|rule|policy|part|type|case|test)[-_/]?[0-9.-]+\w{0,3}|[0-9]+[-–]?[a-z]+(?:-[a-z]+)*|[0-9.,/-]+[a-z]{0,3}"
 )
 
 
@@ -112,6 +118,11 @@ def looks_like_credential(value: str) -> bool:
 
 def _is_password(match: re.Match[str]) -> bool:
     return looks_like_password(_value(match))
+
+
+def _is_spaced_password(match: re.Match[str]) -> bool:
+    """Whether what follows "password" and a space is a password, not a word such as sha256 or version-2."""
+    return looks_like_password(match["value"]) and not _TECHNICAL.fullmatch(_value(match))
 
 
 def _is_credential(match: re.Match[str]) -> bool:
@@ -201,6 +212,13 @@ RULES: Final = (
         r"(?P<value>(?=[^\s가-힣\"'`]*[0-9!@#$%^&*])[^\s가-힣\"'`]{4,})",
         Sign.PASSWORD | Sign.CREDENTIAL,
         _is_password,
+    ),
+    Rule(  # pw hunter87, "password - hunter87"
+        "SECRET",
+        rf"(?i)(?:{_PASSWORD}|(?<![A-Za-z])pw)(?:\s{{1,3}}(?:is\s|[-–—]\s)?|,\s){_LABEL}"
+        r"(?P<value>(?=[^\s가-힣\"'`]{0,40}[0-9])(?=[^\s가-힣\"'`]{0,40}[a-z])[^\s가-힣\"'`=:()\[\]-][^\s가-힣\"'`:()\[\]]{5,63})(?!\S)",
+        Sign.PASSWORD,
+        _is_spaced_password,
     ),
     Rule(  # 비번 hunter2!
         "SECRET",

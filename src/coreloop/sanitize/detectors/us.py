@@ -63,7 +63,7 @@ def _is_taxpayer(match: re.Match[str]) -> bool:
 
 def _is_telephone(match: re.Match[str]) -> bool:
     """Whether dashes or dots, a bracket or a word mark ten digits as a telephone number."""
-    if match[0][0] == "(" or not re.search("[ ]", match[0]):
+    if "(" in match[0] or not re.search("[ ]", match[0]):
         return stands_alone(match)
     return not in_row(match) and bool(re.search(CALL, ahead(match)) or re.search(CALL, behind(match)))
 
@@ -93,7 +93,7 @@ RULES: Final = (
     ),
     Rule(
         "PHONE",
-        r"(?<![0-9A-Za-z.-])(?:1[ .-])?(?:\([2-9][0-9]{2}\)[ .-]?|[2-9][0-9]{2}([ ./_-]))"
+        r"(?<![0-9A-Za-z.-])(?:1[ .-]?(?=\()|1[ .-])?(?:\([2-9][0-9]{2}\)[ .-]?|[2-9][0-9]{2}([ ./_-]))"
         r"[2-9][0-9]{2}(?(1)\1|[ .-])[0-9]{4}(?![0-9-]|\.[0-9])",
         Sign.TEN_DIGITS,
         _is_telephone,
