@@ -71,7 +71,10 @@ _VALUE: Final = (
     rf"{_LABEL}(?P<value>[^\s\"'`“”‘’]+))"
 )
 # "**password:** hunter2" in Markdown too, and "password2: hunter2"
-_IS: Final = rf"(?:[_-]?[0-9]{{1,2}})?(?:{_Q}|\*\*(?!\*))?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}(?:(?<=[:=])\*\*\s{{1,3}}(?=\S))?"
+_IS: Final = (
+    rf"(?:[_-]?[0-9]{{1,2}})?(?:{_Q}|\*\*(?!\*))?"
+    r"\s{0,3}(?:[:=]{1,2}>?|=>|:=|→|->)\s{0,3}(?:(?<=[:=])\*\*\s{1,3}(?=\S))?"
+)
 _WORDS_TEXT: Final = """
 n/a required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
 optional string str int number text value yes no not the is was must should error failed wrong incorrect
