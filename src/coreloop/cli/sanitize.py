@@ -68,8 +68,10 @@ def command(
         result = check_records(
             workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
         )
-    elif mode is None or paths:
-        raise UsageError("give --mode hash, drop or mask, with --in and --out for the folders; or --check")
+    elif paths:
+        raise UsageError(f"PATHS are for --check; to copy a folder, give --in {paths[0]}")
+    elif mode is None:
+        raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
     else:
         bar = ProgressBar("sanitizing")
         request = ExportRequest(
@@ -90,6 +92,8 @@ def command(
         click.echo(f"warning: {warning}", err=True)
     if result.out is not None:
         click.echo(f"wrote {result.out}", err=True)
+    if mode == "mask":
+        click.echo("read the copy before you publish it: rules do not find everything", err=True)
     _finish(result, report_file, as_json=as_json)
 
 
@@ -101,26 +105,33 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
     if as_json:
         click.echo(text, nl=False)
     else:
-        for report in result.reports:
-            _show(report)
+        for source, report in zip(result.sources, result.reports, strict=True):
+            if len(result.reports) > 1:
+                click.echo(f"{printable(str(source))}:")
+            _show(report, report_file)
     click.get_current_context().exit(0 if result.is_clean else 1)
 
 
-def _show(report: "Report") -> None:
+def _show(report: "Report", report_file: Path | None) -> None:
     what = "read" if report.mode is None else f"written (mode {report.mode})"
     click.echo(f"{counted(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:
-        click.echo("  no private data found")
+        click.echo(
+            "  no private data found" if report.n_out else "  nothing was checked: no line can be read"
+        )
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
         click.echo(f"{counted(report.n_unread, 'file')} not read: {', '.join(names)}")
-    _show_listed(report.places, report.findings.total() if report.places else 0, "findings")
-    _show_listed(report.rejected, report.n_rejected, "rejected lines")
+    more = str(report_file or "--report FILE.json")
+    _show_listed(report.places, report.findings.total() if report.places else 0, "findings", more)
+    _show_listed(report.rejected, report.n_rejected, "rejected lines", more)
 
 
-def _show_listed(entries: list[dict[str, object]], total: int, noun: str) -> None:
+def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> None:
+    from coreloop.sanitize.chunks import MAX_LISTED
+
     for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"
         detail = (
@@ -130,4 +141,4 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str) -> Non
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        click.echo(f"… of {total:,} {noun}; --report FILE.json has more")
+        click.echo(f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}")

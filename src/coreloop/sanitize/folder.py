@@ -121,17 +121,16 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         names = _out_names(files, keep=choices.keep_times)
         renumbering = Renumbering(task.tag)
         plan = _plan(files, names)
-        for file, name, results in _run(
-            plan, task, jobs=choices.jobs, parts=folder, progress=choices.progress
-        ):
-            with _create_private(folder / name) as target:
-                for part, outcome in results:
-                    renumbering.copy(part, target)
-                    part.unlink()
-                    report.add(shown(file), outcome)
-            if not (folder / name).stat().st_size:
-                (folder / name).unlink()  # all lines were rejected, and an empty file is not a log
-            _reject_empty(file, shown(file), report)
+        with _run(plan, task, jobs=choices.jobs, parts=folder, progress=choices.progress) as finished:
+            for file, name, results in finished:
+                with _create_private(folder / name) as target:
+                    for part, outcome in results:
+                        renumbering.copy(part, target)
+                        part.unlink()
+                        report.add(shown(file), outcome)
+                if not (folder / name).stat().st_size:
+                    (folder / name).unlink()  # all lines were rejected, and an empty file is not a log
+                _reject_empty(file, shown(file), report)
     return report
 
 
@@ -156,10 +155,11 @@ def check_dir(
     task = SanitizeTask(None, names_file=names_file, detection=detection or Detection())
     with io_errors(source):
         plan = _plan(sources.files, [""] * len(sources.files))
-        for file, _, results in _run(plan, task, jobs=jobs, parts=None, progress=progress):
-            for _, outcome in results:
-                report.add(shown(file), outcome)
-            _reject_empty(file, shown(file), report)
+        with _run(plan, task, jobs=jobs, parts=None, progress=progress) as finished:
+            for file, _, results in finished:
+                for _, outcome in results:
+                    report.add(shown(file), outcome)
+                _reject_empty(file, shown(file), report)
     return report
 
 
@@ -198,13 +198,21 @@ def _plan(files: Sequence[Path], names: Sequence[str]) -> Plan:
     return [(file, name, _chunks(file)) for file, name in zip(files, names, strict=True)]
 
 
+@contextlib.contextmanager
 def _run(
     plan: Plan, task: SanitizeTask, *, jobs: int, parts: Path | None, progress: Progress
-) -> Iterator[tuple[Path, str, Results]]:
-    """Yield each file with the outcomes of its chunks in order, computed here or in worker processes."""
+) -> Iterator[Iterator[tuple[Path, str, Results]]]:
+    """Give each file with the outcomes of its chunks in order, computed here or in worker processes."""
     total = sum(chunk.end - chunk.start for _, _, chunks in plan for chunk in chunks)
+    with _outcomes(plan, task, jobs if total >= _SMALL_BYTES else 1, parts) as outcomes:
+        yield _with_progress(plan, outcomes, total, progress)
+
+
+def _with_progress(
+    plan: Plan, outcomes: Iterator[Results], total: int, progress: Progress
+) -> Iterator[tuple[Path, str, Results]]:
     done = 0
-    for (file, name, chunks), results in zip(plan, _results(plan, task, total, jobs, parts), strict=True):
+    for (file, name, chunks), results in zip(plan, outcomes, strict=True):
         yield file, name, _report_progress(chunks, results, done, total, progress)
         done += sum(chunk.end - chunk.start for chunk in chunks)
 
@@ -218,23 +226,25 @@ def _report_progress(
         yield result
 
 
-def _results(plan: Plan, task: SanitizeTask, total: int, jobs: int, parts: Path | None) -> Iterator[Results]:
-    if jobs < 2 or total < _SMALL_BYTES:
+@contextlib.contextmanager
+def _outcomes(plan: Plan, task: SanitizeTask, jobs: int, parts: Path | None) -> Iterator[Iterator[Results]]:
+    """Give the outcomes of each file; an error, or Ctrl-C, ends the workers at once."""
+    if jobs < 2:
         with using(task.detection):
             start_worker(task)
-            yield from (_run_here(chunks, parts) for _, _, chunks in plan)
+            yield (_run_here(chunks, parts) for _, _, chunks in plan)
         return
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start_worker, initargs=(task,)
     ) as pool:
         try:
             prefetch = _Prefetch(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
-            for _, _, chunks in plan:
-                yield (prefetch.next() for _ in chunks)
-        except BaseException:  # Ctrl-C, too: the chunks in progress take seconds
+            yield ((prefetch.next() for _ in chunks) for _, _, chunks in plan)
+        except BaseException:  # the chunks in progress would take seconds
+            workers = tuple((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in tuple((pool._processes or {}).values()):
-                process.terminate()
+            for worker in workers:
+                worker.terminate()
             raise
 
 

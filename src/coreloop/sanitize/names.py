@@ -46,6 +46,9 @@ _MARK_BEHIND: Final = re.compile(
     r"[\[(]\s{0,3}[0-9](?:\s{0,3}[0-9A-Z]){5}\s{0,3}[\])])"
 )
 _CODE: Final = re.compile(r"(?<![0-9A-Za-z.+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|\.[0-9])")
+_SECURITY: Final = re.compile(  # A005930 and the ISIN KR7005930003
+    r"(?<![0-9A-Za-z])(?:A([0-9]{6})|KR7([0-9][0-9A-Z]{5})[0-9]{3})(?![0-9A-Za-z])"
+)
 _TORN_CODE: Final = re.compile(r"\(\s{0,5}([0-9A-Z]{0,6}\s{1,5}[0-9A-Z]{1,6})\s{0,5}\)")
 _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
@@ -166,6 +169,9 @@ class Names:
             torn = _TORN_CODE.match(text, name.end)
             if torn is not None and "".join(torn[1].split()) in self._codes:
                 yield Name("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
+        for match in _SECURITY.finditer(text):
+            if (match[1] or match[2]) in self._codes:
+                yield Name("STOCK", match.start(), match.end(), match[1] or match[2])
         for match in _CODE.finditer(text):
             code = match[0]
             if code not in self._codes:
@@ -200,7 +206,7 @@ def read_names(path: Path) -> Names:
     Raises
     ------
     WorkspaceError
-        The file cannot be read, or a line has no name; the message has its number.
+        The file cannot be read or is empty, or a line has no name; the message has its number.
     """
     try:
         lines = read_file(path).decode("utf-8-sig").splitlines()
@@ -215,6 +221,8 @@ def read_names(path: Path) -> Names:
             raise WorkspaceError(f"line {number} is not code<TAB>name<TAB>alias|alias", path=path)
         aliases = fields[2].split("|") if len(fields) > 2 else []
         rows.append((fields[0], fields[1], [alias.strip() for alias in aliases if alias.strip()]))
+    if not rows:
+        raise WorkspaceError("has no companies; each line is code<TAB>name<TAB>alias|alias", path=path)
     return Names(rows)
 
 

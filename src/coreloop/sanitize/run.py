@@ -188,7 +188,8 @@ def _is_unignored(key_file: Path | None) -> bool:
 
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
-        raise UsageError(f"{option} {file} lies in {source}, which is only read; name a file elsewhere")
+        what = "folder" if option == "--out" else "file"
+        raise UsageError(f"{option} {file} lies in {source}, which is only read; name a {what} elsewhere")
 
 
 def _refuse_beside(out: Path | None, source: Path) -> None:

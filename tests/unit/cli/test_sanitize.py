@@ -80,6 +80,13 @@ REFUSED = {
         "keep the key elsewhere",
     ),
     "a report among the records": (["--mode", "hash", "--report", "data/audit/ai-ask/r"], "only read"),
+    "a report over a log": (["--check", "--report", "data/audit/ai-ask/2026-04-25.jsonl"], "only read"),
+    "a report over the file that is checked": (
+        ["--check", "other/a.jsonl", "--report", "other/a.jsonl"],
+        "only read",
+    ),
+    "paths without a check": (["other", "--mode", "mask"], "PATHS are for --check"),
+    "names without a company": (["--mode", "mask", "--names", "empty.tsv"], "has no companies"),
     "a copy among the records": (
         ["--mode", "hash", "--in", "other", "--out", "data/audit/ai-ask/copy"],
         "which is only read",
@@ -102,7 +109,10 @@ def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], menti
     (project / "bad.tsv").write_text("005930\n", encoding="utf-8")
     write_log(project / "other" / "a.jsonl", [record()])
     (project / "empty").mkdir()
+    (project / "empty.tsv").touch()
+    log = (project / "other" / "a.jsonl").read_bytes()
     done = run(project, *words)
+    assert (project / "other" / "a.jsonl").read_bytes() == log
     assert done.returncode == 2
     assert done.stdout == ""
     assert mention in done.stderr
@@ -116,6 +126,14 @@ def test_a_rejected_line_is_named_and_exits_1(project: Path):
     assert done.returncode == 1
     assert "3 lines: 2 written (mode mask), 1 rejected" in done.stdout
     assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
+
+
+def test_a_check_of_unreadable_lines_finds_nothing_and_says_so(project: Path):
+    (project / "torn.jsonl").write_text('{"question": "hong@exam\n')
+    done = run(project, "--check", "torn.jsonl", "data/audit/ai-ask")
+    assert done.returncode == 1
+    assert "torn.jsonl:\n1 line: 0 read, 1 rejected\n  nothing was checked" in done.stdout
+    assert "data/audit/ai-ask:\n2 lines: 2 read" in done.stdout
 
 
 def test_files_that_are_not_read_are_named(project: Path):

@@ -213,6 +213,26 @@ def test_an_export_that_is_killed_leaves_no_file_under_its_name(tmp_path: Path):
     assert sanitize_dir(tmp_path / "in" / "a.jsonl", out, MASK).n_in == 12_000
 
 
+@pytest.mark.slow
+def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path):
+    _log(tmp_path / "in" / "a.jsonl", 60_000)
+    out = tmp_path / "out"
+    code = _EXPORT.replace('mode="mask"', 'mode="mask", jobs=2')
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "in"), str(out)], stderr=subprocess.PIPE
+    )
+    while not any(part.stat().st_size for part in tmp_path.glob(".coreloop-export-*/.part-*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, errors = process.communicate()
+    assert time.monotonic() - begun < 3  # a chunk takes longer
+    assert b"KeyboardInterrupt" in errors
+    assert not list(tmp_path.glob(".coreloop-export-*"))
+    assert not out.exists()
+
+
 def test_a_check_names_the_place_and_never_the_content(tmp_path: Path):
     private = record(
         question="아무것도",

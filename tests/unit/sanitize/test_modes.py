@@ -213,6 +213,18 @@ def test_hash_keeps_the_closed_vocabulary_and_only_that():
     assert hashed(record(model="ft:gpt-4o:acme:x"))["model"].startswith("model-")
 
 
+def test_drop_does_not_show_a_repeated_question_in_arguments():
+    calls = [{"name": "find", "args": {"q": "무엇을?", "no": 12345678}, "args_hash": "abc", "user_id": "kim"}]
+    first, second = (hashed(record(request_id=name, tool_calls=calls), drop=True) for name in ("r1", "r2"))
+    values = [list(result["tool_calls"][0]["args"].values()) for result in (first, second)]
+    assert not set(values[0]) & set(values[1])
+    assert first["tool_calls"][0]["args_hash"] != second["tool_calls"][0]["args_hash"]
+    assert list(first["tool_calls"][0]["args"]) == list(second["tool_calls"][0]["args"])
+    (id_key,) = first["tool_calls"][0].keys() - {"name", "args", "args_hash"}
+    assert first["tool_calls"][0][id_key] == second["tool_calls"][0][id_key]
+    assert hashed(record(tool_calls=calls)) == hashed(record(tool_calls=calls))
+
+
 def test_drop_removes_the_question_and_its_hash():
     result = hashed(record(question_hash="sha256:ae89748d2c4839b8"), drop=True)
     assert not {"question", "question_hash"} & result.keys()
