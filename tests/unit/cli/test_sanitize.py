@@ -71,7 +71,7 @@ def test_the_same_key_gives_the_same_pseudonyms_and_no_key_gives_new_ones(projec
 
 REFUSED = {
     "no mode": ([], "give --mode"),
-    "a path without --check": (["data"], "give --mode"),
+    "a path without --check": (["data"], "PATHS are for --check; to copy a folder, give --in"),
     "a mode to check": (["--check", "--mode", "mask"], "--check writes nothing"),
     "names without mask": (["--mode", "hash", "--names", "names.tsv"], "--names is for --mode mask"),
     "the same folder": (["--mode", "mask", "--out", "data/audit/ai-ask"], "lies in it"),
@@ -85,7 +85,6 @@ REFUSED = {
         ["--check", "other/a.jsonl", "--report", "other/a.jsonl"],
         "only read",
     ),
-    "paths without a check": (["other", "--mode", "mask"], "PATHS are for --check"),
     "names without a company": (["--mode", "mask", "--names", "empty.tsv"], "has no companies"),
     "a copy among the records": (
         ["--mode", "hash", "--in", "other", "--out", "data/audit/ai-ask/copy"],
