@@ -192,8 +192,8 @@ class SanitizeSettings:
         Values that stay. A finding stays if its whole text is one of them.
     countries : list of str
         Countries whose numbers, telephones, addresses and names are searched: ``kr``, ``us``, ``uk``, ``eu``.
-        Fewer countries are faster. E-mail addresses, links, credentials, cards, dates of birth and English names
-        are always searched.
+        Fewer countries are faster. E-mail addresses, links, credentials, cards, dates of birth and English
+        names are always searched.
     """
 
     names: str | tuple[str, ...] | None = None

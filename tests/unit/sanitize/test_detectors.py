@@ -238,6 +238,8 @@ KEPT = {
     "a rule about passwords": "password version-2 policy, password 12-character minimum",
     "a verb behind name": "이름 변경해 주세요, 이름 설정은 어디",
     "a range of years near a word": "문의 기간 1987-2005",
+    "a placeholder with a particle": "password: ****로, Bearer <token>를, 비밀번호: ********이",
+    "a variable with a particle": "password: ${DB_PW}입니다",
     "a clock behind a word": "table:12:30:45",
     "ten thousands": "매출 12345678만 원",
     "revenue": "매출 9001011234567원",

@@ -95,9 +95,14 @@ _TECHNICAL: Final = re.compile(
 )
 
 
+_PARTICLE: Final = re.compile(r"(?<=[*>}•])[가-힣]{1,4}$")
+
+
 def _value(match: re.Match[str]) -> str:
+    """Return the value without punctuation and without a particle: ``password: ****로``."""
     groups = match.groupdict()
-    return (groups.get("quoted") or groups.get("value") or "").rstrip(".,;:!?)]}")
+    value = (groups.get("quoted") or groups.get("value") or "").rstrip(".,;:!?)]")
+    return _PARTICLE.sub("", value if value.endswith("}") and "{" in value else value.rstrip(".,;:!?)]}"))
 
 
 def looks_like_password(value: str) -> bool:
