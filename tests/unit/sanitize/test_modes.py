@@ -215,7 +215,12 @@ def test_hash_keeps_the_closed_vocabulary_and_only_that():
 
 def test_drop_does_not_show_a_repeated_question_in_arguments():
     calls = [{"name": "find", "args": {"q": "무엇을?", "no": 12345678}, "args_hash": "abc", "user_id": "kim"}]
-    first, second = (hashed(record(request_id=name, tool_calls=calls), drop=True) for name in ("r1", "r2"))
+    first, second = (
+        hashed(record(request_id=name, tool_calls=calls, meta=[{"question_hash": "ab12"}]), drop=True)
+        for name in ("r1", "r2")
+    )
+    nested = [str(value) for value in (*first.values(), *second.values()) if "question_hash-" in str(value)]
+    assert len(nested) == len(set(nested)) == 2
     values = [list(result["tool_calls"][0]["args"].values()) for result in (first, second)]
     assert not set(values[0]) & set(values[1])
     assert first["tool_calls"][0]["args_hash"] != second["tool_calls"][0]["args_hash"]
