@@ -1,0 +1,1 @@
+"""What document 000 of the specification promises, a test a row."""

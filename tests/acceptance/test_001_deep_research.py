@@ -1,0 +1,1 @@
+"""What document 001 of the specification promises, a test a row."""
