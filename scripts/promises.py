@@ -24,9 +24,9 @@ State = Literal["kept", "read otherwise", "to do"]
 _HEAD = """\
 # Promises
 
-What the specification promises, a row each, as `tests/acceptance/` finds it. *Kept*: as written. *Read otherwise*:
-kept in another reading, on purpose, which the last column gives. *To do*: not kept yet, with what was seen.
-`scripts/promises.py` writes this page from the tests' results.
+What the specification promises, a row each, as `tests/acceptance/` finds it. *Kept*: as written. *Read
+otherwise*: kept in another reading, on purpose, which the last column gives. *To do*: not kept yet, with what
+was seen. `scripts/promises.py` writes this page from the tests' results.
 """
 
 
@@ -56,9 +56,7 @@ def main(*, check: bool) -> int:
     if not check:
         PAGE.write_text(page, encoding="utf-8")
     elif PAGE.read_text(encoding="utf-8") != page:
-        print(
-            f"{PAGE.relative_to(REPO)} does not say what the tests say; run: uv run python scripts/promises.py"
-        )
+        print(f"{PAGE.name} does not say what the tests say; run: uv run python scripts/promises.py")
         return 1
     return 0
 
@@ -81,7 +79,8 @@ def state_of(row: Promise, results: Results) -> State:
 
 def _table(document: str, rows: list[Promise], results: Results) -> str:
     lines = [_line(row, results) for row in rows]
-    head = f"## {document} {read_title(document)}\n\n| # | promise | state | how it is read, or what was seen |\n|---|---|---|---|"
+    columns = "| # | promise | state | how it is read, or what was seen |\n|---|---|---|---|"
+    head = f"## {document} {read_title(document)}\n\n{columns}"
     return "\n".join([head, *lines, ""])
 
 
