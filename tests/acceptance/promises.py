@@ -6,12 +6,12 @@ from pathlib import Path
 import yaml
 
 FOLDER = Path(__file__).parent
-DOCUMENTS = {
-    "003": "test_003_core_loop.py",
-    "000": "test_000_loop.py",
-    "001": "test_001_deep_research.py",
-    "002": "test_002_research_service.py",
-    "004": "test_004_self_correction.py",
+DOCUMENTS = {  # the files that hold the tests of each
+    "003": ("test_003_core_loop.py",),
+    "000": ("test_000_loop.py", "test_000_drift.py"),
+    "001": ("test_001_deep_research.py", "test_001_thinking.py"),
+    "002": ("test_002_research_service.py",),
+    "004": ("test_004_self_correction.py",),
 }
 
 

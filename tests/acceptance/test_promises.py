@@ -27,9 +27,9 @@ def test_each_test_has_its_first_row_in_its_name(document: str) -> None:
 
 
 def _marked_tests(document: str) -> Iterator[tuple[str, list[str]]]:
-    """Each test of a document's file, and the rows that its marks name."""
-    tree = ast.parse((FOLDER / DOCUMENTS[document]).read_text(encoding="utf-8"))
-    for node in tree.body:
+    """Each test of a document's files, and the rows that its marks name."""
+    trees = (ast.parse((FOLDER / name).read_text(encoding="utf-8")) for name in DOCUMENTS[document])
+    for node in (node for tree in trees for node in tree.body):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield node.name, [row for decorator in node.decorator_list for row in _rows(decorator)]
 
