@@ -1,4 +1,4 @@
-"""Claude Code as its hooks see it: a session that runs the hooks of the project's settings with real input."""
+"""Claude Code as its hooks see it: a session that runs the hooks of the project's settings."""
 
 import json
 import os

@@ -56,7 +56,7 @@ class _Forever(list[Act]):
 
 @contextmanager
 def modelled(project: Project, **replies: Reply) -> Iterator[Model]:
-    """Let a project ask a model whose replies are given by the name of the response, such as ``PlanResponse``."""
+    """Let a project ask a model; its replies are given by the response that is asked for."""
     model = Model(replies)
     with model_stand_in() as server:
         server.acts = _Forever(model)

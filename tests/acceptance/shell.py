@@ -47,7 +47,7 @@ class Project:
     folder: Path
     environ: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *words: str, stdin: str | bytes = "", **environ: str) -> Done:
+    def run(self, *words: str, stdin: str | bytes = "", is_terminal: bool = False, **environ: str) -> Done:
         """Run a command by the installed program's entry point, in this process."""
         before = Path.cwd()
         os.chdir(self.folder)
@@ -55,6 +55,7 @@ class Project:
             with (
                 CliRunner(env=_QUIET | self.environ | environ).isolation(input=stdin) as (out, err, _both),
                 patch.object(sys, "argv", ["dartlab-coreloop", *words]),
+                patch.object(sys.stdin, "isatty", lambda: is_terminal),
             ):
                 code = _exit_code()
                 return Done(code, out.getvalue().decode(), err.getvalue().decode())

@@ -1,4 +1,4 @@
-"""What document 000 of the specification promises of the loop's end, a test a row; drift has a file of its own."""
+"""What document 000 of the specification promises, a test a row; drift has a file of its own."""
 
 import inspect
 import json
