@@ -55,12 +55,13 @@ class _Forever(list[Act]):
 
 
 @contextmanager
-def modelled(project: Project, **replies: Reply) -> Iterator[Model]:
-    """Let a project ask a model; its replies are given by the response that is asked for."""
+def modelled(project: Project, settings: str = "", **replies: Reply) -> Iterator[Model]:
+    """Let a project ask a model, by its settings; the replies are given by the response that is asked for."""
     model = Model(replies)
     with model_stand_in() as server:
         server.acts = _Forever(model)
-        project.write("coreloop.yaml", f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n")
+        endpoint = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
+        project.write("coreloop.yaml", endpoint + settings)
         yield model
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,13 +22,34 @@ CONTENT_TOOLS = {"WebSearch", "WebFetch", "Read", "Grep", "Glob"}
 HANGUL = re.compile("[가-힣]")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with an index of one page."""
-    project = Project(tmp_path)
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with an index of one page, to be copied."""
+    project = Project(tmp_path_factory.mktemp("indexed"))
     project.write("docs/han.md", PAGE)
     assert project.run("index", "docs").code == 0
-    return project
+    return project.folder
+
+
+@pytest.fixture(scope="module")
+def unfinished(indexed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a research that a person paused after its first iteration, to be copied."""
+    project = _copy(indexed, tmp_path_factory.mktemp("unfinished") / "project")
+    _begin_and_pause(project)
+    return project.folder
+
+
+@pytest.fixture
+def project(indexed: Path, tmp_path: Path) -> Project:
+    return _copy(indexed, tmp_path / "project")
+
+
+@pytest.fixture
+def paused(unfinished: Path, tmp_path: Path) -> tuple[Project, str]:
+    """A project whose only research is paused, and the research's id."""
+    project = _copy(unfinished, tmp_path / "project")
+    run_id: str = project.shown()["run_id"]
+    return project, run_id
 
 
 @pytest.fixture
@@ -128,8 +150,8 @@ def test_07_an_iteration_without_a_new_search_is_refused(project: Project):
 
 
 @pytest.mark.promise("001-9")
-def test_09_a_person_chooses_among_exact_and_similar_researches(project: Project):
-    run_id = _unfinished(project)
+def test_09_a_person_chooses_among_exact_and_similar_researches(paused: tuple[Project, str]):
+    project, run_id = paused
     for question, likeness in ((QUESTION, "exact"), ("한강의 폭과 길이는 얼마인가?", "similar")):
         done = project.run("research", question, stdin="n\n", is_terminal=True)
         assert done.code == 0, done.err
@@ -142,7 +164,7 @@ def test_09_a_person_chooses_among_exact_and_similar_researches(project: Project
 @pytest.mark.promise("001-9")
 @pytest.mark.slow
 def test_09_at_most_three_researches_are_offered(project: Project):
-    started = [_unfinished(project) for _ in range(4)]
+    started = [_begin_and_pause(project) for _ in range(4)]
     done = project.run("research", QUESTION, stdin="n\n", is_terminal=True)
     assert sum(run_id in done.err for run_id in started) == 3
 
@@ -161,8 +183,8 @@ def test_09_an_agent_hears_of_the_run_that_has_the_same_question(project: Projec
 @pytest.mark.xfail(
     strict=True, raises=AssertionError, reason="id, status, date and question; the default is `new`"
 )
-def test_10_a_choice_shows_iterations_similarity_and_what_is_recommended(project: Project):
-    _unfinished(project)
+def test_10_a_choice_shows_iterations_similarity_and_what_is_recommended(paused: tuple[Project, str]):
+    project, _run_id = paused
     exact = project.run("research", QUESTION, stdin="n\n", is_terminal=True).err
     assert "(Recommended)" in exact
     assert re.search(r"\b1 iterations?\b", exact)
@@ -171,8 +193,8 @@ def test_10_a_choice_shows_iterations_similarity_and_what_is_recommended(project
 
 
 @pytest.mark.promise("001-11")
-def test_11_a_question_that_is_like_no_other_begins_a_research_at_once(project: Project):
-    run_id = _unfinished(project)
+def test_11_a_question_that_is_like_no_other_begins_a_research_at_once(paused: tuple[Project, str]):
+    project, run_id = paused
     done = project.run("research", "국제 유가 전망", "--max-iters", "1", is_terminal=True)
     assert done.code == 0, done.err
     assert run_id not in done.err + done.out
@@ -292,8 +314,8 @@ def test_08_the_skill_asks_for_counter_evidence_however_sure_it_is(text: str):
 
 
 @pytest.mark.promise("001-45")
-def test_45_a_research_that_goes_on_keeps_its_question_and_says_so(project: Project):
-    run_id = _unfinished(project)
+def test_45_a_research_that_goes_on_keeps_its_question_and_says_so(paused: tuple[Project, str]):
+    project, run_id = paused
     done = project.run("research", "국제 유가 전망", "--session", "last")
     assert done.code == 0, done.err
     assert f"continuing {run_id}: {QUESTION}" in done.err
@@ -332,8 +354,8 @@ def test_48_a_research_can_say_that_it_does_not_know(project: Project):
 @pytest.mark.xfail(
     strict=True, raises=AssertionError, reason="`continuing ID: …`; a new research says nothing"
 )
-def test_49_a_new_and_a_continued_session_are_announced(project: Project):
-    run_id = _unfinished(project)
+def test_49_a_new_and_a_continued_session_are_announced(paused: tuple[Project, str]):
+    project, run_id = paused
     assert f"→ 세션 재개: {run_id}" in project.run("research", QUESTION, "--session", "last").err
     done = project.run("research", "국제 유가 전망", "--max-iters", "1")
     assert f"→ 새 세션 시작: {project.shown()['run_id']}" in done.err
@@ -384,7 +406,7 @@ def _research(project: Project, *, parts: tuple[str, ...] = (QUESTION,), pauses:
     return done
 
 
-def _unfinished(project: Project) -> str:
+def _begin_and_pause(project: Project) -> str:
     """Begin a research that a person pauses after its first iteration; returns its id."""
     done = _research(project, pauses=True)
     assert done.code == 0, done.err
@@ -392,3 +414,7 @@ def _unfinished(project: Project) -> str:
     assert (state["status"], state["iteration"]["current"]) == ("paused", 1)
     run_id: str = state["run_id"]
     return run_id
+
+
+def _copy(folder: Path, to: Path) -> Project:
+    return Project(Path(shutil.copytree(folder, to, symlinks=True)))

@@ -238,18 +238,15 @@ def test_29_academic_candidates_name_their_sites(exhaustive: dict[str, Any]):
 
 @pytest.mark.promise("001-31")
 def test_31_up_to_five_searches_are_executed_at_once(project: Project):
+    queries = ("비", "눈", "바람", "구름", "안개", "서리")
+    replies = {
+        "PlanResponse": plan(*queries, parts=(QUESTION,)),
+        "ReflectionResponse": reflection(),
+        "SynthesisResponse": synthesis("모른다."),
+    }
     with _searxng() as (url, most):
-        project.write("coreloop.yaml", f"search: {{providers: [searxng], searxng_url: '{url}'}}\n")
-        settings = (project.folder / "coreloop.yaml").read_text()
-        queries = ("비", "눈", "바람", "구름", "안개", "서리")
-        replies = {
-            "PlanResponse": plan(*queries, parts=(QUESTION,)),
-            "ReflectionResponse": reflection(),
-            "SynthesisResponse": synthesis("모른다."),
-        }
-        with modelled(project, **replies):
-            path = project.folder / "coreloop.yaml"
-            path.write_text(path.read_text() + settings)
+        settings = f"search: {{providers: [searxng], searxng_url: '{url}'}}\n"
+        with modelled(project, settings, **replies):
             done = project.run("research", QUESTION, "--max-iters", "1")
     assert done.code == 0, done.err
     assert max(most) == 5
