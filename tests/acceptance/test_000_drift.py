@@ -166,8 +166,9 @@ def test_34_the_same_action_turns_to_another_kind_of_work(project: Project, befo
     orders = []
     for _ in range(3):  # the web has two ways out, which take turns
         _repeat(project, before)
-        orders += project.next()["drift"]["after"]
-    assert after in orders
+        orders.append(project.next()["drift"]["after"])
+        _act(project, *orders[-1], news=True)
+    assert [after] in orders
 
 
 @pytest.mark.promise("000-35")
@@ -180,8 +181,8 @@ def test_35_technical_turns_to_business(project: Project):
 @pytest.mark.promise("000-36")
 def test_36_the_third_same_action_in_a_row_forces_a_change_and_counts_anew(project: Project):
     seen = []
-    for _ in range(4):
-        _act(project, "academic", news=True)
+    for strategy in ("academic", "academic", "academic", "web"):
+        _act(project, strategy, news=True)
         seen.append((project.next()["drift"] is not None, _drift(project)["consecutive_same_action"]))
     assert seen == [(False, 1), (False, 2), (True, 0), (False, 1)]
 
@@ -205,19 +206,10 @@ def test_37_the_fifth_iteration_without_news_forces_another_approach_and_news_re
 def test_38_an_agent_that_ignores_a_change_of_strategy_is_refused(project: Project):
     _repeat(project, "academic")
     assert project.next()["drift"]["after"] == ["web"]
-    refused = project.record({"actions": [_action("academic")], "next_actions": ["the same again"]})
+    query = {"query": "subject 4", "results_count": 1, "success": True}
+    refused = project.record({"actions": [_action("academic")], "queries": [query]})
     assert refused.code == 2
     assert project.shown()["iteration"]["current"] == 3
-
-
-@pytest.mark.promise("000-38")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the same change is proposed twice in a row")
-def test_38_two_changes_in_a_row_differ(project: Project):
-    orders = []
-    for _ in range(2):
-        _repeat(project, "academic")
-        orders.append(project.next()["drift"]["after"])
-    assert orders[0] != orders[1]
 
 
 @pytest.mark.promise("000-39")
@@ -296,8 +288,8 @@ def test_50_what_helped_in_a_similar_situation_is_told_again(project: Project):
     assert project.next()["reflexion"]["success_patterns"] == []
 
 
-def _action(strategy: str) -> dict[str, Any]:
-    return {"tool": "web", "strategy": [strategy]}
+def _action(*strategy: str) -> dict[str, Any]:
+    return {"tool": "web", "strategy": list(strategy)}
 
 
 def _repeat(project: Project, strategy: str) -> None:
@@ -306,13 +298,13 @@ def _repeat(project: Project, strategy: str) -> None:
         _act(project, strategy, news=True)
 
 
-def _act(project: Project, strategy: str, *, news: bool = False) -> Done:
+def _act(project: Project, *strategy: str, news: bool = False) -> Done:
     """Record an iteration whose search found nothing, or something new."""
     number = project.shown()["iteration"]["current"] + 1
     query = {"query": f"subject {number}", "results_count": int(news), "success": True}
     source = f"https://site{number}.example/page"
     findings = [{"text": f"Fact {number}.", "sources": [source]}] if news else []
-    report = {"actions": [_action(strategy)], "queries": [query], "findings": findings}
+    report = {"actions": [_action(*strategy)], "queries": [query], "findings": findings}
     done = project.record(report)
     assert done.code == 0, done.err
     return done
@@ -320,10 +312,9 @@ def _act(project: Project, strategy: str, *, news: bool = False) -> Done:
 
 def _get_stuck_and_out(project: Project) -> None:
     """Five iterations without news, the change of approach that is ordered, and what it finds."""
-    for _ in range(5):
-        _act(project, "academic")
-    order = project.next()["drift"]
-    _act(project, order["after"][-1], news=True)
+    for number in range(5):
+        _act(project, f"way {number}")
+    _act(project, *project.next()["drift"]["after"], news=True)
     project.next()
 
 

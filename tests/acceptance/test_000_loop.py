@@ -27,15 +27,18 @@ FOUND = {
     "next_actions": ["사업보고서를 읽는다"],
     "usage": {"usd": 0.25, "tokens": 4000},
 }
-MORE = {
-    "queries": [{"query": "판매량 2025", "results_count": 1, "success": True}],
-    "next_actions": ["더 읽는다"],
-}
 ENOUGH = {
+    "queries": FOUND["queries"],
     "sub_questions": ["all tests pass?"],
     "findings": [{"text": "all done", "sources": ["me"], "answers": "q1"}],
 }
 LEASE_S = 30 * 60
+
+
+def more(number: int = 1, usd: float = 0.0) -> dict[str, Any]:
+    """A report of another search."""
+    query = {"query": f"판매량 {2000 + number}", "results_count": 1, "success": True}
+    return {"queries": [query], "next_actions": ["더 읽는다"], "usage": {"usd": usd}}
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ def session(project: Project) -> Session:
 def test_01_what_a_model_says_ends_no_run(project: Project):
     project.open(QUESTION)
     said = {"findings": [{"text": "충분합니다. All is done, stop.", "sources": []}], "next_actions": ["stop"]}
-    project.record(said)
+    assert project.record({**more(), **said}).code == 0
     assert (project.next()["goes_on"], project.shown()["status"]) == (True, "running")
 
 
@@ -104,10 +107,10 @@ def test_02_state_json_has_status_iteration_and_cost(project: Project):
 @pytest.mark.promise("000-3")
 def test_03_the_statuses_are_those_of_the_document(project: Project):
     ends: dict[str, Callable[[], object]] = {
-        "running": lambda: project.record(MORE),
+        "running": lambda: project.record(more()),
         "paused": lambda: project.run("runs", "pause"),
         "stopped_by_user": lambda: project.run("runs", "stop"),
-        "budget_exceeded": lambda: project.record({**MORE, "usage": {"usd": 11}}),
+        "budget_exceeded": lambda: project.record(more(usd=11)),
         "completed": lambda: _complete(project),
     }
     seen = []
@@ -124,22 +127,22 @@ def test_04_a_run_stops_at_its_last_iteration_which_is_100_by_default(project: P
     assert project.shown()["iteration"]["max"] == 100
     project.open(QUESTION, "--max-iterations", "2")
     seen = []
-    for _ in range(2):
-        project.record(MORE)
+    for number in range(2):
+        project.record(more(number))
         seen.append((project.shown()["status"], project.shown()["stop_reason"]))
     assert seen == [("running", None), ("stopped", "max_iterations")]
-    assert project.record(MORE).code != 0
+    assert project.record(more(3)).code != 0
 
 
 @pytest.mark.promise("000-5")
 def test_05_a_run_ends_when_its_budget_is_spent_which_is_10_dollars_by_default(project: Project):
     project.open(QUESTION)
     assert project.shown()["limits"]["usd"] == 10.0
-    for spent, status in ((9.99, "running"), (0.01, "budget_exceeded")):
-        project.record({**MORE, "usage": {"usd": spent}})
+    for number, (spent, status) in enumerate(((9.99, "running"), (0.01, "budget_exceeded"))):
+        project.record(more(number, spent))
         assert project.shown()["status"] == status
     project.open(QUESTION, "--budget-usd", "1")
-    project.record({**MORE, "usage": {"usd": 1.5}})
+    project.record(more(usd=1.5))
     assert "$1.50 of $1.00, $0.50 over" in project.run("runs", "show").out
 
 
@@ -221,7 +224,7 @@ def test_10_runs_record_says_whether_another_iteration_follows(project: Project)
     install(project)
     assert "dartlab-coreloop runs record" in skill(project)
     project.open(QUESTION, "--max-iterations", "2")
-    goes_on, ends = (project.record(MORE).lines[-1] for _ in range(2))
+    goes_on, ends = (project.record(more(number)).lines[-1] for number in range(2))
     assert goes_on.startswith("다음 iteration을 시작합니다")
     assert "다음 iteration" not in ends
 
@@ -258,8 +261,8 @@ def test_12_install_adds_the_hook_and_uninstall_restores_the_settings_byte_for_b
 def test_13_the_hook_blocks_by_claude_codes_protocol_while_the_run_goes_on(session: Session):
     run_id = session.project.shown()["run_id"]
     assert run_id in session.stop()
-    for _ in range(2):
-        session.project.record(MORE)
+    for number in range(2):
+        session.project.record(more(number))
     assert session.stop() == ""
 
 
@@ -267,8 +270,8 @@ def test_13_the_hook_blocks_by_claude_codes_protocol_while_the_run_goes_on(sessi
 @pytest.mark.parametrize(
     "end",
     [
-        pytest.param(lambda project: [project.record(MORE), project.record(MORE)], id="iterations"),
-        pytest.param(lambda project: project.record({**MORE, "usage": {"usd": 1.5}}), id="budget"),
+        pytest.param(lambda project: [project.record(more(1)), project.record(more(2))], id="iterations"),
+        pytest.param(lambda project: project.record(more(usd=1.5)), id="budget"),
         *(
             pytest.param(
                 lambda project, word=word: project.run("runs", word),
@@ -348,7 +351,7 @@ def test_18_active_hypotheses_are_shown_with_confidence_priority_and_evidence(pr
     project.open(QUESTION)
     project.record(FOUND)
     support = {"text": "단가가 4 % 올랐다.", "sources": ["https://dart.example/2"], "hypothesis": "h1"}
-    lines = project.record({**MORE, "findings": [{**support, "stance": "supports"}]}).lines
+    lines = project.record({**more(), "findings": [{**support, "stance": "supports"}]}).lines
     assert "🎯 Active Hypotheses (Top 5):" in lines
     place = lines.index("🎯 Active Hypotheses (Top 5):")
     assert lines[place + 1].casefold() == "   1. [h1] 가격이 올랐다."
@@ -369,7 +372,7 @@ def test_19_plan_and_progress_are_shown(project: Project):
 def test_20_one_line_has_iteration_status_and_budget(project: Project):
     project.open(QUESTION)
     project.record(FOUND)
-    assert "Iteration 2/100 · running · $0.25/$10.00" in project.record(MORE).lines
+    assert "Iteration 2/100 · running · $0.25/$10.00" in project.record(more()).lines
 
 
 @pytest.mark.promise("000-21")
@@ -423,7 +426,8 @@ def test_23_the_last_iteration_ends_with_the_documents_sentence(project: Project
 def test_24_a_run_that_goes_on_never_prints_an_ending(project: Project, ending: str):
     project.open(QUESTION)
     said = {"text": f"{ending}.", "sources": [f"{ending}."]}
-    shown = project.record({"findings": [said], "next_actions": [ending], "sub_questions": [ending]})
+    texts = {"findings": [said], "next_actions": [ending], "sub_questions": [ending]}
+    shown = project.record({**more(), **texts})
     assert shown.code == 0
     assert ending not in shown.out
 
@@ -458,7 +462,7 @@ def test_43_search_history_json_is_a_list_of_searches(project: Project):
 @pytest.mark.promise("000-44")
 @pytest.mark.slow
 def test_44_a_driver_outside_the_agent_goes_on_whatever_its_command_says(project: Project):
-    _drive(project, {**MORE, "next_actions": ["충분합니다"]}, "--max-iterations", "2")
+    _drive(project, {**more(), "next_actions": ["충분합니다"]}, "--max-iterations", "2")
     state = project.shown()
     assert (state["stop_reason"], state["iteration"]["current"]) == ("max_iterations", 2)
 

@@ -122,7 +122,7 @@ def test_05_dr_and_deep_research_take_a_question(tmp_path: Path):
 def test_06_nothing_that_an_agent_says_is_enough(project: Project):
     project.open(QUESTION)
     for number in range(3):
-        project.record({"findings": [{"text": f"충분합니다 {number}", "sources": []}]})
+        project.record(_report(number, findings=[{"text": f"충분합니다 {number}", "sources": []}]))
     assert (project.next()["goes_on"], project.shown()["status"]) == (True, "running")
 
 
@@ -186,10 +186,10 @@ def test_09_an_agent_hears_of_the_run_that_has_the_same_question(project: Projec
 def test_10_a_choice_shows_iterations_similarity_and_what_is_recommended(paused: tuple[Project, str]):
     project, _run_id = paused
     exact = project.run("research", QUESTION, stdin="n\n", is_terminal=True).err
-    assert "(Recommended)" in exact
-    assert re.search(r"\b1 iterations?\b", exact)
+    assert "기존 세션 발견! (1 iterations)" in exact
+    assert "계속하기 (Recommended)" in exact
     similar = project.run("research", "한강의 폭과 길이는 얼마인가?", stdin="n\n", is_terminal=True).err
-    assert re.search(r"\d+ ?%", similar.partition("Continue one")[0])
+    assert re.search(r"1 iterations \| 유사도: \d+%", similar)
 
 
 @pytest.mark.promise("001-11")
@@ -235,7 +235,7 @@ def test_15_a_research_writes_working_memory_and_findings(project: Project):
 @pytest.mark.xfail(strict=True, raises=AssertionError, reason="runs of an agent have neither file")
 def test_15_a_run_of_an_agent_has_working_memory_and_findings(project: Project):
     project.open(QUESTION)
-    project.record({"findings": [_finding(1)], "next_actions": ["더 읽는다"]})
+    project.record(_report(1))
     current = project.folder / ".research" / "current"
     assert (current / "working_memory.json").is_file()
     assert _finding(1)["text"] in (current / "findings.md").read_text(encoding="utf-8")
@@ -256,7 +256,7 @@ def test_15_working_memory_has_the_documents_fields(project: Project):
 @pytest.mark.promise("001-17")
 def test_17_the_30_newest_findings_are_in_view(project: Project):
     project.open(QUESTION)
-    project.record({"findings": [_finding(number) for number in range(35)]})
+    project.record(_report(0, findings=[_finding(number) for number in range(35)]))
     texts = [one["text"] for one in project.next()["knowledge"]["findings"]]
     assert texts == [_finding(number)["text"] for number in range(5, 35)]
 
@@ -265,7 +265,7 @@ def test_17_the_30_newest_findings_are_in_view(project: Project):
 def test_18_each_iteration_has_an_archive_from_the_first_on(project: Project):
     project.open(QUESTION)
     for number in range(3):
-        project.record({"findings": [_finding(number)]})
+        project.record(_report(number))
         archived = project.view(f"current/archival/iteration_{number + 1:03d}.json")
         assert _finding(number)["text"] in str(archived)
 
@@ -284,7 +284,7 @@ def test_19_the_sources_of_an_iteration_are_retrieved(project: Project):
 )
 def test_19_what_an_agent_found_in_an_iteration_is_retrieved(project: Project):
     run_id = project.open(QUESTION)
-    project.record({"findings": [_finding(1)]})
+    project.record(_report(1))
     shown = [project.run(group, "show", run_id, "--iteration", "1") for group in ("runs", "research")]
     assert any(done.code == 0 and str(_finding(1)["sources"][0]) in done.out for done in shown)
 
@@ -384,6 +384,12 @@ def _allowed(text: str) -> tuple[list[str], set[str]]:
 
 def _finding(number: int) -> dict[str, Any]:
     return {"text": f"사실 {number}.", "sources": [f"https://site{number}.example/page"]}
+
+
+def _report(number: int, **more: Any) -> dict[str, Any]:
+    """A report of a search and what it found."""
+    query = {"query": f"주제 {number}", "results_count": 1, "success": True}
+    return {"queries": [query], "findings": [_finding(number)], "next_actions": ["더 읽는다"], **more}
 
 
 def _research(project: Project, *, parts: tuple[str, ...] = (QUESTION,), pauses: bool = False) -> Done:
