@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
+import pytest
 from click.testing import CliRunner
 
 from coreloop.cli import run
@@ -49,18 +49,15 @@ class Project:
 
     def run(self, *words: str, stdin: str | bytes = "", is_terminal: bool = False, **environ: str) -> Done:
         """Run a command by the installed program's entry point, in this process."""
-        before = Path.cwd()
-        os.chdir(self.folder)
-        try:
-            with (
-                CliRunner(env=_QUIET | self.environ | environ).isolation(input=stdin) as (out, err, _both),
-                patch.object(sys, "argv", ["dartlab-coreloop", *words]),
-                patch.object(sys.stdin, "isatty", lambda: is_terminal),
-            ):
-                code = _exit_code()
-                return Done(code, out.getvalue().decode(), err.getvalue().decode())
-        finally:
-            os.chdir(before)
+        with (
+            CliRunner(env=_QUIET | self.environ | environ).isolation(input=stdin) as (out, err, _both),
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            patch.chdir(self.folder)
+            patch.setattr(sys, "argv", ["dartlab-coreloop", *words])
+            patch.setattr(sys.stdin, "isatty", lambda: is_terminal)
+            code = _exit_code()
+            return Done(code, out.getvalue().decode(), err.getvalue().decode())
 
     def start(self, *words: str, **more: Any) -> subprocess.Popen[str]:
         """Start a command as a process; its output is piped."""

@@ -256,7 +256,7 @@ def test_46_state_json_counts_drift(project: Project):
 @pytest.mark.xfail(strict=True, raises=AssertionError, reason="no such lines")
 def test_47_new_queries_and_a_change_of_angle_are_said(project: Project):
     shown = _research(project, "한강 길이").err
-    assert "✓ NEW: 'quantum error correction breakthrough 2026'" in shown
+    assert "✓ NEW: '한강 길이'" in shown
     assert "⚠️ All queries duplicate. Changing search angle..." in shown
 
 
