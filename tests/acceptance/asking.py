@@ -38,10 +38,11 @@ def settle(folder: Path, **settings: Any) -> None:
     (folder / "coreloop.yaml").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def model_at(url: str) -> Body:
-    """The settings of a model that an endpoint of this machine answers for."""
-    prices = {"lab:m": {"input": 0, "output": 0}}
-    return {"model": "lab:m", "endpoints": {"lab": {"url": url}}, "prices": prices}
+def model_at(url: str, *models: str) -> Body:
+    """The settings of models that an endpoint of this machine answers for."""
+    names = models or ("lab:m",)
+    prices = {name: {"input": 0, "output": 0} for name in names}
+    return {"model": list(names), "endpoints": {"lab": {"url": url}}, "prices": prices}
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,17 @@ def research_with(
     return _with_model(indexed(folder, pages), acts, lambda: research(folder, *words).done)
 
 
-def ask_with(folder: Path, *acts: str | Act, question: str = QUESTION, words: tuple[str, ...] = ()) -> Asked:
-    """Run ``ask`` with a model that gives these replies in turn."""
-    return _with_model(folder, acts, lambda: command(folder, "ask", question, *words, "--json"))
+def ask_with(folder: Path, *acts: str | Act, question: str = QUESTION, models: tuple[str, ...] = ()) -> Asked:
+    """Run ``ask`` with models that give these replies in turn."""
+    return _with_model(folder, acts, lambda: command(folder, "ask", question, "--json"), models)
 
 
-def _with_model(folder: Path, acts: tuple[str | Act, ...], run: Callable[[], Done]) -> Asked:
+def _with_model(
+    folder: Path, acts: tuple[str | Act, ...], run: Callable[[], Done], models: tuple[str, ...] = ()
+) -> Asked:
     with model_stand_in() as server:
         server.acts += [streams(act) if isinstance(act, str) else act for act in acts]
-        settle(folder, **model_at(server.url))
+        settle(folder, **model_at(server.url, *models))
         return Asked(run(), folder, server.bodies)
 
 

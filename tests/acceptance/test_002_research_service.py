@@ -424,9 +424,9 @@ def test_23_a_reply_that_is_no_json_ends_a_research_with_an_error_response(
 
 @pytest.mark.promise("002-23")
 @pytest.mark.xfail(strict=True, reason='ask says "No evidence found." and exits 0')
-def test_23_a_reply_that_is_no_json_ends_ask_with_an_error_response(project: Path) -> None:
-    asked = ask_with(project, *["no JSON at all"] * 20)
-    (project / "coreloop.yaml").unlink()
+def test_23_a_reply_that_is_no_json_ends_ask_with_an_error_response(tmp_path: Path) -> None:
+    asked = ask_with(indexed(tmp_path), *["no JSON at all"] * 20)
+    assert asked.bodies
     assert asked.done.code != 0
     assert_error_response(asked.done.out)
 
