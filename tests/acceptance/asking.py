@@ -1,6 +1,8 @@
 """A project with an index, models and a search service whose answers a test chooses, for questions."""
 
 import json
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -131,12 +133,21 @@ class Search:
 
 
 @contextmanager
-def search_service(*found: str, status: int = 200, is_hanging: bool = False) -> Iterator[Search]:
-    """A SearXNG that finds these texts, fails with a status, or never answers."""
+def search_service(
+    *found: str, status: int = 200, failing: bytes = b"", is_hanging: bool = False
+) -> Iterator[Search]:
+    """A SearXNG that finds these texts, fails with a status or for queries with a word, or never answers."""
     results = [{"url": f"http://127.0.0.1:9/{text[:3]}", "title": "Page", "content": text} for text in found]
     body = json.dumps({"query": "q", "results": results, "unresponsive_engines": []})
+    answer, failure = (replies(code, body, content_type="application/json") for code in (status, 500))
+
+    def behave(connection: socket.socket, is_over: threading.Event) -> None:
+        request = server.requests[-1].partition(b"\r\n")[0]
+        chosen = failure if failing and failing in request else answer
+        (hangs if is_hanging else chosen)(connection, is_over)
+
     with fault_server() as server:
-        server.paths["*"] = hangs if is_hanging else replies(status, body, content_type="application/json")
+        server.paths["*"] = behave
         yield Search(server.url, server.requests)
 
 

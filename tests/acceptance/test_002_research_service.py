@@ -129,6 +129,13 @@ def test_05_the_schemas_accept_the_examples_of_the_document(name: str) -> None:
                 )
 
 
+@pytest.mark.promise("002-5")
+def test_05_the_model_is_asked_for_what_the_document_shows(two_loops: Asked) -> None:
+    for number, name in ((0, "PLAN"), (1, "REFLECTION"), (3, "SYNTHESIS")):
+        schema = two_loops.bodies[number]["response_format"]["json_schema"]["schema"]
+        jsonschema.validate(SCHEMAS[f"{name}_RESPONSE_V1"], schema)
+
+
 @pytest.mark.promise("002-6")
 def test_06_an_answer_has_a_summary_a_final_answer_and_its_checked_sources(two_loops: Asked) -> None:
     answer = two_loops.answer
@@ -326,6 +333,19 @@ def test_15_a_failing_search_is_tried_three_times_a_query_until_three_queries_fa
     asked, requests = outage
     failed = [entry for entry in asked.state["failed_queries"] if "HTTP 500" in json.dumps(entry)]
     assert (requests, len(failed)) == (9, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.promise("002-17")
+def test_17_a_search_is_left_alone_when_half_of_its_queries_failed(tmp_path: Path) -> None:
+    with search_service(failing=b"cost") as search:
+        settle(tmp_path, **searching(search))
+        asked = research(
+            tmp_path, "--tier", "standard", question="What causes the rare price increase of tea?"
+        )
+    failed = [entry for entry in asked.state["failed_queries"] if entry["reason"] == "searxng: HTTP 500"]
+    assert (len(search.requests), len(failed)) == (2 + 2 * 3, 2)
+    assert asked.answer["degraded"] is True
 
 
 @pytest.mark.promise("002-16")

@@ -56,9 +56,15 @@ V2_FIELDS = {
     ),
     *("violation", "skill_used", "duration_total_ms", "judgment"),
 }
-CALL_FIELDS = {
-    *("name", "args", "args_hash", "ok", "error", "duration_ms", "result_size_bytes", "overrides_used"),
-    "extreme_flags",
+CALL = {
+    "name": "analysis",
+    "args": {"axis": "수익성"},
+    "ok": True,
+    "error": None,
+    "duration_ms": 1823,
+    "result_size_bytes": 4012,
+    "overrides_used": None,
+    "extreme_flags": [],
 }
 PATTERN = "pattern --since 30d --min-repeat 3 --min-unique-questions 3 --min-chunk-len 400"
 REFINE = "refine --since 30d --min-failures 2"
@@ -167,7 +173,7 @@ def test_01_a_request_is_a_v2_line_in_the_file_of_its_utc_day(
 def test_01_a_line_has_every_field_of_the_v2_schema(tmp_path: Path) -> None:
     line = observed(tmp_path)
     assert set(line) >= V2_FIELDS
-    assert set(line["tool_calls"][0]) >= CALL_FIELDS
+    assert line["tool_calls"][0]["args_hash"]
     plain = {
         "schema_version": 2,
         "request_id": "req-abc123",
@@ -192,12 +198,16 @@ def test_01_a_line_has_every_field_of_the_v2_schema(tmp_path: Path) -> None:
         ],
     }
     assert {name: line[name] for name in plain} == plain
+    (made,) = line["tool_calls"]
+    assert {name: made[name] for name in CALL} == CALL
 
 
 @pytest.mark.promise("003-2")
 def test_02_an_argument_is_cut_at_500_characters(tmp_path: Path) -> None:
-    stored = observed(tmp_path, args={"text": "가나" * 300, "kept": "x" * 500})["tool_calls"][0]["args"]
+    args = {"text": "가나" * 300, "kept": "x" * 500, "cut": "x" * 501}
+    stored = observed(tmp_path, args=args)["tool_calls"][0]["args"]
     assert stored["kept"] == "x" * 500
+    assert "x" * 501 not in json.dumps(stored)
     assert len(stored["text"]["preview"]) <= 500
     assert ("가나" * 300).startswith(stored["text"]["preview"])
 
@@ -302,12 +312,16 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Mined:
             *repeated(5, tool_calls=[call("violating")], violation="P8 tool zero"),
         ],
     )
+    day = datetime.now(UTC) - timedelta(days=40)
+    old = repeated(12, tool_calls=[call("old")], ts=day.isoformat())
+    write_log(folder / "data/audit/ai-ask/2026-04-24.jsonl", old)
     return mine(folder)
 
 
 @pytest.mark.promise("003-6")
 def test_06_the_literal_pattern_command_finds_what_repeats(mined: Mined) -> None:
     assert mined.tools == ["analysis"]
+    assert mined.done.out.startswith("68 records in ")
 
 
 @pytest.mark.promise("003-6")
@@ -337,8 +351,8 @@ def test_08_the_day_names_the_candidates_and_the_draft(mined: Mined) -> None:
 @pytest.mark.promise("003-9")
 @pytest.mark.parametrize(
     ("successes", "failures", "tools"),
-    [(5, 0, ["analysis"]), (4, 0, []), (5, 2, [])],
-    ids=["good", "four successes", "quality of two thirds"],
+    [(5, 1, ["analysis"]), (4, 0, []), (5, 2, [])],
+    ids=["quality of three quarters", "four successes", "quality of two thirds"],
 )
 def test_09_a_good_bullet_of_the_playbook_lowers_the_gate_to_2(
     tmp_path: Path, successes: int, failures: int, tools: list[str]
@@ -649,6 +663,7 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
             *repeated(3, tool_calls=[call("erring")], error=ERROR),
             *repeated(3, tool_calls=[call("violating")], violation="P8 tool zero"),
             *repeated(3, tool_calls=[call("brief")], chunk_len=199),
+            *repeated(3, tool_calls=[call("enough")], chunk_len=200),
             *repeated(3, tool_calls=[call("flagged", extreme_flags=["wacc>0.25"])]),
             *repeated(
                 3, tool_calls=[call("overriding")], override_calls=[override("overriding", succeeded=False)]
@@ -742,7 +757,9 @@ def test_21_the_gates_of_an_axis_are_3_merges_2_caveats_and_30_days(old_project:
     (proposal,) = after.keys() - before.keys()
     assert proposal.endswith("docs/phase-a-proposals/analysis-profitability.md")
     assert {path: after[path] for path in before} == before
-    command(project.root, *AXIS.split()[:-1], "32").assert_code(1)
+    for option, figure in (("r-merges", 4), ("f-caveats", 3)):
+        command(project.root, *AXIS.split(), f"--min-phase-{option}", str(figure)).assert_code(1)
+    command(project.root, *AXIS.split(), "--min-age-days", "32").assert_code(1)
 
 
 @pytest.mark.promise("003-21")
@@ -802,7 +819,7 @@ def old_knowledge(tmp_path: Path) -> Path:
     (tmp_path / NOTES).mkdir(parents=True)
     (tmp_path / NOTES / "990003.md").write_text("# 메모\n")
     now = datetime.now(UTC).timestamp()
-    old = now - 31 * 86_400
+    young, old = now - 29 * 86_400, now - 31 * 86_400
     return make_old(
         tmp_path / KNOWLEDGE,
         insights=[
@@ -816,7 +833,7 @@ def old_knowledge(tmp_path: Path) -> Path:
             bullet(2, at=now, successes=4),
             bullet(3, at=now, successes=5, failures=2),
         ],
-        executions=[execution(1, at=now), execution(2, at=old)],
+        executions=[execution(1, at=young), execution(2, at=old)],
     )
 
 
@@ -1127,7 +1144,7 @@ def test_31_status_prints_the_stability_of_30_merges_0_reverts_0_lost_sections(p
 @pytest.mark.promise("003-32")
 def test_32_status_counts_records_candidates_and_promotions(mined: Mined) -> None:
     status = command(mined.root, "status").assert_code().out
-    assert re.search(r"^records +68 on 9 days", status, re.MULTILINE)
+    assert re.search(r"^records +80 on 10 days", status, re.MULTILINE)
     assert re.search(r"^candidates +1 pending", status, re.MULTILINE)
     assert re.search(r"^counterexamples +0 pending", status, re.MULTILINE)
 

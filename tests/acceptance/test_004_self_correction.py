@@ -136,7 +136,8 @@ def test_02_a_search_without_a_hit_is_a_search_miss(tmp_path: Path) -> None:
 
 def falls(folder: Path) -> list[dict[str, Any]]:
     """The gates of a day on which three indexed files changed and lost their docstrings."""
-    listed(folder, "repair", "gates")
+    first = listed(folder, "repair", "gates")
+    assert [gate["signal"] for gate in first] == [None, None]
     yesterday = str(datetime.now(UTC).date() - timedelta(days=1))
     with closing(sqlite3.connect(folder / "data/runs/repair.db")) as connection, connection:
         connection.execute("UPDATE gate_snapshots SET day = ?", (yesterday,))
