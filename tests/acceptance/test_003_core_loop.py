@@ -694,7 +694,7 @@ def test_19_the_literal_refine_command_finds_what_makes_calls_fail(failing: Path
 
 @pytest.mark.promise("003-20")
 def test_20_each_of_the_five_signals_is_a_counterexample(failing: Path) -> None:
-    document = refine(failing, "--min-chunk-len", "200")
+    document = refine(failing, "--min-chunk-len", "400")
     signals = {entry["tool"]: entry["labels"] for entry in document["counterexamples"]}
     assert {
         tool: labels for tool, labels in signals.items() if tool not in {"plain", "offline", "limited"}
