@@ -272,6 +272,24 @@ def test_14_below_a_quarter_of_the_token_budget_older_results_become_handles(com
 
 
 @pytest.mark.promise("002-14")
+def test_14_more_than_50k_tokens_of_results_are_compacted(tmp_path: Path) -> None:
+    filler = " ".join(f"water{number}" for number in range(1_500))
+    replies = (
+        plan("Han river length", sub_questions=(QUESTION,)),
+        reflection(finding()),
+        synthesis(f"{RIVER} [1]"),
+    )
+    with search_service(*[f"{n:03} {RIVER} {filler}" for n in range(5)]) as search, model_stand_in() as model:
+        model.acts += [streams(text) for text in replies]
+        settle(tmp_path, **searching(search), **model_at(model.url))
+        asked = research(tmp_path)
+    assert asked.final == f"{RIVER} [1]"
+    assert "50" in asked.state["compactions"][0]["reason"]
+    shown = json.loads(model.bodies[1]["messages"][1]["content"])["sources"]
+    assert any("archived: iteration 1" in source["text"] for source in shown)
+
+
+@pytest.mark.promise("002-14")
 @pytest.mark.xfail(strict=True, reason="an older result is cut after its first characters, not summarised")
 def test_14_older_results_are_summarised_rather_than_cut(compacted: Asked) -> None:
     raw = [entry["source"]["text"] for entry in compacted.state["sources"]]

@@ -443,6 +443,18 @@ def test_16_a_thumb_down_without_other_evidence_is_answered_by_a_notice(tmp_path
 
 
 @pytest.mark.promise("004-16")
+@pytest.mark.xfail(
+    strict=True, reason='the notice has an answer, "No evidence found.", in place of the right one'
+)
+def test_16_no_evidence_is_not_an_improved_answer(tmp_path: Path) -> None:
+    folder = indexed(tmp_path, {"returns.md": RETURNS})
+    ask(folder, RETURN)
+    notice = command(folder, "feedback", "last", "down", "--json").assert_code()
+    assert "no other evidence was found" in notice.out
+    assert NO_EVIDENCE not in notice.out
+
+
+@pytest.mark.promise("004-16")
 @pytest.mark.xfail(strict=True, reason="the rejected answer comes back with the next ask and closes its gap")
 def test_16_a_rejected_answer_does_not_close_its_gap(tmp_path: Path) -> None:
     folder = indexed(tmp_path, {"returns.md": RETURNS})
