@@ -271,6 +271,7 @@ def test_14_below_a_quarter_of_the_token_budget_older_results_become_handles(com
     assert any("archived: iteration 1" in source["text"] for source in shown)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("002-14")
 def test_14_more_than_50k_tokens_of_results_are_compacted(tmp_path: Path) -> None:
     filler = " ".join(f"water{number}" for number in range(1_500))

@@ -54,7 +54,7 @@ def program(folder: Path, *words: str, **environ: str) -> Done:
     done = subprocess.run(
         [str(BIN / words[0]), *words[1:]],
         cwd=folder,
-        env={**os.environ, **environ},
+        env={**{name: os.environ[name] for name in os.environ.keys() - _settings()}, **environ},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -67,6 +67,8 @@ def _in_process(call: Any, argv: tuple[str, ...], folder: Path, environ: dict[st
     out, errors = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, chdir(folder), redirect_stdout(out), redirect_stderr(errors):
         patch.setattr(sys, "argv", list(argv))
+        for name in _settings():
+            patch.delenv(name)
         for name, value in environ.items():
             patch.setenv(name, value)
         try:
@@ -76,6 +78,11 @@ def _in_process(call: Any, argv: tuple[str, ...], folder: Path, environ: dict[st
             code = end.code or 0
     texts = [stream.buffer.getvalue().decode() for stream in (out, errors)]  # type: ignore[attr-defined]
     return Done(int(code), *texts)
+
+
+def _settings() -> set[str]:
+    """The variables that would override the settings of a test."""
+    return {name for name in os.environ if name.startswith(("CORELOOP_", "DARTLAB_", "RESEARCH_"))}
 
 
 @cache
