@@ -8,8 +8,8 @@ import pytest
 
 from acceptance.claude_code import install, skill
 from acceptance.model import Asked, modelled, plan, reflection, synthesis
-from acceptance.names import public
 from acceptance.shell import Done, Project
+from acceptance.walk import public_name
 
 QUESTION = "한강의 길이는?"
 PAGE = "# 한강\n\n한강의 길이는 494 km이다. 한강은 서울을 지난다.\n"
@@ -324,7 +324,7 @@ def _drift(project: Project) -> dict[str, Any]:
 
 
 def _is_duplicate(earlier: str, query: str) -> bool:
-    history = public("QueryHistory")()
+    history = public_name("QueryHistory")()
     history.add_query_to_history(earlier, 1, 3, True)
     is_duplicate, similar = history.is_duplicate_query(query)
     assert similar == (earlier if is_duplicate else None)

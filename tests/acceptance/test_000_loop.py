@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from acceptance.claude_code import Session, install, skill
-from acceptance.names import public
 from acceptance.shell import Project
+from acceptance.walk import public_name
 
 QUESTION = "이익은 왜 올랐나?"
 BAR = "━" * 40
@@ -444,7 +444,7 @@ def test_41_reflexion_is_a_file_of_the_current_run_and_outlives_it(project: Proj
 
 @pytest.mark.promise("000-42")
 def test_42_the_history_of_queries_has_the_documents_functions(project: Project):
-    history = public("QueryHistory")()
+    history = public_name("QueryHistory")()
     assert list(inspect.signature(history.is_duplicate_query).parameters) == ["query"]
     history.add_query_to_history(query_text="river length", iteration=1, results_count=3, success=True)
     assert history.is_duplicate_query("river length") == (True, "river length")

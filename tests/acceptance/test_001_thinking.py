@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from acceptance.model import Asked, Model, modelled, plan, reflection, synthesis
-from acceptance.names import public
 from acceptance.shell import Done, Project
+from acceptance.walk import public_name
 
 QUESTION = "한강의 다리는 언제 개통되었나?"
 BAR = "━" * 40
@@ -258,9 +258,9 @@ def test_32_a_paper_is_read_from_its_pdf(project: Project):
     pdf = _pdf("The error rate of the surface code fell below one percent.")
     with _serving(pdf, "application/pdf") as url:
         reach = {"ports": frozenset({int(url.rpartition(":")[2])}), "allows": lambda _address: True}
-        network = replace(public("Network")(), **reach)
-        reader = public("PageReader")(project.folder / "pages", network=network)
-        found = reader.read(f"{url}/pdf/2501.00001", public("SearchLimits")())
+        network = replace(public_name("Network")(), **reach)
+        reader = public_name("PageReader")(project.folder / "pages", network=network)
+        found = reader.read(f"{url}/pdf/2501.00001", public_name("SearchLimits")())
     assert "surface code fell below one percent" in found.sources[0].text
     (project.folder / "docs").mkdir()
     (project.folder / "docs" / "paper.pdf").write_bytes(pdf)
@@ -301,7 +301,7 @@ def test_35_the_tags_are_those_of_the_document(deep: Deep, project: Project):
     seen = {one["tag"] for one in [*deep.state["findings"], *project.next()["knowledge"]["findings"]]}
     assert seen == {"~ LIKELY", "⚠ CONTRADICTED", "? UNCERTAIN"}
     evidence = SimpleNamespace(number=1, origin="arxiv.org", type="paper")
-    assert public("tag_of")([evidence]) == "✓ HIGH"
+    assert public_name("tag_of")([evidence]) == "✓ HIGH"
 
 
 @pytest.mark.promise("001-36")
