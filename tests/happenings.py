@@ -75,6 +75,7 @@ _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
     happened.Paused: st.just({}),
     happened.Resumed: st.just({}),
     happened.StopRequested: st.just({}),
+    happened.Completed: st.just({}),
     happened.Ended: st.fixed_dictionaries({"status": st.sampled_from(["stopped", "failed", "completed"])}),
 }
 LATER_EVENTS: frozenset[type] = frozenset(_FIELDS)

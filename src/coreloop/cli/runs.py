@@ -128,21 +128,34 @@ def pause(run_id: str | None, as_json: bool) -> None:
 @run_argument
 @json_option
 def resume(run_id: str | None, as_json: bool) -> None:
-    """Let a paused run go on, in the next process that works on it. A run of start goes on here."""
+    """Let a run go on that is paused or failed, in the next process that works on it. A run of start goes on here."""
     from coreloop.cli.drive import drive_here
     from coreloop.research.knowledge import KIND as RESEARCH
+    from coreloop.runs.caller import require_person
     from coreloop.runs.control import resume_run
     from coreloop.runs.driver.driven import is_driven
     from coreloop.runs.manage import named_run
 
     with project_store() as (workspace, store):
-        state = resume_run(store, named_run(store, run_id))
+        state = resume_run(store, named_run(store, run_id), by=require_person("resume a run"))
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
             return
     _show_status(state, as_json=as_json)
     if state.kind == RESEARCH:
         click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
+
+
+@command.command()
+@run_argument
+@json_option
+def complete(run_id: str | None, as_json: bool) -> None:
+    """End a run whose question you call answered. Only a person can: no report of an agent completes a run."""
+    from coreloop.runs.control import complete_run
+
+    if os.environ.get("CLAUDECODE"):
+        raise UsageError("an agent cannot complete a run; run this in a terminal of your own")
+    _tell(complete_run, run_id, as_json=as_json)
 
 
 @command.command()
@@ -212,13 +225,13 @@ def restore(folder: Path, as_json: bool) -> None:
     _show_files(restored, "restored", as_json=as_json)
 
 
-def _tell(tell: "Callable[[Store, str], State]", run_id: str | None, *, as_json: bool) -> None:
+def _tell(tell: "Callable[..., State]", run_id: str | None, *, as_json: bool) -> None:
+    from coreloop.runs.caller import require_person
     from coreloop.runs.manage import named_run
 
-    if os.environ.get("CORELOOP_RUN"):
-        raise UsageError("the command of a driver cannot pause or stop a run; use a terminal of your own")
+    by = require_person("pause, complete or stop a run")
     with project_store() as (_, store):
-        state = tell(store, named_run(store, run_id))
+        state = tell(store, named_run(store, run_id), by=by)
     _show_status(state, as_json=as_json)
 
 

@@ -118,12 +118,14 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.agent import waive as agree
+    from coreloop.runs.caller import require_person
     from coreloop.runs.manage import named_run
 
-    if os.environ.get("CLAUDECODE") or os.environ.get("CORELOOP_RUN"):
+    if os.environ.get("CLAUDECODE"):
         raise UsageError("an agent cannot agree to its own proposal; run this in a terminal of your own")
+    by = require_person("agree to its own proposal")
     with project_store() as (workspace, store):
-        state = agree(store, named_run(store, run_id), sub_question)
+        state = agree(store, named_run(store, run_id), sub_question, by=by)
         show_views(workspace, store, state)
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
     click.echo(
@@ -133,7 +135,9 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
 
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
-    own = os.environ.get("CORELOOP_RUN")
+    from coreloop.runs.caller import driving_run
+
+    own = driving_run(os.environ)
     if own and run_id not in {None, own}:
         raise UsageError(f"this agent works on run {own}; leave out RUN")
     return run_id or own or None

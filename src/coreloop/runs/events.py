@@ -17,6 +17,8 @@ from coreloop.runs.limits import Limits, Mode
 VERSION: Final = 1
 """Of an event's JSON. An older program refuses a newer event: without it the state would be wrong."""
 Status = Literal["running", "completed", "paused", "stopped_by_user", "budget_exceeded", "stopped", "failed"]
+Caller = Literal["person", "unknown"]
+"""Who pauses, resumes, completes or stops a run; an agent's own attempt is refused, not stored."""
 Outcome = Literal["found", "empty", "blocked", "failed"]
 """Of a search. No result, no access and an error are three different answers."""
 Rule = Literal["duplicates", "same_action", "no_new_information"]
@@ -211,22 +213,32 @@ class Recorded(_Event, frozen=True, tag="recorded"):
     tokens: int = 0
 
 
-class Waived(_Event, frozen=True, tag="waived"):
+class _Said(_Event, frozen=True, kw_only=True):
+    """What a caller outside the run said to it; ``by`` is who that was, see `coreloop.runs.caller`."""
+
+    by: Caller = "person"
+
+
+class Paused(_Said, frozen=True, tag="paused"):
+    """The run was paused."""
+
+
+class Resumed(_Said, frozen=True, tag="resumed"):
+    """A run that was paused, or that failed, goes on."""
+
+
+class StopRequested(_Said, frozen=True, tag="stop_requested"):
+    """The run was stopped."""
+
+
+class Completed(_Said, frozen=True, tag="completed"):
+    """Somebody who read the findings calls the run's question answered."""
+
+
+class Waived(_Said, frozen=True, kw_only=True, tag="waived"):
     """A person agreed that a sub-question falls away."""
 
     sub_question: str
-
-
-class Paused(_Event, frozen=True, tag="paused"):
-    """A person paused the run."""
-
-
-class Resumed(_Event, frozen=True, tag="resumed"):
-    """A person let a paused run go on."""
-
-
-class StopRequested(_Event, frozen=True, tag="stop_requested"):
-    """A person stopped the run."""
 
 
 class Ended(_Event, frozen=True, tag="ended"):
@@ -263,10 +275,11 @@ Event = (
     | Paused
     | Resumed
     | StopRequested
+    | Completed
     | Ended
 )
 Spending = Reserved | Settled | StepCommitted | StepFailed
-CONTROL: Final = (Paused, Resumed, StopRequested, Waived)
+CONTROL: Final = (Paused, Resumed, StopRequested, Completed, Waived)
 """What people say to a run that a process may be working on."""
 FOREIGN: Final = (*CONTROL, Recorded)
 """Events that a process which does not work on the run may append."""

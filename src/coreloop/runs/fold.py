@@ -11,7 +11,7 @@ from coreloop.runs.events import FOREIGN, Event, Spending, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
 from coreloop.runs.queries.duplicates import Search
-from coreloop.runs.state import Finding, IterationProgress, State, SubQuestion
+from coreloop.runs.state import RESUMABLE, Finding, IterationProgress, State, SubQuestion
 
 MAX_ERRORS: Final = 100
 """Entries of a state's error log; the oldest are dropped from it, never from the events."""
@@ -69,12 +69,14 @@ class Folding:
             self._kind = kind_named(event.kind)
             state.extra = self._kind.initial()
         for part in event.events if isinstance(event, happened.Recorded) else ():
-            self._apply(part)
+            self._apply(part, is_claimed=True)
         self._apply(event)
 
-    def _apply(self, event: Event) -> None:
+    def _apply(self, event: Event, *, is_claimed: bool = False) -> None:
         if isinstance(event, happened.Noted):
             self._kind.fold(self.state.extra, event.name, event.data)
+        elif isinstance(event, happened.FindingRecorded):
+            _finding_recorded(self.state, event, is_claimed=is_claimed)
         else:
             _APPLY[type(event)](self.state, event)
 
@@ -83,7 +85,7 @@ def _count_time(state: State, event: Event) -> None:
     """Count the seconds of work; of a run that drives itself, all seconds but those of its pauses."""
     kind = type(event)
     if state.drives_itself:
-        is_counted = state.status != "paused"
+        is_counted = state.status not in RESUMABLE
         is_new_clock = kind is happened.Resumed and not is_counted
     else:
         is_counted = kind not in FOREIGN
@@ -177,13 +179,13 @@ def _source_read(state: State, event: happened.SourceRead) -> None:
     state.read_sources.add(event.source)
 
 
-def _finding_recorded(state: State, event: happened.FindingRecorded) -> None:
+def _finding_recorded(state: State, event: happened.FindingRecorded, *, is_claimed: bool = False) -> None:
     if event.source and event.source not in state.found_sources:
         state.found_sources.add(event.source)
         state.progress.has_new_information = True
     for part in state.sub_questions:
         if part.id == event.sub_question:
-            part.findings.append(Finding(event.text, event.source, state.iteration + 1))
+            part.findings.append(Finding(event.text, event.source, state.iteration + 1, is_claimed))
 
 
 def _progressed(state: State, _event: happened.Progressed) -> None:
@@ -233,8 +235,13 @@ def _paused(state: State, _event: happened.Paused) -> None:
 
 
 def _resumed(state: State, _event: happened.Resumed) -> None:
-    if state.status == "paused":
-        state.status = "running"
+    if state.status in RESUMABLE:
+        state.status, state.stop_reason = "running", None
+
+
+def _completed(state: State, _event: happened.Completed) -> None:
+    if not state.is_terminal:
+        state.status = "completed"
 
 
 def _stop_requested(state: State, _event: happened.StopRequested) -> None:
@@ -272,5 +279,6 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.Paused: _paused,
     happened.Resumed: _resumed,
     happened.StopRequested: _stop_requested,
+    happened.Completed: _completed,
     happened.Ended: _ended,
 }

@@ -14,23 +14,29 @@ from coreloop.runs.queries.duplicates import Search
 TERMINAL: Final[frozenset[Status]] = frozenset(
     {"completed", "stopped_by_user", "budget_exceeded", "stopped", "failed"}
 )
+RESUMABLE: Final[frozenset[Status]] = frozenset({"paused", "failed"})
+"""A run that an error of its program ended can go on when the cause is gone."""
 _BEFORE: Final = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(slots=True)
 class Finding:
-    """A sentence, its source ("" without one) and the iteration that recorded it."""
+    """A sentence, its source ("" without one) and the iteration that recorded it.
+
+    ``is_claimed``: an agent says so in a report; coreloop has not read the source.
+    """
 
     text: str
     source: str
     iteration: int
+    is_claimed: bool = False
 
 
 @dataclass(slots=True)
 class SubQuestion:
     """A part of the question. It is answered by a finding that has a source.
 
-    ``waiver`` is why an agent thinks that it falls away; ``is_waived`` says that a person agreed.
+    ``is_settled`` counts for the end of the run: no claim of an agent settles anything. ``waiver`` is why an agent thinks that it falls away; ``is_waived`` says that a person agreed.
     """
 
     id: str
@@ -46,6 +52,10 @@ class SubQuestion:
     @property
     def is_open(self) -> bool:
         return not (self.is_answered or self.is_waived)
+
+    @property
+    def is_settled(self) -> bool:
+        return self.is_waived or any(finding.source and not finding.is_claimed for finding in self.findings)
 
 
 @dataclass(slots=True)
@@ -152,8 +162,8 @@ class State:
 
     @property
     def is_covered(self) -> bool:
-        """Whether there is a sub-question, and each has a finding with a source or was waived by a person."""
-        return bool(self.sub_questions) and not any(part.is_open for part in self.sub_questions)
+        """Whether there is a sub-question, and each is settled: by coreloop's own finding, or by a person."""
+        return bool(self.sub_questions) and all(part.is_settled for part in self.sub_questions)
 
 
 def state_json(state: State) -> dict[str, Any]:

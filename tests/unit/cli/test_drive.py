@@ -146,7 +146,7 @@ def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
 def test_a_driven_command_cannot_stop_its_run(name: str, runs: Command):
     script = f"{WORK}; {sys.executable} -m coreloop runs {name}; true"
     done = runs("start", "--max-iterations", "2", "--", "sh", "-c", script)
-    assert "the command of a driver cannot pause or stop a run" in done.stderr
+    assert "an agent cannot pause, complete or stop a run" in done.stderr
     assert "stopped (max_iterations): all iterations are done; 2 iterations" in done.stdout
 
 

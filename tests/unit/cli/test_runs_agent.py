@@ -63,9 +63,11 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
     ]
     second = {"findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
     assert runs("record", run_id, report=second).output.splitlines()[-2:] == [
-        "Iteration 2/100 · completed · $0.25/$10.00",
-        "completed",
+        "Iteration 2/100 · running · $0.25/$10.00",
+        "다음 iteration을 시작합니다…",
     ]
+    assert str(runs("complete", CLAUDECODE="1").exception).startswith("an agent cannot complete a run")
+    assert runs("complete").output == f"{run_id}  completed\n"
     assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)
     assert (ended["goes_on"], ended["do"]) == (False, "End your turn: the run is over, completed.")

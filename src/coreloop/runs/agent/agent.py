@@ -12,7 +12,7 @@ from coreloop.runs.agent.report import Action, Report, report_events
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide
 from coreloop.runs.drift import check_drift
-from coreloop.runs.events import Event, Recorded, Reported
+from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
@@ -84,7 +84,9 @@ def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = Non
         store.append(run_id, [happened.Opened(at=now, owner=session)], after=newest)
 
 
-def waive(store: Store, run_id: str, part_id: str, *, clock: Clock | None = None) -> State:
+def waive(
+    store: Store, run_id: str, part_id: str, *, by: Caller = "unknown", clock: Clock | None = None
+) -> State:
     """Agree as a person that a sub-question falls away, as an agent proposed.
 
     Raises
@@ -94,7 +96,7 @@ def waive(store: Store, run_id: str, part_id: str, *, clock: Clock | None = None
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    waived = happened.Waived(at=(clock or SystemClock()).now(), sub_question=part_id)
+    waived = happened.Waived(at=(clock or SystemClock()).now(), by=by, sub_question=part_id)
     while True:
         folding, newest = load_run(store, run_id)
         require_going(folding.state)

@@ -20,11 +20,11 @@ _REASONS: Final = {
     "sufficient": "the agent calls its findings sufficient",
 }
 _STATUSES: Final = {
-    "completed": "every sub-question has a finding with a source",
+    "completed": "a person calls it answered",
     "running": "another process works on it",
     "paused": "go on with runs resume",
     "stopped_by_user": "a person stopped it",
-    "failed": "see runs show",
+    "failed": "see runs show; mend the cause, and go on with runs resume",
 }
 
 

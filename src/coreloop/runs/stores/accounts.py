@@ -8,6 +8,7 @@ from typing import Final
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.events import CONTROL, Event, Status
+from coreloop.runs.state import RESUMABLE
 
 DURABLE: Final = (
     *(happened.Created, happened.Ended, *CONTROL),
@@ -57,10 +58,12 @@ class Progress:
                 self.status, self.stop_reason = event.status, event.reason
             elif isinstance(event, happened.StopRequested) and self.status in {"running", "paused"}:
                 self.status = "stopped_by_user"
+            elif isinstance(event, happened.Completed) and self.status in {"running", "paused"}:
+                self.status = "completed"
             elif isinstance(event, happened.Paused) and self.status == "running":
                 self.status = "paused"
-            elif isinstance(event, happened.Resumed) and self.status == "paused":
-                self.status = "running"
+            elif isinstance(event, happened.Resumed) and self.status in RESUMABLE:
+                self.status, self.stop_reason = "running", None
 
 
 def is_durable(events: Iterable[Event]) -> bool:

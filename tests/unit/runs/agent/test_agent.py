@@ -51,7 +51,7 @@ def test_a_report_is_an_iteration_of_a_run_that_drives_itself(store: Store):
 @pytest.mark.parametrize(
     ("limits", "report", "ended"),
     [
-        pytest.param({}, COVERED, ("completed", None), id="covered"),
+        pytest.param({}, COVERED, ("running", None), id="claims to have answered its own sub-question"),
         pytest.param({"max_iterations": 1}, Report(), ("stopped", "max_iterations"), id="iterations"),
         pytest.param(
             {"usd": 1.0}, Report(usage=Usage(usd=1.5)), ("budget_exceeded", "usd"), id="over the budget"
@@ -251,7 +251,8 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
         os.kill(driver.pid, signal.SIGKILL)
         driver.communicate()
         with work_on(store, run_id) as run:
-            assert (run.state.iteration, run.state.is_covered, run.state.progress.reports) == (0, True, 1)
+            assert (run.state.iteration, run.state.sub_questions[0].is_answered) == (0, True)
+            assert run.state.progress.reports == 1
 
 
 MANY = """
@@ -296,14 +297,14 @@ SENT = (
         pytest.param(1, "before", 0, "running", id="before the report"),
         pytest.param(1, "after", 1, "running", id="after the report"),
         pytest.param(2, "before", 1, "running", id="before the end"),
-        pytest.param(2, "after", 1, "completed", id="after the end"),
+        pytest.param(2, "after", 1, "stopped", id="after the end"),
     ],
 )
 def test_a_killed_record_leaves_all_of_its_iteration_or_none(
     place: str, number: int, side: str, iteration: int, status: str
 ):
     with store_at(place) as store:
-        run_id = open_run(store)
+        run_id = open_run(store, max_iterations=1)
         killed = python(KILLED, place, str(number), side, run_id, SENT)
         assert killed.communicate() == ("", "")
         assert killed.returncode == -signal.SIGKILL
@@ -312,5 +313,5 @@ def test_a_killed_record_leaves_all_of_its_iteration_or_none(
         if iteration == 0:
             record_report(store, run_id, read_report(SENT.encode()))
         ended = close_if_over(store, run_id)
-        assert (ended.iteration, ended.status, ended.spent.microusd) == (1, "completed", 500_000)
+        assert (ended.iteration, ended.status, ended.spent.microusd) == (1, "stopped", 500_000)
         assert len(ended.sub_questions[0].findings) == 1

@@ -3,16 +3,17 @@
 import json
 import os
 import re
-import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from coreloop.errors import RunStoreError, UsageError, WorkspaceError
 from coreloop.project.workspace import open_workspace
-from coreloop.runs.control import pause_run, resume_run
+from coreloop.runs.control import pause_run, resume_run, stop_run
 from coreloop.runs.driver.attempt import output_file
 from coreloop.runs.driver.console import CtrlC, Pace
 from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
@@ -227,9 +228,20 @@ def test_a_lost_folder_leaves_the_run_resumable(until: str, tmp_path: Path):
 
 
 def test_an_iteration_during_which_a_person_stops_the_run_counts(tmp_path: Path):
-    script = f"{WORK}; env -u CORELOOP_RUN {sys.executable} -m coreloop runs stop"
-    state = go_on(tmp_path, begin(tmp_path, script, max_iterations=9))
+    run_id = begin(tmp_path, f"{WORK}; while test ! -e go; do sleep 0.02; done", max_iterations=9)
+    person = Thread(target=stopped_by_a_person, args=(tmp_path, run_id))
+    person.start()
+    state = go_on(tmp_path, run_id)
+    person.join()
     assert (state.status, state.iteration, state.calls) == ("stopped_by_user", 1, 1)
+
+
+def stopped_by_a_person(project: Path, run_id: str) -> None:
+    while not (project / "tasks").exists():
+        time.sleep(0.01)
+    with open_store(open_workspace(project)) as store:
+        stop_run(store, run_id)
+    (project / "go").touch()
 
 
 def test_a_goal_that_is_reached_already_starts_nothing(tmp_path: Path):

@@ -1,0 +1,86 @@
+"""Who ends a run, with real processes: an agent's word, reports and tricks do not."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.project.workspace import open_workspace
+from coreloop.runs.stores.store import open_store
+
+COMMAND = [sys.executable, "-m", "coreloop", "runs"]
+DONE = {
+    "sub_questions": ["all tests pass?"],
+    "findings": [{"text": "all done", "sources": ["me"], "answers": "q1"}],
+}
+
+
+def runs(project: Path, *words: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    plain = {
+        name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "CORELOOP_"))
+    }
+    return subprocess.run(
+        [*COMMAND, *words],
+        cwd=project,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=plain | environ,
+    )
+
+
+def start(project: Path, script: str, *options: str) -> tuple[int, dict[str, Any]]:
+    done = runs(project, "start", "--json", *options, "--", "sh", "-c", script)
+    return done.returncode, json.loads(done.stdout)
+
+
+def recording(report: Any) -> str:
+    return f"echo '{json.dumps(report)}' | {sys.executable} -m coreloop runs record"
+
+
+def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Path):
+    code, state = start(
+        tmp_path, recording(DONE), "--max-iterations", "2", "--until", "false", "--mode", "exhaust"
+    )
+    assert (code, state["status"], state["stop_reason"]) == (1, "stopped", "max_iterations")
+
+
+def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
+    run_id = runs(tmp_path, "open", "why?").stdout.strip()
+    assert "running" in runs(tmp_path, "record", stdin=json.dumps(DONE)).stdout
+    assert json.loads(runs(tmp_path, "next").stdout)["goes_on"] is True
+    assert runs(tmp_path, "complete").stdout == f"{run_id}  completed\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
+@pytest.mark.parametrize("verb", ["stop", "pause", "resume", "complete"])
+def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_path: Path):
+    script = f"echo $CORELOOP_ITERATION >> w; setsid env -i {sys.executable} -m coreloop runs {verb} 2>> said; true"
+    code, state = start(tmp_path, script, "--max-iterations", "1")
+    assert (code, state["status"]) == (0, "stopped")
+    assert "an agent cannot" in (tmp_path / "said").read_text()
+
+
+def test_who_paused_a_run_is_in_its_event(tmp_path: Path):
+    run_id = runs(tmp_path, "open", "why?").stdout.strip()
+    runs(tmp_path, "pause")
+    with open_store(open_workspace(tmp_path), environ={}) as store:
+        paused = [event for _, event in store.read(run_id)][-1]
+    assert paused.by == ("person" if sys.platform == "linux" else "unknown")
+
+
+def test_a_run_that_an_error_of_its_program_ended_goes_on(tmp_path: Path):
+    work = "echo $CORELOOP_ITERATION >> w; test -e pay && echo '{\"usd\": 0.25}'; true"
+    failed = runs(tmp_path, "start", "--budget-usd", "0.5", "--", "sh", "-c", work)
+    assert failed.returncode == 2
+    assert "the command does not say what it spends" in failed.stderr
+    assert json.loads(runs(tmp_path, "show", "--json").stdout)["status"] == "failed"
+    (tmp_path / "pay").touch()
+    went_on = json.loads(runs(tmp_path, "resume", "--json").stdout)
+    assert (went_on["status"], went_on["stop_reason"], went_on["cost_usd"]) == ("budget_exceeded", "usd", 0.5)
