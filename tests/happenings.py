@@ -34,6 +34,8 @@ _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
     ),
     happened.IterationCommitted: st.fixed_dictionaries({"iteration": st.integers(1, 5)}),
     happened.Reserved: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
+    happened.Charged: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
+    happened.ChildSpent: st.builds(lambda key, amount: {"run_id": key, **amount}, _IDS, _AMOUNTS),
     happened.Settled: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
     happened.StepCommitted: st.builds(
         lambda key, amount: {"name": "ask", "key": key, "reservation": key, **amount}, _IDS, _AMOUNTS

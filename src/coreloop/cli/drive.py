@@ -13,6 +13,7 @@ from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven import plan_of
 from coreloop.runs.driver.driver import drive_run
 from coreloop.runs.driver.lines import reason_line
+from coreloop.runs.driver.process import adopt_what_commands_leave
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.text import printable
@@ -23,6 +24,7 @@ _AT_GOAL = frozenset({"until", "sufficient"})
 def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: bool) -> None:
     """Drive a run to its end; exits with 1 if it missed its goal, and with 130 after Ctrl-C."""
     plan, ctrl_c = plan_of(state), CtrlC()
+    adopt_what_commands_leave()
     _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
     try:
         state = drive_run(workspace, store, state.run_id, Console(_say, ctrl_c, os.environ))

@@ -28,7 +28,6 @@ from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.runs.state import State
-    from coreloop.runs.stores.store import Store
 
 
 @click.group(cls=SuggestingGroup)
@@ -128,7 +127,7 @@ def pause(run_id: str | None, as_json: bool) -> None:
 @run_argument
 @json_option
 def resume(run_id: str | None, as_json: bool) -> None:
-    """Let a run go on that is paused or failed, in the next process that works on it. A run of start goes on here."""
+    """Let a paused or failed run go on, in the next process that works on it; a run of start here."""
     from coreloop.cli.drive import drive_here
     from coreloop.research.knowledge import KIND as RESEARCH
     from coreloop.runs.caller import require_person
@@ -150,7 +149,7 @@ def resume(run_id: str | None, as_json: bool) -> None:
 @run_argument
 @json_option
 def complete(run_id: str | None, as_json: bool) -> None:
-    """End a run whose question you call answered. Only a person can: no report of an agent completes a run."""
+    """End a run whose question you call answered. No report of an agent completes a run."""
     from coreloop.runs.control import complete_run
 
     if os.environ.get("CLAUDECODE"):

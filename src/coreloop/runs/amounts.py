@@ -37,6 +37,18 @@ class Amount:
 
 
 NOTHING: Final = Amount()
+
+
+def left(whole: Amount, part: Amount) -> Amount:
+    """Return what is left of an amount without a part of it; of each unit, at least nothing."""
+    return Amount(max(0, whole.microusd - part.microusd), max(0, whole.tokens - part.tokens))
+
+
+def most(*amounts: Amount) -> Amount:
+    """Return the largest of each unit."""
+    return Amount(max(each.microusd for each in amounts), max(each.tokens for each in amounts))
+
+
 LARGEST: Final = 10**15
 """Of a call's cost: sums of many still fit the 64 bits of a database's integers."""
 

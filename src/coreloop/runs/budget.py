@@ -1,7 +1,7 @@
 """Whether the most that a call can cost fits the limits of its run."""
 
 from coreloop.errors import BudgetError
-from coreloop.runs.amounts import NOTHING, Amount, microusd
+from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.decide import exceeds
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
@@ -33,6 +33,17 @@ def require_room(state: State, at_most: Amount | None, *, is_answer: bool = Fals
     ):
         if not has_room(limit, spent, None if at_most is None else more, rest):
             raise BudgetError(_message(reason, limit or 0, spent, more, rest), reason=reason)
+
+
+def all_left(state: State, reservation: str) -> Amount:
+    """Return the cost of a call that leaves nothing of its run's limits, with what it is charged already."""
+    limits, used = state.limits, state.spent + state.reserved
+    whole = Amount(
+        used.microusd if limits.microusd is None else limits.microusd,
+        used.tokens if limits.tokens is None else limits.tokens,
+    )
+    own = state.charged.get(reservation, NOTHING) + state.reservations.get(reservation, NOTHING)
+    return own + left(whole, used)
 
 
 def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bool:

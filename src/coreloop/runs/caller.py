@@ -11,7 +11,7 @@ from coreloop.runs.events import Caller
 
 _PROC: Final = Path("/proc")
 _KEEPER: Final = b"runs/driver/keeper.py"
-"""End of a word of the command line of `coreloop.runs.driver.keeper`, the ancestor of all that a driver starts."""
+"""In the command line of `coreloop.runs.driver.keeper`, the ancestor of all that a driver starts."""
 RUN: Final = "CORELOOP_RUN"
 """The environment variable that names the run of a driver's command."""
 

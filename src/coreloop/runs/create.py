@@ -84,6 +84,7 @@ def create_run(
             limits=limits,
             searches=searches,
             drives_itself=drives_itself,
+            parent=store.parent,
         ),
         *(Noted(at=now, name=name, data=data) for name, data in first),
     )

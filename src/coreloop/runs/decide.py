@@ -41,10 +41,13 @@ class Outlook:
         The least that another step costs.
     today : Amount
         Spent and reserved today (UTC) by all runs of the store.
+    parents : tuple of State
+        The runs that pay for this one; its spending is in theirs.
     """
 
     least: Amount = NOTHING
     today: Amount = NOTHING
+    parents: tuple[State, ...] = ()
 
 
 UNKNOWN: Final = Outlook()
@@ -110,6 +113,11 @@ def _usd(state: State, _now: datetime, outlook: Outlook) -> Stop | None:
     return Stop("budget_exceeded", "usd") if is_over else None
 
 
+def _parents(_state: State, now: datetime, outlook: Outlook) -> Stop | None:
+    stops = (row(parent, now, outlook) for parent in outlook.parents for row in (_usd, _tokens))
+    return next((stop for stop in stops if stop), None)
+
+
 def _usd_per_day(state: State, _now: datetime, outlook: Outlook) -> Stop | None:
     per_day = state.limits.usd_per_day
     limit = None if per_day is None else microusd(per_day)
@@ -154,6 +162,7 @@ def _sufficient(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
 _ROWS: Final[tuple[Callable[[State, datetime, Outlook], Stop | None], ...]] = (
     _iterations,
     _usd,
+    _parents,
     _usd_per_day,
     _tokens,
     _deadline,

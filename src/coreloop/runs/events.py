@@ -41,6 +41,7 @@ class Created(_Event, frozen=True, tag="created"):
     limits: Limits = Limits()
     searches: bool = True
     drives_itself: bool = False
+    parent: str = ""
 
 
 class Opened(_Event, frozen=True, tag="opened"):
@@ -75,8 +76,24 @@ class Reserved(_Event, frozen=True, tag="reserved"):
     tokens: int = 0
 
 
+class Charged(_Event, frozen=True, tag="charged"):
+    """A call under way said that it has spent this, which its reservation no longer has to cover."""
+
+    reservation: str
+    microusd: int = 0
+    tokens: int = 0
+
+
+class ChildSpent(_Event, frozen=True, tag="child_spent"):
+    """A run that this run's command started spent or reserved this; negative where it gave back."""
+
+    run_id: str
+    microusd: int = 0
+    tokens: int = 0
+
+
 class Settled(_Event, frozen=True, tag="settled"):
-    """A reservation was replaced by what the call did cost.
+    """A reservation was replaced by what the call did cost beyond what it was charged already.
 
     ``is_assumed``: its process died during the call, so that it counts in full.
     """
@@ -256,6 +273,8 @@ Event = (
     | Narrowed
     | IterationCommitted
     | Reserved
+    | Charged
+    | ChildSpent
     | Settled
     | StepCommitted
     | StepFailed
@@ -278,10 +297,10 @@ Event = (
     | Completed
     | Ended
 )
-Spending = Reserved | Settled | StepCommitted | StepFailed
+Spending = Reserved | Charged | ChildSpent | Settled | StepCommitted | StepFailed
 CONTROL: Final = (Paused, Resumed, StopRequested, Completed, Waived)
 """What people say to a run that a process may be working on."""
-FOREIGN: Final = (*CONTROL, Recorded)
+FOREIGN: Final = (*CONTROL, Recorded, ChildSpent)
 """Events that a process which does not work on the run may append."""
 _decode: Final[Callable[[bytes | str], Event]] = msgspec.json.Decoder(Event).decode
 _encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from coreloop.errors import RunError
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.events import FOREIGN, Event, Spending, spent
+from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
 from coreloop.runs.queries.duplicates import Search
@@ -100,7 +100,7 @@ def _count_time(state: State, event: Event) -> None:
 def _created(state: State, event: happened.Created) -> None:
     state.run_id, state.kind, state.question = event.run_id, event.kind, event.question
     state.mode, state.limits, state.searches = event.mode, event.limits, event.searches
-    state.drives_itself = event.drives_itself
+    state.drives_itself, state.parent = event.drives_itself, event.parent
 
 
 def _opened(state: State, event: happened.Opened) -> None:
@@ -130,9 +130,25 @@ def _reserved(state: State, event: happened.Reserved) -> None:
     state.reserved += spent(event)
 
 
-def _settled(state: State, event: Spending) -> None:
-    state.reserved -= state.reservations.pop(event.reservation, NOTHING)
+def _charged(state: State, event: happened.Charged) -> None:
+    """Move what a call said that it has spent from its reservation to what is spent."""
+    kept = state.reservations.get(event.reservation)
+    if kept is not None:
+        state.charged[event.reservation] = state.charged.get(event.reservation, NOTHING) + spent(event)
+        state.reservations[event.reservation] = left(kept, spent(event))
+        state.reserved += state.reservations[event.reservation] - kept
     state.spent += spent(event)
+
+
+def _child_spent(state: State, event: happened.ChildSpent) -> None:
+    state.spent += spent(event)
+
+
+def _settled(state: State, event: happened.Settled | happened.StepCommitted | happened.StepFailed) -> None:
+    state.reserved -= state.reservations.pop(event.reservation, NOTHING)
+    state.charged.pop(event.reservation, None)
+    state.spent += spent(event)
+    state.progress.claimed = NOTHING
 
 
 def _step_committed(state: State, event: happened.StepCommitted) -> None:
@@ -261,6 +277,8 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.Narrowed: _narrowed,
     happened.IterationCommitted: _iteration_committed,
     happened.Reserved: _reserved,
+    happened.Charged: _charged,
+    happened.ChildSpent: _child_spent,
     happened.Settled: _settled,
     happened.StepCommitted: _step_committed,
     happened.StepFailed: _step_failed,

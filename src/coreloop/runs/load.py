@@ -1,8 +1,9 @@
 """The state of a run from its store."""
 
 from collections import Counter
+from collections.abc import Iterator
 
-from coreloop.errors import RunEndedError, RunError
+from coreloop.errors import RunEndedError, RunError, RunNotFoundError
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import State
@@ -39,6 +40,17 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
         except RunError as error:
             raise RunError(f"{run_id}: {error}") from error
     return folding, newest
+
+
+def parents_of(store: Store, state: State) -> Iterator[State]:
+    """Yield the states of the runs that pay for a run: the one whose command started it, and its parents."""
+    while state.parent:
+        try:
+            folding, _ = load_run(store, state.parent)
+        except RunNotFoundError:  # forgotten
+            return
+        state = folding.state
+        yield state
 
 
 def require_going(state: State) -> None:

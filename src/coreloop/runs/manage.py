@@ -11,9 +11,10 @@ import orjson
 from coreloop.errors import RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.files import write_private
 from coreloop.project.workspace import Workspace
+from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, Status
-from coreloop.runs.limits import Limits, Mode
+from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -61,6 +62,7 @@ def begin_run(
     limits = limits or Limits()
     if limits.usd_per_day is None:
         limits = msgspec.structs.replace(limits, usd_per_day=workspace.settings.limits.usd_per_day)
+    limits = _within_parent(limits, store)
     forget_expired(workspace, store, now=now)  # first: an error must not leave a run that nobody knows
     return create_run(
         store,
@@ -73,6 +75,36 @@ def begin_run(
         first=first,
         run_id=run_id,
     )
+
+
+def _within_parent(limits: Limits, store: Store) -> Limits:
+    """Narrow the limits of a new run to what the run is left with whose command creates it.
+
+    Raises
+    ------
+    UsageError
+        The store does not have that run.
+    """
+    if not store.parent:
+        return limits
+    try:
+        folding, _ = load_run(store, store.parent)
+    except RunNotFoundError as error:
+        raise UsageError(
+            f"this command works on run {store.parent}, which is not in this project and could not be "
+            "charged; start runs in the project of that run"
+        ) from error
+    total, used = folding.state.limits, folding.state.spent + folding.state.reserved
+    whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
+    rest = left(whole, used)
+    usd = limits.usd if total.microusd is None else min(limits.usd or rest.usd, rest.usd)
+    tokens = limits.tokens if total.tokens is None else min(limits.tokens or rest.tokens, rest.tokens)
+    kept = AnswerReserve(
+        usd=limits.answer.usd if usd is None else min(limits.answer.usd, usd),
+        tokens=limits.answer.tokens if tokens is None else min(limits.answer.tokens, tokens),
+        seconds=limits.answer.seconds,
+    )
+    return msgspec.structs.replace(limits, usd=usd, tokens=tokens, answer=kept)
 
 
 def require_status(status: str) -> None:

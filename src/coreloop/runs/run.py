@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from coreloop.database import this_process
 from coreloop.errors import RunError, UsageError
-from coreloop.runs.amounts import NOTHING, Amount, checked_amount
-from coreloop.runs.budget import day_limit, require_day, require_room
+from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, most
+from coreloop.runs.budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (
+    Charged,
     Ended,
     Event,
     IterationCommitted,
@@ -27,13 +28,14 @@ from coreloop.runs.events import (
     as_stored,
 )
 from coreloop.runs.journal import Journal
-from coreloop.runs.load import require_going
+from coreloop.runs.load import parents_of, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.text import printable
 
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""
+Reported = Callable[[State], Amount]
 _ERROR_CHARS: Final = 500
 
 
@@ -74,7 +76,7 @@ class Run:
         self._leave = leave or threading.Event()
         self._clock = SteadyClock(clock)
         self._keys: dict[str, RLock] = {}
-        self._under_way: set[str] = set()
+        self._under_way: dict[str, str] = {}
         self._journal = Journal(store, run_id)
         self.run_id = run_id
 
@@ -136,19 +138,48 @@ class Run:
                 raise Interrupted
             reservation = self._reserve(at_most, is_answer=is_answer)
             attempt = _Attempt(name, key, reservation, at_most or NOTHING, is_answer)
+            self._under_way[key] = reservation
             try:
                 result, cost = call(key)
                 checked_amount(cost)
             except Postponed as postponed:
-                self._journal.append(_settled(reservation, postponed.cost, self.now()))
+                rest = self._uncharged(reservation, postponed.cost)
+                self._journal.append(_settled(reservation, rest, self.now()))
                 raise
             except Exception as error:
                 self._fail(attempt, error, _cost(error, attempt.at_most))
                 raise
             except BaseException:  # Ctrl-C is not the step's failure
-                self._journal.append(settled_in_full(attempt.reservation, attempt.at_most, self.now()))
+                rest = self.state.reservations.get(reservation, attempt.at_most)
+                self._journal.append(settled_in_full(reservation, rest, self.now()))
                 raise
             return self._commit(attempt, result, cost)
+
+    def charge(self, key: str, total: Amount) -> None:
+        """Book what the call of a step under way has spent so far; what is booked already is not added.
+
+        Parameters
+        ----------
+        key : str
+            Of the step, whose cost was not known before (``at_most`` None) or may be exceeded.
+        total : Amount
+            All that it has spent.
+        """
+        with self._journal.turn:
+            reservation = self._under_way[key]
+            rest = self._uncharged(reservation, total)
+            if rest != NOTHING:
+                charged = Charged(
+                    at=self.now(), reservation=reservation, microusd=rest.microusd, tokens=rest.tokens
+                )
+                self._journal.append(charged)
+
+    def charge_all(self, key: str) -> Amount:
+        """Book all that is left for the call of a step that says in no readable way what it spends."""
+        with self._journal.turn:
+            total = all_left(self.state, self._under_way[key])
+            self.charge(key, total)
+            return total
 
     def record(self, event_type: Callable[..., Event], **fields: Any) -> None:
         """Add an event to the state now, and to the store with the iteration's commit.
@@ -193,7 +224,8 @@ class Run:
             self.catch_up()
             is_limited = self.state.limits.usd_per_day is not None
             today = self._spent_today() if is_limited else NOTHING
-            return decide(self.state, self.now(), Outlook(least=least, today=today))
+            parents = tuple(parents_of(self._store, self.state))
+            return decide(self.state, self.now(), Outlook(least=least, today=today, parents=parents))
 
     def end(self, stop: Stop, *, error: str = "") -> None:
         """End the run, unless it is paused or over; the events of its last iteration are kept."""
@@ -208,19 +240,25 @@ class Run:
             if at_most is None or at_most == NOTHING:
                 self._journal.refresh()  # otherwise the append shows what other processes said
             require_going(self.state)
-            require_room(self.state, at_most, is_answer=is_answer)
+            for state in (self.state, *parents_of(self._store, self.state)):
+                require_room(state, at_most, is_answer=is_answer)
             per_day = day_limit(self.state.limits, is_answer=is_answer)
             if at_most is None and per_day is not None:
                 require_day(per_day, self._spent_today())
-            if at_most is None or at_most == NOTHING:
+            if at_most == NOTHING:
                 return ""
+            least = at_most or NOTHING  # of unknown cost: that it is under way is written all the same
             reserved = Reserved(
-                at=self.now(), reservation=token_hex(8), microusd=at_most.microusd, tokens=at_most.tokens
+                at=self.now(), reservation=token_hex(8), microusd=least.microusd, tokens=least.tokens
             )
             self._journal.begin(reserved, per_day=per_day)
             return reserved.reservation
 
+    def _uncharged(self, reservation: str, cost: Amount) -> Amount:
+        return left(cost, self.state.charged.get(reservation, NOTHING))
+
     def _commit(self, attempt: _Attempt, result: Any, cost: Amount) -> Any:
+        rest = self._uncharged(attempt.reservation, cost)
         try:
             committed = as_stored(
                 StepCommitted(
@@ -229,8 +267,8 @@ class Run:
                     key=attempt.key,
                     result=result,
                     reservation=attempt.reservation,
-                    microusd=cost.microusd,
-                    tokens=cost.tokens,
+                    microusd=rest.microusd,
+                    tokens=rest.tokens,
                     is_answer=attempt.is_answer,
                 )
             )
@@ -243,6 +281,7 @@ class Run:
 
     def _fail(self, attempt: _Attempt, error: Exception, cost: Amount) -> None:
         with self._journal.turn:
+            rest = self._uncharged(attempt.reservation, cost)
             failed = StepFailed(
                 at=self.now(),
                 name=attempt.name,
@@ -250,16 +289,19 @@ class Run:
                 attempt=self._journal.failures(attempt.key) + 1,
                 error=described(error),
                 reservation=attempt.reservation,
-                microusd=cost.microusd,
-                tokens=cost.tokens,
+                microusd=rest.microusd,
+                tokens=rest.tokens,
             )
             self._journal.append(as_stored(failed))
 
-    def _open(self) -> None:
-        """Say that this process works on the run, and settle what a process that died had reserved."""
+    def _open(self, reported: Reported = lambda _: NOTHING) -> None:
+        """Say that this process works on the run, and settle what a process that died left under way."""
         with self._journal.turn:
-            now = self.now()
-            orphans = [settled_in_full(name, most, now) for name, most in self.state.reservations.items()]
+            now, heard = self.now(), most(reported(self.state), self.state.progress.claimed)
+            orphans = [
+                settled_in_full(name, most(rest, self._uncharged(name, heard)), now)
+                for name, rest in self.state.reservations.items()
+            ]
             self._journal.append(as_stored(Opened(at=now, owner=this_process())), *orphans)
 
     def _spent_today(self) -> Amount:
@@ -273,11 +315,11 @@ class Run:
         with lock:
             if key in self._under_way:  # only this thread can be here: it would wait for itself
                 raise RunError(f"step {printable(key[:40])}: its call runs the same step; use another key")
-            self._under_way.add(key)
+            self._under_way[key] = ""
             try:
                 yield
             finally:
-                self._under_way.discard(key)
+                del self._under_way[key]
 
 
 @contextmanager
@@ -303,10 +345,30 @@ def work_on(
         The store has no such run, another process works on it, or it is over.
     """
     with store.hold(run_id):
-        run = Run(store, run_id, clock or SystemClock(), leave)
-        require_going(run.state)
-        run._open()
-        yield run
+        yield open_held(store, run_id, clock=clock, leave=leave)
+
+
+def open_held(
+    store: Store,
+    run_id: str,
+    *,
+    clock: Clock | None = None,
+    leave: threading.Event | None = None,
+    reported: Reported = lambda _: NOTHING,
+) -> Run:
+    """Open a run that this process holds already, as `work_on`.
+
+    Parameters
+    ----------
+    store, run_id, clock, leave
+        As for `work_on`.
+    reported : callable
+        Called with the state; returns what a call is known to have spent whose process died.
+    """
+    run = Run(store, run_id, clock or SystemClock(), leave)
+    require_going(run.state)
+    run._open(reported)
+    return run
 
 
 def described(error: Exception) -> str:

@@ -36,7 +36,8 @@ class Finding:
 class SubQuestion:
     """A part of the question. It is answered by a finding that has a source.
 
-    ``is_settled`` counts for the end of the run: no claim of an agent settles anything. ``waiver`` is why an agent thinks that it falls away; ``is_waived`` says that a person agreed.
+    ``is_settled`` counts for the end of the run: no claim of an agent settles anything. ``waiver`` is why
+    an agent thinks that it falls away; ``is_waived`` says that a person agreed.
     """
 
     id: str
@@ -62,7 +63,7 @@ class SubQuestion:
 class IterationProgress:
     """What has happened since the last committed iteration.
 
-    ``reports`` counts the agent's reports; ``claimed`` is what it says it used.
+    ``reports`` counts the agent's reports; ``claimed`` is what it says it used since a call was settled.
     """
 
     reports: int = 0
@@ -89,7 +90,11 @@ class State:
     spent, reserved : Amount
         Settled, and set aside for calls under way.
     reservations : dict of str to Amount
-        Calls under way.
+        Calls under way, and what they may still cost.
+    charged : dict of str to Amount
+        What calls under way said that they have spent; it is in `spent`.
+    parent : str
+        The run whose command started this run, "" if none did; it pays, too.
     calls : int
         Steps that were done, failed ones included.
     failures_in_row : int
@@ -130,6 +135,8 @@ class State:
     spent: Amount = NOTHING
     reserved: Amount = NOTHING
     reservations: dict[str, Amount] = field(default_factory=dict)
+    charged: dict[str, Amount] = field(default_factory=dict)
+    parent: str = ""
     calls: int = 0
     failures_in_row: int = 0
     error_log: list[dict[str, Any]] = field(default_factory=list)

@@ -61,7 +61,8 @@ def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
 @pytest.mark.parametrize("verb", ["stop", "pause", "resume", "complete"])
 def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_path: Path):
-    script = f"echo $CORELOOP_ITERATION >> w; setsid env -i {sys.executable} -m coreloop runs {verb} 2>> said; true"
+    tries = f"setsid env -i {sys.executable} -m coreloop runs {verb} 2>> said"
+    script = f"echo $CORELOOP_ITERATION >> w; {tries}; true"
     code, state = start(tmp_path, script, "--max-iterations", "1")
     assert (code, state["status"]) == (0, "stopped")
     assert "an agent cannot" in (tmp_path / "said").read_text()

@@ -33,13 +33,14 @@ class Place:
         The run's folder of views; the output is kept below it.
     environ : mapping of str to str
         The command's environment, which says which run and iteration it works on.
-    lock : int
+    lock, spool : int
         See `coreloop.runs.driver.process.Command`.
     """
 
     session: Path
     environ: Mapping[str, str]
     lock: int
+    spool: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,16 @@ class Attempt:
         return '"is_error": true' if self.reports.is_error else ""
 
 
-def attempt(plan: Plan, place: Place, *, number: int, say: Say, is_over: Callable[[], str]) -> Attempt:
-    """Execute the command of a run once; shows its output and keeps it.
+def attempt(
+    plan: Plan,
+    place: Place,
+    *,
+    number: int,
+    say: Say,
+    is_over: Callable[[], str],
+    book: Callable[[Reports], None],
+) -> Attempt:
+    """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
 
     Raises
     ------
@@ -90,15 +99,17 @@ def attempt(plan: Plan, place: Place, *, number: int, say: Say, is_over: Callabl
     lines = {"stdout": Lines(reports), "stderr": Lines(reports)}
 
     def hear(stream: str, data: bytes) -> None:
-        kept.add(data)
         lines[stream].add(data)
+        book(reports)
+        kept.add(data)
         shown.add(data)
 
     prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
-    command = Command(plan.command, Path(plan.folder), place.environ, prompt, place.lock)
+    command = Command(plan.command, Path(plan.folder), place.environ, prompt, place.lock, place.spool)
     finished = run_command(command, hear=hear, is_over=is_over)
     for stream in lines.values():
         stream.end()
+    book(reports)
     file = output_file(place.session, number)
     shown.end(file)
     keep_output(file, kept.content())

@@ -6,13 +6,16 @@ Progress is judged by exit codes, changed files and the run's state, never by wh
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from coreloop.errors import RunEndedError, UsageError, WorkspaceError
 from coreloop.project.workspace import Workspace
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, microusd
+from coreloop.runs.amounts import NOTHING, Amount, dollars, microusd, most
+from coreloop.runs.budget import all_left
 from coreloop.runs.control import stop_run
 from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop, seconds_left
@@ -21,16 +24,21 @@ from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven import Plan, plan_of
 from coreloop.runs.driver.lines import progress_line
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
-from coreloop.runs.driver.snapshot import changed_files, take_snapshot
-from coreloop.runs.run import Postponed, Run, work_on
+from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
+from coreloop.runs.driver.spending import Reports
+from coreloop.runs.driver.spool import open_spool, read_spool, spool_file
+from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.views import Viewer, private_session, session_folder
+from coreloop.text import printable
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0
 _ASKED: Final = "ended by Ctrl-C"
 _DEADLINE: Final = "ended at the deadline"
+MOST_RATE_LIMITS: Final = 24
+"""In a row; from then on they are failures. At the driver's own pace this is after some 18 hours."""
 _NOT_STARTED: Final = frozenset({126, 127})
 
 
@@ -73,18 +81,38 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     """
     require_processes()
     session = private_session(workspace.root, run_id)
-    with work_on(store, run_id) as run, locked_commands(session / "driver.lock", run_id) as lock:
+    spool = spool_file(workspace.runs_dir, run_id)
+    with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
+        run = open_held(store, run_id, reported=partial(_reported, spool))
         plan = plan_of(run.state)
-        driver = _Driver(workspace, store, plan, console, lock)
+        driver = _Driver(workspace, store, plan, console, lock=lock, seen=_seen_trees(store, run_id))
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
+        if not run.state.reservations:
+            spool.unlink(missing_ok=True)
         return run.state
+
+
+def _reported(spool: Path, state: State) -> Amount:
+    """Return what a command reported whose driver died."""
+    reports = read_spool(spool)
+    unread = (all_left(state, reservation) for reservation in state.reservations if reports.unreadable)
+    return most(reports.cost, *unread)
 
 
 class _Driver:
     """The iterations of one run."""
 
-    def __init__(self, workspace: Workspace, store: Store, plan: Plan, console: Console, lock: int) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        plan: Plan,
+        console: Console,
+        *,
+        lock: int,
+        seen: set[str],
+    ) -> None:
         self._workspace = workspace
         self._store = store
         self._plan = plan
@@ -95,6 +123,10 @@ class _Driver:
         self._rate_limits = 0
         self._shown = -1
         self._done: dict[str, Any] = {}
+        self._spool = -1
+        self._is_unreadable_said = False
+        self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir])
+        self._seen = seen
         self.price = Amount(microusd(plan.usd_per_iteration or 0))
 
     def iterate(self, run: Run) -> None:
@@ -103,14 +135,13 @@ class _Driver:
         number = run.state.iteration + 1
         if number == 1 and self._is_at_goal_already(run):
             raise Postponed
-        at_most = self.price if self.price != NOTHING else None
-        try:
-            self._done = run.step(
-                "iteration", f"iteration-{number}", lambda _: self._execute(run), at_most=at_most
-            )
-        except IterationFailedError as failed:
-            self._back_off(run.state, str(failed))
-            raise Postponed from failed
+        key, at_most = f"iteration-{number}", self.price if self.price != NOTHING else None
+        with open_spool(spool_file(self._workspace.runs_dir, run.run_id)) as self._spool:
+            try:
+                self._done = run.step("iteration", key, lambda _: self._execute(run, key), at_most=at_most)
+            except IterationFailedError as failed:
+                self._back_off(run.state, str(failed))
+                raise Postponed from failed
         self._rate_limits = 0
         if run.state.is_terminal:  # a person stopped the run meanwhile; the iteration counts nevertheless
             return
@@ -128,16 +159,19 @@ class _Driver:
             self._done = {}
         self._shown = run.state.iteration
 
-    def _execute(self, run: Run) -> tuple[dict[str, Any], Amount]:
+    def _execute(self, run: Run, key: str) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
-        before, known = self._snapshot(), _recorded(run.state)
-        tried = self._attempt(run)
-        cost = tried.cost(self._plan)
+        before, known = self._snapshots.take(), _recorded(run.state)
+        self._seen.add(tree_digest(before))
+        tried = self._attempt(run, key)
+        run.catch_up()
+        claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
+        cost = most(tried.cost(self._plan), claimed)
         if tried.finished.ended_for in {_ASKED, _DEADLINE}:
             raise Postponed(cost)
-        if tried.is_rate_limited and not tried.finished.ended_for:
-            self._put_off(tried.retry_after_s(run.now()))
-            raise Postponed(tried.reports.cost)
+        if tried.is_rate_limited and tried.failure and not tried.finished.ended_for:
+            self._put_off(tried.retry_after_s(run.now()), cost)
+            raise Postponed(most(tried.reports.cost, claimed))
         if tried.failure:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
@@ -146,19 +180,40 @@ class _Driver:
                 "give --max-iterations, --deadline or --usd-per-iteration"
             )
         is_met = self._is_until_met(run)
-        files = changed_files(before, self._snapshot())
-        run.decide()  # takes in what the agent recorded
-        if not (is_met or files or _recorded(run.state) != known):
-            raise IterationFailedError("it changed no file and recorded nothing", cost)
-        seconds = round(tried.finished.seconds, 3)
-        claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
-        cost = Amount(max(cost.microusd, claimed.microusd), max(cost.tokens, claimed.tokens))
-        return {"files": files, "until": is_met, "seconds": seconds}, cost
+        after = self._snapshots.take()
+        tree = tree_digest(after)
+        run.catch_up()  # what the agent recorded
+        is_new = tree not in self._seen or _recorded(run.state) != known
+        if tried.is_rate_limited:
+            self._put_off(tried.retry_after_s(run.now()), cost)
+            if not (is_met or is_new):
+                raise Postponed(most(tried.reports.cost, claimed))
+        if not (is_met or is_new):
+            why = (
+                "left the files as they were in an earlier iteration"
+                if before != after
+                else "changed no file"
+            )
+            raise IterationFailedError(f"it {why} and recorded nothing", cost)
+        trees = sorted({tree_digest(before), tree})
+        self._seen.add(tree)
+        seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
+        return {"files": files, "until": is_met, "seconds": seconds, "trees": trees}, cost
 
-    def _attempt(self, run: Run) -> Attempt:
-        number, say = run.state.iteration + 1, self._console.say
+    def _attempt(self, run: Run, key: str) -> Attempt:
+        def book(reports: Reports) -> None:
+            """Book what was read, before anything else is written."""
+            run.charge(key, reports.cost)
+            if reports.unreadable and not self._is_unreadable_said:
+                total = run.charge_all(key)
+                self._is_unreadable_said = True
+                shown, all_of_it = printable(reports.unreadable), dollars(total.microusd)
+                self._console.say(f"an amount cannot be read ({shown}); all that is left counts: {all_of_it}")
+
+        number, say, self._is_unreadable_said = run.state.iteration + 1, self._console.say, False
+        place, is_over = replace(self._place(run), spool=self._spool), self._ending(run)
         with self._readable():
-            return attempt(self._plan, self._place(run), number=number, say=say, is_over=self._ending(run))
+            return attempt(self._plan, place, number=number, say=say, is_over=is_over, book=book)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -173,9 +228,6 @@ class _Driver:
         own = {"CORELOOP_RUN": run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
         environ = {**self._console.environ, **own}
         return Place(session_folder(self._workspace.root, run.run_id), environ, self._lock)
-
-    def _snapshot(self) -> Any:
-        return take_snapshot(Path(self._plan.folder), without=[self._workspace.runs_dir])
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -242,8 +294,10 @@ class _Driver:
         then = f"again in {self._wait_s:g} s" if self._wait_s else "stops: failures"
         self._console.say(f"iteration {state.iteration + 1} failed ({failures} of {most}): {why} · {then}")
 
-    def _put_off(self, asked_s: float | None) -> None:
+    def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1
+        if self._rate_limits > MOST_RATE_LIMITS:
+            raise IterationFailedError(f"a rate limit for the {self._rate_limits}th time in a row", cost)
         pace = self._console.pace
         self._wait_s = pace.after_rate_limits(self._rate_limits, asked_s)
         self._console.say(f"rate limit: again in {self._wait_s:g} s")
@@ -261,6 +315,13 @@ class _Driver:
             if left_s <= 0:
                 return
             time.sleep(min(_TICK_S, left_s))
+
+
+def _seen_trees(store: Store, run_id: str) -> set[str]:
+    """Return the digests of the states of the working folder that earlier iterations began or ended with."""
+    steps = (event for _, event in store.read(run_id) if isinstance(event, happened.StepCommitted))
+    results = (step.result for step in steps if isinstance(step.result, dict))
+    return {tree for result in results for tree in result.get("trees", ())}
 
 
 def _recorded(state: State) -> tuple[int, ...]:

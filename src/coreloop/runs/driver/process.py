@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Final
 
 from coreloop.errors import RunError, UsageError, WorkspaceError
+from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
 
 try:
     import fcntl
@@ -22,6 +24,8 @@ except ImportError:  # Windows
 
 GRACE_S: Final = 2.0
 """Between SIGTERM and SIGKILL."""
+_ADOPTS: Final = Event()
+"""Whether this process adopts: of the process, as the kernel's own flag is."""
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _TICK_S: Final = 0.1
 _CHUNK_BYTES: Final = 1 << 16
@@ -49,6 +53,8 @@ class Command:
         Its standard input.
     lock : int
         An open file whose lock lasts until the command and what it started have ended, see `locked_commands`.
+    spool : int
+        An open file for its reports, see `coreloop.runs.driver.spool`; -1 for none.
     """
 
     words: Sequence[str]
@@ -56,6 +62,7 @@ class Command:
     environ: Mapping[str, str]
     prompt: bytes
     lock: int
+    spool: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,12 @@ class Finished:
     code: int
     ended_for: str
     seconds: float
+
+
+def adopt_what_commands_leave() -> None:
+    """Let this process, which must have no other children, end what a killed keeper leaves; Linux only."""
+    adopt_orphans()
+    _ADOPTS.set()
 
 
 def require_processes() -> None:
@@ -174,21 +187,24 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
         for descriptor in lifeline:
             os.close(descriptor)
         _reap(process)
+        if _ADOPTS.is_set():  # a keeper that was killed leaves what it kept to this process
+            end_descendants()
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
     return Finished(code, ended_for, monotonic() - begun)
 
 
 def _start(command: Command, prompt: int, lifeline: int) -> subprocess.Popen[bytes]:
-    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(lifeline), str(command.lock), str(GRACE_S)]
+    passed = (lifeline, command.lock, *([command.spool] if command.spool >= 0 else []))
+    options = (str(lifeline), str(command.lock), str(command.spool), str(GRACE_S))
     return subprocess.Popen(
-        [*keeper, *command.words],
+        [sys.executable, "-I", "-S", str(_KEEPER), *options, *command.words],
         cwd=command.folder,
         env=command.environ,
         stdin=prompt,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        pass_fds=(lifeline, command.lock),
+        pass_fds=passed,
         start_new_session=True,
     )
 

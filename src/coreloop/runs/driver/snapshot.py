@@ -1,22 +1,27 @@
-"""Which files of a folder a command changed: from git's view of it, or else from the files' times."""
+"""Which files of a folder a command changed, by their content, and whether it was like that before."""
 
 import os
+import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 MOST_FILES: Final = 20_000
 """Files that are looked at; changes in the others are not seen."""
+MOST_BYTES: Final = 1 << 30
+"""Of all files, some two seconds of reading; a file beyond counts as changed when its time is another."""
+_CHUNK_BYTES: Final = 1 << 20
 _GIT_S: Final = 20
 _SKIPPED: Final = frozenset({".git", ".research", ".venv", "venv", "node_modules", "__pycache__", ".tox"})
 Snapshot = Mapping[str, object]
-"""A file, and what tells its versions apart. ``HEAD`` of git is in it under the empty name."""
+"""A file, and what tells its versions apart, None once it is gone. The tree of git's commit has no name."""
 
 
-def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:
-    """Look at the files of a folder.
+class Snapshots:
+    """Looks at the files of a folder again and again; reads only those that may have changed.
 
     Parameters
     ----------
@@ -24,32 +29,87 @@ def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:
         Absolute.
     without : sequence of Path
         Absolute folders that do not count. ``.research`` and folders of packages never do.
-
-    Returns
-    -------
-    mapping
-        In a git repository, the files that differ from the commit and that git does not ignore, and the
-        commit. Elsewhere all files, at most `MOST_FILES`.
     """
-    git = _git(folder)
-    if git is None:
-        return {str(path): _version(path) for path in _files(folder, set(without))}
-    head, paths = git
-    seen = (folder / path for path in paths[:MOST_FILES])
-    counted = {str(path): _version(path) for path in seen if not _is_within(path, folder, without)}
-    return {"": head, **counted}
+
+    def __init__(self, folder: Path, *, without: Sequence[Path] = ()) -> None:
+        self._folder = folder
+        self._without = without
+        self._known: dict[str, tuple[object, object]] = {}
+
+    def take(self) -> Snapshot:
+        """Look at the files.
+
+        Returns
+        -------
+        mapping
+            In a git repository, the files that differ from the commit and that git does not ignore, and the
+            tree of the commit. Elsewhere all files, at most `MOST_FILES`. A file is told by its content,
+            beyond `MOST_BYTES` of all files by its time.
+        """
+        git = _git(self._folder)
+        if git is None:
+            return dict(self._versions(_files(self._folder, set(self._without))))
+        tree, paths = git
+        seen = (self._folder / path for path in paths[:MOST_FILES])
+        counted = (path for path in seen if not _is_within(path, self._folder, self._without))
+        return {"": tree, **dict(self._versions(counted))}
+
+    def _versions(self, paths: Iterable[Path]) -> Iterator[tuple[str, object]]:
+        room = MOST_BYTES
+        for path in paths:
+            status = _status(path)
+            room -= 0 if status is None else status.st_size
+            yield str(path), None if status is None else self._version(path, status, is_read=room >= 0)
+
+    def _version(self, path: Path, status: os.stat_result, *, is_read: bool) -> object:
+        mark = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
+        if not is_read:
+            return str(mark)
+        before, version = self._known.get(str(path), (None, None))
+        if before != mark:
+            version = f"{status.st_mode:o} {_content_digest(path, status)}"
+            self._known[str(path)] = mark, version
+        return version
+
+
+def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:
+    """Look at the files of a folder once, see `Snapshots`."""
+    return Snapshots(folder, without=without).take()
+
+
+def tree_digest(snapshot: Snapshot) -> str:
+    """Return what tells two states of a folder apart, 32 hexadecimal digits."""
+    digest = blake2b(digest_size=16)
+    for name, version in sorted(snapshot.items()):
+        if version is not None:  # a file that is gone is the same as one that never was
+            digest.update(f"{name}\0{version}\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 def changed_files(before: Snapshot, after: Snapshot) -> int:
-    """Count the files that differ; a new commit of git counts as one."""
+    """Count the files that differ; another tree of git's commit counts as one."""
     return sum(before.get(name) != after.get(name) for name in before.keys() | after.keys())
 
 
-def _version(path: Path) -> object:
+def _status(path: Path) -> os.stat_result | None:
     with suppress(OSError):
-        status = path.lstat()
-        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
+        return path.lstat()
     return None
+
+
+def _content_digest(path: Path, status: os.stat_result) -> str:
+    """Hash a regular file or the target of a link; what cannot be read is told by its time."""
+    digest = blake2b(digest_size=16)
+    try:
+        if stat.S_ISLNK(status.st_mode):
+            digest.update(os.fsencode(path.readlink()))
+        elif stat.S_ISREG(status.st_mode):
+            with path.open("rb") as file:
+                while data := file.read(_CHUNK_BYTES):
+                    digest.update(data)
+    except OSError:
+        return str(status.st_mtime_ns)
+    return digest.hexdigest()
 
 
 def _files(folder: Path, without: set[Path]) -> Iterator[Path]:
@@ -69,9 +129,9 @@ def _is_within(path: Path, folder: Path, without: Sequence[Path]) -> bool:
     return not _SKIPPED.isdisjoint(parts) or any(path.is_relative_to(other) for other in without)
 
 
-def _git(folder: Path) -> tuple[bytes, list[str]] | None:
-    """Return the commit and the changed paths below a folder; None if git does not track the folder."""
-    head = _git_output(folder, "rev-parse", "--verify", "-q", "HEAD")
+def _git(folder: Path) -> tuple[str, list[str]] | None:
+    """Return the tree of the commit and the changed paths below a folder; None if git does not track it."""
+    tree = _git_output(folder, "rev-parse", "--verify", "-q", "HEAD:./")
     prefix = _git_output(folder, "rev-parse", "--show-prefix")
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", ".")
     status = _git_output(folder, *words)
@@ -79,7 +139,7 @@ def _git(folder: Path) -> tuple[bytes, list[str]] | None:
         return None
     inside = os.fsdecode(prefix.rstrip(b"\n"))
     entries = [os.fsdecode(entry)[3:] for entry in status.split(b"\0") if len(entry) > 3]
-    return head or b"", [entry.removeprefix(inside) for entry in entries]
+    return (tree or b"").decode().strip(), [entry.removeprefix(inside) for entry in entries]
 
 
 def _git_output(folder: Path, *words: str) -> bytes | None:

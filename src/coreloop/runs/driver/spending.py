@@ -1,6 +1,9 @@
 """What a command says of its spending, in JSON lines of its output; prose is never read."""
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import Any, Final, TypeGuard
 
 import orjson
@@ -11,6 +14,8 @@ _MOST_LINE_BYTES: Final = 8 << 20
 _MOST_USD: Final = 1_000_000.0
 _MOST_TOKENS: Final = 10**12
 MOST_WAIT_S: Final = 7 * 86_400.0
+_MOST_DIGITS: Final = 18
+_SHOWN_BYTES: Final = 60
 _LIMITED: Final = (429, 529)
 """HTTP: too many requests; the service is overloaded."""
 _MILLISECONDS: Final = 10**11
@@ -39,6 +44,8 @@ class Reports:
         A rate limit: when to try again.
     resets_at : float or None
         When ``claude`` says that the limit ends, in seconds since 1970.
+    unreadable : str
+        The beginning of a report whose amount cannot be counted; it counts as all that is left.
     """
 
     is_reported: bool = False
@@ -46,6 +53,8 @@ class Reports:
     is_limited: bool = False
     retry_after_s: float | None = None
     resets_at: float | None = None
+    unreadable: str = ""
+    _unreadable: int = 0
     _microusd: int = 0
     _tokens: int = 0
     _sessions: dict[str, int] = field(default_factory=dict)
@@ -63,10 +72,13 @@ class Reports:
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
-            return
+            value = _loose(line)
+        before = self._unreadable
         for item in value if isinstance(value, list) else [value]:  # claude --verbose prints a list
             if isinstance(item, dict):
                 self._add(item)
+        if self._unreadable > before and not self.unreadable:
+            self.unreadable = line[:_SHOWN_BYTES].decode("utf-8", "replace")
 
     def _add(self, item: dict[str, Any]) -> None:
         if item.get("type") == "result":
@@ -80,13 +92,13 @@ class Reports:
         if item.get("is_error") is True:
             self.is_error = True
             self.is_limited |= self.resets_at is not None or item.get("api_error_status") in _LIMITED
-        cost, usage = _micro(item.get("total_cost_usd")), item.get("usage")
+        cost, usage = self._micro(item.get("total_cost_usd")), item.get("usage")
         if cost is not None:
             session = str(item.get("session_id") or len(self._sessions))
             # the cost of a session is that of all its turns so far
             self._sessions[session] = max(cost, self._sessions.get(session, 0))
         if isinstance(usage, dict):
-            self._tokens += sum(_tokens(usage.get(name)) or 0 for name in _USAGE)
+            self._tokens += sum(self._count(usage.get(name)) or 0 for name in _USAGE)
         self.is_reported |= cost is not None or isinstance(usage, dict)
 
     def _add_limit(self, info: Any) -> None:
@@ -97,8 +109,8 @@ class Reports:
 
     def _add_own(self, item: dict[str, Any]) -> None:
         cost, tokens, wait = (
-            _micro(item.get("usd")),
-            _tokens(item.get("tokens")),
+            self._micro(item.get("usd")),
+            self._count(item.get("tokens")),
             item.get("retry_after_s", -1),
         )
         self._microusd += cost or 0
@@ -106,6 +118,19 @@ class Reports:
         self.is_reported |= cost is not None or tokens is not None
         if _is_number(wait) and wait >= 0:
             self.retry_after_s = float(min(wait, MOST_WAIT_S))
+
+    def _micro(self, usd: Any) -> int | None:
+        """An amount over the most counts as the most: a huge report must not be cheap."""
+        if _is_number(usd) and isfinite(usd) and usd >= 0:
+            return microusd(min(usd, _MOST_USD))
+        self._unreadable += usd is not None
+        return None
+
+    def _count(self, tokens: Any) -> int | None:
+        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0:
+            return min(tokens, _MOST_TOKENS)
+        self._unreadable += tokens is not None
+        return None
 
 
 class Lines:
@@ -136,14 +161,15 @@ class Lines:
         self._is_skipped = False
 
 
-def _micro(usd: Any) -> int | None:
-    """An amount over the most counts as the most: a huge report must not be cheaper than an honest one."""
-    return microusd(min(usd, _MOST_USD)) if _is_number(usd) and usd >= 0 else None
+def _loose(line: bytes) -> Any:
+    """Read what is JSON but for a number that is too large, or not one (NaN); None otherwise."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(line, parse_int=_whole)
+    return None
 
 
-def _tokens(count: Any) -> int | None:
-    is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
-    return min(count, _MOST_TOKENS) if is_count else None
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else inf
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

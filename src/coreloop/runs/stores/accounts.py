@@ -12,7 +12,8 @@ from coreloop.runs.state import RESUMABLE
 
 DURABLE: Final = (
     *(happened.Created, happened.Ended, *CONTROL),
-    *(happened.Reserved, happened.Settled, happened.StepCommitted, happened.StepFailed),
+    *(happened.Reserved, happened.Charged, happened.ChildSpent),
+    *(happened.Settled, happened.StepCommitted, happened.StepFailed),
 )
 """Events that survive a power loss. The others are repeated by the iteration that is done again."""
 

@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.database import this_process
 from coreloop.postgres import PostgresDatabase, postgres_database
 from coreloop.runs.stores.hold import busy
-from coreloop.runs.stores.schema import FIRST
+from coreloop.runs.stores.schema import FIRST, SECOND
 from coreloop.runs.stores.sql import SqlStore
 
 _HOLDER: Final = """
@@ -69,5 +69,5 @@ def postgres_store(address: str) -> Iterator[PostgresStore]:
     address : str
         As for `coreloop.postgres.postgres_database`, which raises the errors.
     """
-    with postgres_database(address, versions="schema_version", migrations=(FIRST,)) as database:
+    with postgres_database(address, versions="schema_version", migrations=(FIRST, SECOND)) as database:
         yield PostgresStore(database)

@@ -6,12 +6,15 @@ from contextlib import AbstractContextManager, suppress
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any, Final
+from zlib import crc32
 
 from coreloop.database import Database
 from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
-from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
     VERSION,
+    Charged,
+    ChildSpent,
     Created,
     Event,
     Reserved,
@@ -50,6 +53,8 @@ class SqlStore(ABC):
     Subclasses hold runs in the way of their database.
     """
 
+    parent = ""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -61,9 +66,9 @@ class SqlStore(ABC):
         """Add a run, unless it exists."""
         with self._database.writing():
             is_new = self._database.rows(
-                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?) "
+                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?, ?) "
                 "ON CONFLICT (run_id) DO NOTHING RETURNING run_id",
-                (created.run_id, created.kind, _stamp(created.at)),
+                (created.run_id, created.kind, _stamp(created.at), created.parent),
             )
             if is_new:
                 self._insert(created.run_id, [created, *events], after=0)
@@ -174,8 +179,9 @@ class SqlStore(ABC):
     def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
         for seq, event in enumerate(events, start=after + 1):
             step = _digest(event.key) if isinstance(event, StepCommitted) else None
-            row = (run_id, seq, VERSION, encode_event(event), step)
-            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+            data = encode_event(event)
+            row = (run_id, seq, VERSION, data, step, checksum(run_id, seq, VERSION, data))
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
             (after + len(events), _stamp(events[-1].at), run_id),
@@ -193,11 +199,30 @@ class SqlStore(ABC):
             "tokens = tokens + ? WHERE run_id = ?",
             (progress.status, progress.stop_reason, progress.iteration, total.microusd, total.tokens, run_id),
         )
+        charged = sum(days.values(), NOTHING)
+        if charged != NOTHING:
+            self._charge_parent(run_id, charged, events[-1].at)
         limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
             ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
                 raise _day_is_spent(today - change.microusd, change.microusd, per_day)
+
+    def _charge_parent(self, run_id: str, charged: Amount, at: datetime) -> None:
+        """Add what a run spent and reserved to the run that pays for it, if there is one."""
+        rows = self._database.rows(
+            "SELECT parent.run_id, parent.newest FROM runs JOIN runs AS parent "
+            f"ON parent.run_id = runs.parent WHERE runs.run_id = ?{self._database.lock_row}",
+            (run_id,),
+        )
+        for parent, newest in rows:
+            event = ChildSpent(at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens)
+            self._insert(parent, [event], after=newest)
+            self._database.rows(
+                "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
+                (charged.microusd, charged.tokens, parent),
+            )
+            self._charge_parent(parent, charged, at)
 
     def _spend(self, run_id: str, events: Iterable[Event]) -> tuple[Amount, dict[str, Amount]]:
         """Change the reservations; returns what was settled, and what each day gains."""
@@ -208,11 +233,30 @@ class SqlStore(ABC):
                 row = (run_id, event.reservation, day, event.microusd, event.tokens)
                 self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
                 days[day] = days.get(day, NOTHING) + spent(event)
+            elif isinstance(event, Charged):
+                day, covered = self._cover(run_id, event) or (day, NOTHING)
+                total += spent(event)
+                days[day] = days.get(day, NOTHING) + spent(event) - covered
             elif isinstance(event, Settled | StepCommitted | StepFailed):
                 day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
                 total += spent(event)
                 days[day] = days.get(day, NOTHING) + spent(event) - reserved
         return total, {day: change for day, change in days.items() if change != NOTHING}
+
+    def _cover(self, run_id: str, charged: Charged) -> tuple[str, Amount] | None:
+        """Take what a call has spent from its reservation; returns its day, and how much that was."""
+        rows = self._database.rows(
+            "SELECT day, microusd, tokens FROM reservations WHERE run_id = ? AND reservation = ?",
+            (run_id, charged.reservation),
+        )
+        for day, *reserved in rows:
+            rest = left(Amount(*reserved), spent(charged))
+            self._database.rows(
+                "UPDATE reservations SET microusd = ?, tokens = ? WHERE run_id = ? AND reservation = ?",
+                (rest.microusd, rest.tokens, run_id, charged.reservation),
+            )
+            return day, Amount(*reserved) - rest
+        return None
 
     def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
         rows = self._database.rows(
@@ -224,6 +268,11 @@ class SqlStore(ABC):
     def _forget(self, run_id: str) -> None:
         with self.hold(run_id), self._database.writing():
             self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
+
+
+def checksum(run_id: str, seq: int, version: int, data: bytes) -> int:
+    """Return the checksum of an event's row."""
+    return crc32(data, crc32(f"{run_id} {seq} {version}".encode()))
 
 
 def _digest(key: str) -> bytes:

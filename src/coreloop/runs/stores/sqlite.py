@@ -10,7 +10,7 @@ from typing import Final
 from coreloop import sqlite
 from coreloop.database import SqliteDatabase, sqlite_database
 from coreloop.runs.stores.hold import held_file
-from coreloop.runs.stores.schema import FIRST, TABLES
+from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
 from coreloop.runs.stores.sql import SqlStore
 
 
@@ -18,11 +18,15 @@ def _create(connection: sqlite3.Connection, _now: datetime) -> None:
     sqlite.run_script(connection, FIRST)
 
 
+def _extend(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, SECOND)
+
+
 def _is_own(connection: sqlite3.Connection) -> bool:
     return set(sqlite.tables(connection)) >= TABLES
 
 
-RUNS: Final = sqlite.Schema("runs", (_create,), _is_own)
+RUNS: Final = sqlite.Schema("runs", (_create, _extend), _is_own)
 
 
 class SqliteStore(SqlStore):

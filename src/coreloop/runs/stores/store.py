@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from coreloop.project.workspace import Workspace
 from coreloop.runs.amounts import Amount
+from coreloop.runs.caller import driving_run
 from coreloop.runs.events import Created, Event, StepCommitted
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.runs.stores.sql import Numbered
@@ -21,7 +22,14 @@ class Store(Protocol):
 
     Every method raises `RunStoreError` if the database cannot be used, and `RunNotFoundError` for a run that
     it does not have.
+
+    Attributes
+    ----------
+    parent : str
+        The run whose driver started this process, which pays for the runs that it creates; "" without one.
     """
+
+    parent: str
 
     def create(self, created: Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
@@ -122,8 +130,10 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
         from coreloop.runs.stores.postgres import postgres_store
 
         with postgres_store(address) as postgres:
+            postgres.parent = driving_run(environ)
             yield postgres
         return
     workspace.keep_private(workspace.runs_dir)
     with sqlite_store(workspace.runs_dir / FILE_NAME) as store:
+        store.parent = driving_run(environ)
         yield store

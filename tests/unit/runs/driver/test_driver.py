@@ -274,14 +274,9 @@ def test_a_rate_limit_keeps_its_spending_and_is_no_failure(tmp_path: Path):
     lines: list[str] = []
     run_id = begin(tmp_path, script, budget_usd=1.0)
     state = go_on(tmp_path, run_id, lines)
-    assert (state.status, state.spent.usd, state.iteration, state.error_log) == (
-        "budget_exceeded",
-        1.0,
-        0,
-        [],
-    )
-    waits = [line for line in lines if line.startswith("rate limit")]
-    assert waits == [f"rate limit: again in {seconds} s" for seconds in ("0.01", "0.02", "0.04", "0.08")]
+    assert (state.status, state.spent.usd, state.error_log) == ("budget_exceeded", 1.0, [])
+    assert state.iteration == 4  # it did its work nevertheless
+    assert [line for line in lines if line.startswith("rate limit")] == ["rate limit: again in 0.01 s"] * 4
 
 
 def test_a_limit_of_claude_waits_and_is_no_failure(tmp_path: Path):

@@ -1,5 +1,6 @@
 """Changed files: with git, without it, and what does not count."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES, BoundedOutput
-from coreloop.runs.driver.snapshot import changed_files, take_snapshot
+from coreloop.runs.driver.snapshot import Snapshots, changed_files, take_snapshot, tree_digest
 
 
 def git(folder: Path, *words: str) -> None:
@@ -72,9 +73,29 @@ def test_our_own_files_do_not_count(folder: Path):
     assert changes(folder, write) == 0
 
 
-def test_a_commit_counts_also_if_it_leaves_the_files_as_they_are(tmp_path: Path):
+def test_a_commit_counts_if_it_has_another_tree(tmp_path: Path):
     repository(tmp_path)
-    assert changes(tmp_path, lambda: git(tmp_path, "commit", "--allow-empty", "-m", "second")) == 1
+    assert changes(tmp_path, lambda: git(tmp_path, "commit", "--allow-empty", "-m", "second")) == 0
+    (tmp_path / "new.txt").write_text("1")
+    git(tmp_path, "add", ".")
+    assert changes(tmp_path, lambda: git(tmp_path, "commit", "-m", "third")) == 2
+
+
+def test_the_same_bytes_are_no_change_and_a_state_is_known_again(folder: Path):
+    first = tree_digest(take_snapshot(folder))
+    assert changes(folder, lambda: (folder / "kept.txt").write_text("1")) == 0
+    (folder / "other.txt").write_text("1")
+    assert tree_digest(take_snapshot(folder)) != first
+    (folder / "other.txt").unlink()
+    assert tree_digest(take_snapshot(folder)) == first
+
+
+def test_a_file_that_keeps_its_size_and_its_time_has_changed_all_the_same(folder: Path):
+    snapshots = Snapshots(folder)
+    before, status = snapshots.take(), (folder / "kept.txt").stat()
+    (folder / "kept.txt").write_text("2")
+    os.utime(folder / "kept.txt", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert changed_files(before, snapshots.take()) == 1
 
 
 def test_what_git_ignores_does_not_count(tmp_path: Path):

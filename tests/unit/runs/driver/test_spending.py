@@ -70,12 +70,6 @@ def test_lines_of_our_own_add_up():
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param({"usd": -1}, id="negative"),
-        pytest.param('{"usd": NaN}', id="no JSON"),
-        pytest.param({"usd": "0.02"}, id="text"),
-        pytest.param({"usd": True}, id="bool"),
-        pytest.param({"tokens": 1.5}, id="half a token"),
-        pytest.param({"tokens": -5}, id="negative tokens"),
         pytest.param({"tokens": 5, "event": "my own log"}, id="other keys"),
         pytest.param({"type": "result", "total_cost_usd": None, "usage": None}, id="nulls"),
         pytest.param("I spent $0.02 and {'usd': 1}", id="prose"),
@@ -86,6 +80,28 @@ def test_lines_of_our_own_add_up():
 def test_other_lines_are_no_report(line: Any):
     reports = read(line)
     assert (reports.cost, reports.is_reported) == (Amount(), False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"usd": 1e999}',
+        '{"usd": ' + "9" * 5_000 + "}",
+        '{"tokens": ' + "9" * 5_000 + "}",
+        '{"usd": -1}',
+        '{"usd": NaN}',
+        '{"usd": "0.02"}',
+        '{"usd": true}',
+        '{"tokens": 1.5}',
+        '{"tokens": -5}',
+        '{"type": "result", "total_cost_usd": 1e999}',
+        '{"type": "result", "usage": {"output_tokens": -1}}',
+    ],
+)
+def test_an_amount_that_cannot_be_counted_is_unreadable(line: str):
+    reports = read({"usd": 0.5}, line)
+    assert reports.unreadable == line[:60]
+    assert reports.cost.microusd == 500_000
 
 
 def test_a_report_over_the_most_counts_as_the_most():

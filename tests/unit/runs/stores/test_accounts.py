@@ -23,6 +23,8 @@ CHANGES: list[Event] = [
     happened.Paused(at=MOMENT),
     happened.Resumed(at=MOMENT),
     happened.StopRequested(at=MOMENT),
+    happened.Completed(at=MOMENT),
+    happened.Ended(at=MOMENT, status="failed"),
     happened.IterationCommitted(at=MOMENT, iteration=1),
     happened.IterationCommitted(at=MOMENT, iteration=2),
     happened.Ended(at=MOMENT, status="completed"),
@@ -44,7 +46,7 @@ def test_a_row_follows_events_as_the_fold_does(events: list[Event]):
 
 
 CALL = st.tuples(
-    st.sampled_from(["reserve", "settle", "commit", "fail", "unreserved"]),
+    st.sampled_from(["reserve", "charge", "settle", "commit", "fail", "unreserved"]),
     st.integers(0, 1),  # the run
     st.integers(0, 2),  # the reservation
     st.integers(0, 60),  # millionths
@@ -74,6 +76,12 @@ def test_days_and_runs_have_what_their_calls_spent_and_no_reservation_passes_the
             if what == "reserve":
                 open_calls[call] = (day, amount)
                 days[day] += amount
+            elif what == "charge":
+                counted, reserved = open_calls.get(call, (day, 0))
+                days[counted] += amount - min(amount, reserved)
+                spent[run] += amount
+                if call in open_calls:
+                    open_calls[call] = (counted, max(0, reserved - amount))
             else:
                 counted, reserved = open_calls.pop(call, (day, 0))
                 days[counted] += amount - reserved
@@ -89,6 +97,8 @@ def event_of(what: str, name: int, amount: int, day: int) -> Event:
     at, reservation = MOMENT + timedelta(days=day), "" if what == "unreserved" else f"r{name}"
     if what == "reserve":
         return happened.Reserved(at=at, reservation=reservation, microusd=amount)
+    if what == "charge":
+        return happened.Charged(at=at, reservation=reservation, microusd=amount)
     if what == "fail":
         return happened.StepFailed(
             at=at, name="n", key="k", attempt=1, error="x", reservation=reservation, microusd=amount

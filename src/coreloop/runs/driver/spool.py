@@ -1,0 +1,52 @@
+"""What a command reported, in a file that outlives the driver, until the run has booked it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.runs.driver.spending import Lines, Reports
+
+_ALLOCATED_BYTES: Final = 1 << 16
+"""Written before the command starts: a disk that fills up meanwhile still has room for its reports."""
+_CHUNK_BYTES: Final = 1 << 20
+
+
+def spool_file(runs_dir: Path, run_id: str) -> Path:
+    """Return the file of a run's reports; it exists while they are not booked."""
+    return runs_dir / "spending" / f"{run_id}.jsonl"
+
+
+@contextmanager
+def open_spool(path: Path) -> Iterator[int]:
+    """Empty the file for another execution, for `coreloop.runs.driver.keeper`.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be written.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, flags, 0o600)
+        os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def read_spool(path: Path) -> Reports:
+    """Read the reports of an execution whose driver died; none without the file."""
+    reports = Reports()
+    lines = Lines(reports)
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        while data := file.read(_CHUNK_BYTES):
+            lines.add(data)
+    lines.end()
+    return reports
