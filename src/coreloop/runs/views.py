@@ -13,8 +13,8 @@ import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import write_private
-from coreloop.runs.agent.status_line import FILE_NAME as STATUS
-from coreloop.runs.agent.status_line import status_line
+from coreloop.runs.agent.session_file import FOLDER as AGENTS
+from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.reflexion import Reflexion
@@ -26,7 +26,7 @@ from coreloop.runs.ulid import is_ulid
 FOLDER: Final = ".research"
 """In the project's folder; ``init`` keeps it out of git."""
 CURRENT: Final = "current"
-_STATE: Final = "state.json"
+STATE: Final = "state.json"
 _NOTHING_LEARNT: Final = Reflexion()
 _NO_ITERATIONS: Final[Mapping[int, Sequence[Event]]] = MappingProxyType({})
 
@@ -54,7 +54,7 @@ def private_session(root: Path, run_id: str) -> Path:
     """
     folder = session_folder(root, run_id)
     for path in (root / FOLDER, folder.parent, folder):
-        _make_private(path)
+        make_private(path)
     return folder
 
 
@@ -84,8 +84,9 @@ def write_views(
         The folder or a file cannot be written; every file is whole, old or new.
     """
     folder = private_session(root, state.run_id)
+    if not state.drives_itself:  # otherwise the commit wrote it, and another one may have come since
+        write_state(root, state)
     contents = {
-        _STATE: _json(state_json(state)),
         "search_history.json": _json(state.search_history),
         "reflexion.json": _json(reflexion.view()),
         **kind_named(state.kind).views(state),
@@ -94,11 +95,23 @@ def write_views(
         contents[f"archival/iteration_{number:03d}.json"] = _json(
             [msgspec.to_builtins(event) for event in events]
         )
+    for parent in {(folder / name).parent for name in contents} - {folder}:
+        make_private(parent)
     for name, content in contents.items():
         write_private(folder / name, content)
     _link(root / FOLDER / CURRENT, Path("sessions", state.run_id))
-    _link(root / FOLDER / _STATE, Path(CURRENT, _STATE))
-    write_private(root / FOLDER / STATUS, status_line(state))
+    _link(root / FOLDER / STATE, Path(CURRENT, STATE))
+
+
+def write_state(root: Path, state: State) -> None:
+    """Write the state of a run for people and skills.
+
+    Raises
+    ------
+    WorkspaceError
+        See `write_views`.
+    """
+    write_private(private_session(root, state.run_id) / STATE, _json(state_json(state)))
 
 
 class Viewer:
@@ -153,12 +166,15 @@ def remove_views(root: Path, run_id: str) -> None:
         A file cannot be removed.
     """
     folder, current = session_folder(root, run_id), root / FOLDER / CURRENT
+    for above in (root / FOLDER, folder.parent, root / FOLDER / AGENTS):
+        _refuse_link(above)
     try:
+        for file in (root / FOLDER / AGENTS).glob("*.json"):
+            remove_session(file, run_id)
         if current.is_symlink() and current.readlink().name == run_id:
-            for link in (root / FOLDER / _STATE, current):
+            for link in (root / FOLDER / STATE, current):
                 if link.is_symlink():
                     link.unlink()
-            (root / FOLDER / STATUS).unlink(missing_ok=True)
         if folder.is_symlink() or folder.is_file():
             folder.unlink()
         elif folder.exists():
@@ -171,14 +187,25 @@ def _json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _make_private(folder: Path) -> None:
-    if folder.is_symlink():  # a repository could bring one that leads elsewhere
-        raise WorkspaceError("is a symbolic link; replace it by a folder", path=folder)
+def make_private(folder: Path) -> None:
+    """Create a folder of views, readable only by you.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be created, or it is a symbolic link.
+    """
+    _refuse_link(folder)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:
         raise WorkspaceError(f"cannot be used ({error.strerror})", path=folder) from error
+
+
+def _refuse_link(folder: Path) -> None:
+    if folder.is_symlink():  # a repository or a command could make one that leads elsewhere
+        raise WorkspaceError("is a symbolic link; replace it by a folder", path=folder)
 
 
 def _link(link: Path, target: Path) -> None:

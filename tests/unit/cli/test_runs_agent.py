@@ -140,16 +140,17 @@ def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
 
 
 def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Path):
-    status = project / ".research" / "status.json"
+    agents = project / ".research" / "agents"
     run_id = runs("open", "-", CLAUDE_CODE_SESSION_ID="s1", report="why?").output.strip()
-    assert json.loads(status.read_bytes())["session"] == "s1"
+    assert json.loads((agents / "s1.json").read_bytes())["session"] == "s1"
     runs("next", run_id, "--session", "s2")
+    assert [path.name for path in agents.iterdir()] == ["s2.json"]
+    status = agents / "s2.json"
     assert json.loads(status.read_bytes())["session"] == "s2"
     runs("record", report={"sub_questions": ["one?"]})
     facts = json.loads(status.read_bytes())
     assert (facts["session"], facts["iteration"], facts["goes_on"]) == ("s2", 1, True)
     runs("stop")
-    runs("next")
     assert json.loads(status.read_bytes())["goes_on"] is False
 
 

@@ -93,7 +93,6 @@ def test_the_links_lead_to_the_newest_run(tmp_path: Path):
         "current",
         "sessions",
         "state.json",
-        "status.json",
     ]
 
 
@@ -148,7 +147,6 @@ def test_folders_in_place_of_the_links_leave_no_temporary_files(tmp_path: Path):
         "current",
         "sessions",
         "state.json",
-        "status.json",
     ]
 
 

@@ -14,6 +14,7 @@ from coreloop.runs.driver.driven import Plan
 from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
 from coreloop.runs.driver.process import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
+from coreloop.runs.views import make_private
 from coreloop.text import printable
 
 RATE_LIMITED: Final = 75
@@ -122,9 +123,10 @@ def output_file(session: Path, number: int) -> Path:
 
 
 def keep_output(file: Path, content: bytes) -> None:
-    """Write the output of an iteration, and remove the oldest files."""
+    """Write the output of an iteration, and remove the oldest files; a link to another folder is refused."""
+    make_private(file.parent)
     write_private(file, content)
-    files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.stat().st_mtime_ns)
+    files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.lstat().st_mtime_ns)
     for old in files[:-KEPT_FILES]:
         with suppress(OSError):
             old.unlink()

@@ -5,18 +5,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from zlib import crc32
 
 from coreloop.database import Database
 from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
+    CONTROL,
     VERSION,
     Charged,
     ChildSpent,
     Created,
+    Ended,
     Event,
+    IterationCommitted,
+    Narrowed,
+    Opened,
     Reserved,
     Settled,
     StepCommitted,
@@ -32,6 +37,8 @@ from coreloop.text import printable
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
+_CHANGES_STATUS: Final = (*CONTROL, Ended)
+_PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
 _AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT runs.run_id, status, stop_reason, iteration, microusd, tokens, updated_at, version, event
@@ -47,6 +54,13 @@ SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + exclude
 """
 
 
+class Publish(Protocol):
+    """Writes what other programs read of a run, inside the commit: `coreloop.runs.published.publish`."""
+
+    def __call__(self, events: Sequence[Event], *, new: int) -> None:
+        """Write it."""
+
+
 class SqlStore(ABC):
     """A store in a database, see `coreloop.runs.stores.store.Store`. Threads take turns.
 
@@ -54,6 +68,7 @@ class SqlStore(ABC):
     """
 
     parent = ""
+    publish: Publish | None = None
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -72,6 +87,7 @@ class SqlStore(ABC):
             )
             if is_new:
                 self._insert(created.run_id, [created, *events], after=0)
+                self._tell(created.run_id, [created, *events])
 
     def append(
         self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
@@ -81,6 +97,7 @@ class SqlStore(ABC):
             if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
                 self._account(run_id, events, per_day)
+                self._tell(run_id, events)
                 return []
         return list(self.read(run_id, after=after))
 
@@ -168,6 +185,15 @@ class SqlStore(ABC):
             changed = change(bytes(before) or None)
             self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
         return changed
+
+    def _tell(self, run_id: str, events: Sequence[Event]) -> None:
+        """Publish what is being committed, if it is of interest outside the process that works on the run."""
+        if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
+            return
+        _, created = next(self.read(run_id))
+        drives_itself = isinstance(created, Created) and created.drives_itself
+        if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
+            self.publish([event for _, event in self.read(run_id)], new=len(events))
 
     def _newest(self, run_id: str, lock: str = "") -> int:
         statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime
+from functools import partial
 from typing import Final, Protocol
 
 from coreloop.project.workspace import Workspace
@@ -126,14 +127,16 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     MissingExtraError
         Postgres needs an extra.
     """
+    from coreloop.runs.published import publish
+
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.runs.stores.postgres import postgres_store
 
         with postgres_store(address) as postgres:
-            postgres.parent = driving_run(environ)
+            postgres.parent, postgres.publish = driving_run(environ), partial(publish, workspace.root)
             yield postgres
         return
     workspace.keep_private(workspace.runs_dir)
     with sqlite_store(workspace.runs_dir / FILE_NAME) as store:
-        store.parent = driving_run(environ)
+        store.parent, store.publish = driving_run(environ), partial(publish, workspace.root)
         yield store

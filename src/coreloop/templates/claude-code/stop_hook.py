@@ -1,9 +1,9 @@
 """Stop hook of Claude Code, written by `dartlab-coreloop runs install claude-code`.
 
-Keeps the session at work whose run goes on, as .research/status.json says. Standard library only.
+Keeps the session at work whose run goes on, as .research/agents/SESSION.json says. Standard library only.
 """
 
-# ruff: noqa: PTH108, PTH113, PTH118, PTH123
+# ruff: noqa: PTH108, PTH113, PTH114, PTH118, PTH123
 # os.path, since pathlib takes longer to import than the hook takes to run
 import json
 import os
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEASE_S = 1800.0
+SKEW_S = 60.0  # a file server's clock may be ahead; a time further in the future is no sign of life
+MOST_BLOCKS = 3  # without an iteration in between, for a harness that never sends stop_hook_active
 
 
 def main(arguments: list[str], stdin: bytes) -> str:
@@ -23,18 +25,31 @@ def main(arguments: list[str], stdin: bytes) -> str:
     given = json.loads(stdin)
     if not isinstance(given, dict):
         raise TypeError("the input is not an object")
-    folder = os.path.join(os.environ.get("CLAUDE_PROJECT_DIR") or given.get("cwd") or ".", ".research")
-    path = os.path.join(folder, "status.json")
+    session = given.get("session_id")
+    project = os.environ.get("CLAUDE_PROJECT_DIR") or given.get("cwd") or "."
+    folder = os.path.join(project, ".research", "agents")
+    if not session or not isinstance(session, str) or os.path.islink(folder):
+        return ""
+    path = os.path.join(folder, file_name(session))
     if not os.path.isfile(path):  # also not a pipe, which would keep the session waiting
         return ""
     with open(path, encoding="utf-8") as file:
         age_s = time.time() - os.fstat(file.fileno()).st_mtime
         status = json.load(file)
-    if age_s > lease_s or not goes_on(status) or given.get("background_tasks"):
+    if not -SKEW_S <= age_s <= lease_s or not goes_on(status) or given.get("background_tasks"):
         return ""
-    if not status["session"] or status["session"] != given.get("session_id"):
+    if status["session"] != session:
         return ""
-    return block(folder, status, is_repeated=bool(given.get("stop_hook_active")))
+    return block(path[: -len("json")] + "block", status, is_repeated=bool(given.get("stop_hook_active")))
+
+
+def file_name(session: str) -> str:
+    """Return the name of a session's file, as coreloop writes it."""
+    if session.isascii() and session.replace("-", "").replace("_", "").isalnum() and len(session) <= 100:
+        return session + ".json"
+    import hashlib
+
+    return "x" + hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:32] + ".json"
 
 
 def goes_on(status: "dict[str, Any]") -> bool:
@@ -44,38 +59,40 @@ def goes_on(status: "dict[str, Any]") -> bool:
         status["status"] == "running"
         and status["goes_on"] is True
         and status["iteration"] < status["max_iterations"]
+        and (status["budget_usd"] is None or status["cost_usd"] < status["budget_usd"])
         and (deadline_at is None or time.time() < deadline_at)
     )
 
 
-def block(folder: str, status: "dict[str, Any]", is_repeated: bool) -> str:
-    """Build the decision; a second one in the same turn needs progress since the first."""
-    path = os.path.join(folder, "last-block.json")
+def block(path: str, status: "dict[str, Any]", is_repeated: bool) -> str:
+    """Build the decision; a second one in the same turn, and a fourth one, needs progress since the first."""
     now = [status["run_id"], status["iteration"]]
-    if is_repeated and last_block(path) == now:
+    number = blocks(path, now) + 1
+    if number > (1 if is_repeated else MOST_BLOCKS):
         return ""
     if os.path.lexists(path):  # a pipe would keep the session waiting, a link would lead elsewhere
         os.unlink(path)
     with open(path, "x", encoding="utf-8") as file:
-        json.dump(now, file)
-    run_id, number = now[0], now[1] + 1
+        json.dump([*now, number], file)
+    run_id = now[0]
     reason = (
-        f"Run {run_id} goes on with iteration {number} of {status['max_iterations']}: {status['next']}. "
+        f"Run {run_id} goes on with iteration {now[1] + 1} of {status['max_iterations']}: {status['next']}. "
         f"Run dartlab-coreloop runs next {run_id}, do what it says, and pipe the report to "
         f"dartlab-coreloop runs record {run_id}."
     )
     return json.dumps({"decision": "block", "reason": reason})
 
 
-def last_block(path: str) -> "Any":
-    """Return the run and the iteration of the last block, or None."""
+def blocks(path: str, now: "list[Any]") -> int:
+    """Return how often this iteration was blocked for already."""
     if not os.path.isfile(path):
-        return None
+        return 0
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except ValueError:
-        return None
+            *last, number = json.load(file)
+    except (ValueError, TypeError):
+        return 0
+    return number if last == now and isinstance(number, int) else 0
 
 
 if __name__ == "__main__":

@@ -11,13 +11,8 @@ from typing import Any
 import pytest
 
 import coreloop
-from coreloop.runs.agent.status_line import status_line
-from coreloop.runs.create import create_run
-from coreloop.runs.events import Opened, Planned
-from coreloop.runs.fold import fold
-from coreloop.runs.stores.sqlite import sqlite_store
-from coreloop.runs.views import write_views
-from happenings import AT, RUN_ID, created
+from coreloop.runs.agent.session_file import session_file
+from happenings import RUN_ID
 
 HOOK = Path(coreloop.__file__).parent / "templates" / "claude-code" / "stop_hook.py"
 STATUS = {
@@ -27,6 +22,8 @@ STATUS = {
     "goes_on": True,
     "iteration": 2,
     "max_iterations": 9,
+    "cost_usd": 0.5,
+    "budget_usd": 10.0,
     "deadline_at": None,
     "next": "answer q1",
 }
@@ -59,13 +56,13 @@ def stop(project: Path, given: Any = GIVEN) -> subprocess.CompletedProcess[str]:
 
 
 def write(project: Path, status: Any, *, age_s: float = 0, last: Any = None) -> None:
-    folder = project / ".research"
-    folder.mkdir()
-    path = folder / "status.json"
+    folder = project / ".research" / "agents"
+    folder.mkdir(parents=True)
+    path = folder / "s1.json"
     path.write_text(status if isinstance(status, str) else json.dumps(status))
     os.utime(path, (time.time() - age_s, time.time() - age_s))
     if last is not None:
-        (folder / "last-block.json").write_text(last if isinstance(last, str) else json.dumps(last))
+        (folder / "s1.block").write_text(last if isinstance(last, str) else json.dumps(last))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +71,10 @@ def write(project: Path, status: Any, *, age_s: float = 0, last: Any = None) -> 
         pytest.param({}, {}, {}, BLOCKS, id="a run of this session goes on"),
         pytest.param(None, {}, {}, ENDS, id="no run"),
         pytest.param({"session": "s2"}, {}, {}, ENDS, id="another session's run"),
-        pytest.param({"session": ""}, {}, {}, ENDS, id="a driver's run"),
+        pytest.param({"cost_usd": 10.0}, {}, {}, ENDS, id="the budget is spent"),
+        pytest.param({"cost_usd": 99.0, "budget_usd": None}, {}, {}, BLOCKS, id="no budget"),
+        pytest.param({}, {}, {"age_s": -30}, BLOCKS, id="a clock that is ahead"),
+        pytest.param({}, {}, {"age_s": -3_600}, ENDS, id="a status from the future"),
         pytest.param({"session": ""}, {"session_id": ""}, {}, ENDS, id="no session at all"),
         pytest.param({"status": "completed", "goes_on": False}, {}, {}, ENDS, id="completed"),
         pytest.param({"status": "stopped_by_user", "goes_on": False}, {}, {}, ENDS, id="stopped by a person"),
@@ -90,24 +90,25 @@ def write(project: Path, status: Any, *, age_s: float = 0, last: Any = None) -> 
         pytest.param(
             {},
             {"stop_hook_active": True},
-            {"last": [RUN_ID, 2]},
+            {"last": [RUN_ID, 2, 1]},
             ENDS,
             id="again, without an iteration since",
         ),
         pytest.param(
-            {}, {"stop_hook_active": True}, {"last": [RUN_ID, 1]}, BLOCKS, id="again, an iteration further"
+            {}, {"stop_hook_active": True}, {"last": [RUN_ID, 1, 1]}, BLOCKS, id="again, an iteration further"
         ),
         pytest.param(
             {},
             {"stop_hook_active": True},
-            {"last": ["other", 2]},
+            {"last": ["other", 2, 1]},
             BLOCKS,
             id="again, but another run's block",
         ),
-        pytest.param({}, {}, {"last": [RUN_ID, 2]}, BLOCKS, id="a new turn without an iteration since"),
+        pytest.param({}, {}, {"last": [RUN_ID, 2, 1]}, BLOCKS, id="a new turn without an iteration since"),
         pytest.param(
             {}, {"stop_hook_active": True}, {"last": "{"}, BLOCKS, id="a torn file of the last block"
         ),
+        pytest.param({}, {}, {"last": [RUN_ID, 2, 3]}, ENDS, id="three blocks without an iteration"),
         pytest.param({}, "", {}, FAILS, id="no input"),
         pytest.param({}, "[]", {}, FAILS, id="input of another shape"),
         pytest.param("{", {}, {}, FAILS, id="a torn status"),
@@ -141,22 +142,22 @@ def test_each_iteration_is_blocked_for_once_per_turn(tmp_path: Path):
     assert json.loads(stop(tmp_path).stdout)["decision"] == "block"
     again = GIVEN | {"stop_hook_active": True}
     assert stop(tmp_path, again).stdout == ""
-    (tmp_path / ".research" / "status.json").write_text(json.dumps(STATUS | {"iteration": 3}))
+    (tmp_path / ".research" / "agents" / "s1.json").write_text(json.dumps(STATUS | {"iteration": 3}))
     assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
     assert stop(tmp_path, again).stdout == ""
 
 
 def test_a_hook_that_cannot_note_its_block_does_not_block(tmp_path: Path):
     write(tmp_path, STATUS)
-    (tmp_path / ".research" / "last-block.json").mkdir()
+    (tmp_path / ".research" / "agents" / "s1.block").mkdir()
     done = stop(tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "IsADirectoryError" in done.stderr
 
 
 def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
-    (tmp_path / ".research").mkdir()
-    os.mkfifo(tmp_path / ".research" / "status.json")
+    (tmp_path / ".research" / "agents").mkdir(parents=True)
+    os.mkfifo(tmp_path / ".research" / "agents" / "s1.json")
     ended = stop(tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
@@ -164,7 +165,7 @@ def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
 @pytest.mark.parametrize("is_repeated", [False, True])
 def test_a_pipe_or_a_link_as_the_last_block_is_replaced(is_repeated: bool, tmp_path: Path):
     write(tmp_path, STATUS)
-    note, other = tmp_path / ".research" / "last-block.json", tmp_path / "other"
+    note, other = tmp_path / ".research" / "agents" / "s1.block", tmp_path / "other"
     other.write_text("kept")
     os.mkfifo(note)
     again = GIVEN | {"stop_hook_active": is_repeated}
@@ -172,28 +173,83 @@ def test_a_pipe_or_a_link_as_the_last_block_is_replaced(is_repeated: bool, tmp_p
     note.unlink()
     note.symlink_to(other)
     assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
-    assert (other.read_text(), json.loads(note.read_text())) == ("kept", [RUN_ID, 2])
+    assert (other.read_text(), json.loads(note.read_text())) == ("kept", [RUN_ID, 2, 1])
 
 
-def test_the_hook_reads_what_a_commit_writes(tmp_path: Path):
-    asked = Planned(at=AT, sub_questions=("왜?",))
-    own = fold([created(drives_itself=True), Opened(at=AT, owner="s1"), asked])
-    write_views(tmp_path, own)
-    line = (tmp_path / ".research" / "status.json").read_bytes()
-    assert (line, line.count(b"\n")) == (status_line(own), 1)
-    assert "answer q1, 왜?, with a source" in json.loads(stop(tmp_path).stdout)["reason"]
-    write_views(tmp_path, fold([created(), Opened(at=AT, owner="s1"), asked]))
-    assert stop(tmp_path).stdout == ""
+def test_a_harness_that_never_says_that_it_was_blocked_is_blocked_three_times(tmp_path: Path):
+    write(tmp_path, STATUS)
+    given = {name: value for name, value in GIVEN.items() if name != "stop_hook_active"}
+    assert [bool(stop(tmp_path, given).stdout) for _ in range(15)] == [True] * 3 + [False] * 12
 
 
-def test_the_status_of_a_forgotten_run_is_removed(tmp_path: Path):
-    from coreloop.runs.views import remove_views
+def runs(project: Path, *words: str, session: str = "", stdin: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "coreloop", "runs", *words],
+        cwd=project,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "", "CORELOOP_RUN": ""},
+    )
+    return done.stdout.strip()
 
-    with sqlite_store(tmp_path / "runs.db") as store:
-        run_id = create_run(store, "why?", kind="agent", drives_itself=True)
-    write_views(tmp_path, fold([created(run_id=run_id, drives_itself=True)]))
-    remove_views(tmp_path, run_id)
-    assert not (tmp_path / ".research" / "status.json").exists()
+
+def installed(project: Path, session: str) -> str:
+    """What the installed hook prints for the JSON of a harness."""
+    (entry,) = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]["Stop"]
+    done = subprocess.run(
+        ["sh", "-c", entry["hooks"][0]["command"]],
+        input=json.dumps(GIVEN | {"session_id": session, "cwd": str(project)}),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "CLAUDE_PROJECT_DIR": str(project)},
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("verb", ["stop", "pause", "complete"])
+@pytest.mark.parametrize("session", ["0e639165-79b1-4bd4-bb0f-4cb4c15115d4", "../세션 1"])
+def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path):
+    runs(tmp_path, "install", "claude-code", "--confirm")
+    run_id = runs(tmp_path, "open", "why?", session=session)
+    other = runs(tmp_path, "open", "who?", session="other")
+    assert run_id in installed(tmp_path, session)
+    runs(tmp_path, verb, run_id)
+    assert installed(tmp_path, session) == ""
+    assert other in installed(tmp_path, "other")  # two sessions do not disturb each other
+    status = {"stop": "stopped_by_user", "pause": "paused", "complete": "completed"}[verb]
+    state = tmp_path / ".research" / "sessions" / run_id / "state.json"
+    assert json.loads(state.read_text())["status"] == status
+    if verb == "pause":
+        runs(tmp_path, "resume", run_id)
+        assert run_id in installed(tmp_path, session)
+
+
+def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Path):
+    runs(tmp_path, "install", "claude-code", "--confirm")
+    run_id = runs(tmp_path, "open", "why?", session="s1")
+    runs(tmp_path, "next", run_id, session="s2")
+    assert (installed(tmp_path, "s1"), run_id in installed(tmp_path, "s2")) == ("", True)
+
+
+def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Path):
+    runs(tmp_path, "install", "claude-code", "--confirm")
+    first, second = (runs(tmp_path, "open", question, session="s1") for question in ("why?", "who?"))
+    runs(tmp_path, "stop", first)
+    assert second in installed(tmp_path, "s1")
+    runs(tmp_path, "forget", second, "--confirm")
+    assert list((tmp_path / ".research" / "agents").glob("*.json")) == []
+    assert installed(tmp_path, "s1") == ""
+
+
+def test_the_hook_finds_the_file_that_coreloop_writes(tmp_path: Path):
+    for session in ("s1", "a_b-C", "x" * 200, "../x", "세션", "a.b", "\ud800"):
+        code = f"import sys; sys.argv = ['x']; exec(open({str(HOOK)!r}).read(), names := {{'__name__': 'h'}})"
+        code += f"; print(names['file_name']({session!r}))"
+        named = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert tmp_path / named.stdout.strip() == session_file(tmp_path, session)
 
 
 def test_the_hook_imports_nothing_but_small_modules_of_the_standard_library():

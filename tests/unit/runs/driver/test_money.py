@@ -67,7 +67,8 @@ def test_what_a_report_claims_before_a_kill_is_booked(tmp_path: Path):
 
 
 def test_a_command_that_breaks_the_kept_output_has_paid_already(tmp_path: Path):
-    script = f"{WORK}; echo '{{\"usd\": 0.6}}'; cd .research/sessions/$CORELOOP_RUN; rm -rf output; echo x > output"
+    pay = f"{WORK}; echo '{{\"usd\": 0.6}}'"
+    script = f"{pay}; cd .research/sessions/$CORELOOP_RUN; rm -rf output; echo x > output"
     run_id = begin(tmp_path, script, max_iterations=3)
     with pytest.raises(Exception, match="output"):
         go_on(tmp_path, run_id)

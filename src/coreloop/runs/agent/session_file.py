@@ -1,0 +1,114 @@
+"""``.research/agents/SESSION.json``: one line about a session's run, for the Stop hook of its agent."""
+
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from coreloop.errors import WorkspaceError
+from coreloop.files import read_file, write_private
+from coreloop.runs.decide import Continue, decide, seconds_left
+from coreloop.runs.state import State
+
+FOLDER: Final = "agents"
+"""Below ``.research``."""
+_NAME_CHARS: Final = 100
+_NEXT_CHARS: Final = 300
+
+
+def session_file(folder: Path, session: str) -> Path:
+    """Return a session's file; the hook, which cannot import this, finds it by the same rule."""
+    is_plain = session.isascii() and session.replace("-", "").replace("_", "").isalnum()
+    if not is_plain or len(session) > _NAME_CHARS:
+        session = "x" + sha256(session.encode("utf-8", "replace")).hexdigest()[:32]
+    return folder / f"{session}.json"
+
+
+def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -> None:
+    """Write the file of a run's session, and remove that of the session that the run had before.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    state : State
+        Of a run that drives itself.
+    before : str
+        The session before the events that are written, "" for none.
+    is_newest : bool
+        Whether the session now works on this run; otherwise the file of another run of it stays.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be written.
+    """
+    if before != state.owner:
+        remove_session(session_file(folder, before), state.run_id)
+    if state.owner:
+        path = session_file(folder, state.owner)
+        if is_newest or run_of(path) in {None, state.run_id}:
+            write_private(path, session_line(state))
+
+
+def remove_session(path: Path, run_id: str) -> None:
+    """Remove a session's file, and the hook's note beside it, if it is about a run."""
+    if run_of(path) == run_id:
+        for file in (path, path.with_suffix(".block")):
+            file.unlink(missing_ok=True)
+
+
+def run_of(path: Path) -> str | None:
+    """Return the run that a session's file is about; None without a file that can be read."""
+    with suppress(WorkspaceError, ValueError):
+        status = orjson.loads(read_file(path))
+        if isinstance(status, dict):
+            return str(status.get("run_id"))
+    return None
+
+
+def session_line(state: State, now: datetime | None = None) -> bytes:
+    """Build the content of the file.
+
+    Parameters
+    ----------
+    state : State
+        After a commit.
+    now : datetime or None
+        None for the time of the run's last event.
+
+    Returns
+    -------
+    bytes
+        ``{"run_id", "session", "status", "goes_on", "iteration", "max_iterations", "cost_usd", "budget_usd",
+        "deadline_at", "next"}`` and a newline. ``deadline_at`` is in seconds of the Unix time.
+    """
+    now = now or state.clock
+    left = seconds_left(state, now)
+    facts: dict[str, Any] = {
+        "run_id": state.run_id,
+        "session": state.owner,
+        "status": state.status,
+        "goes_on": isinstance(decide(state, now), Continue),
+        "iteration": state.iteration,
+        "max_iterations": state.limits.max_iterations,
+        "cost_usd": state.spent.usd,
+        "budget_usd": state.limits.usd,
+        "deadline_at": None if left is None else now.timestamp() + left - state.limits.answer.seconds,
+        "next": next_work(state)[:_NEXT_CHARS],
+    }
+    return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def next_work(state: State) -> str:
+    """Say in a line what the next iteration is about."""
+    part = next((part for part in state.sub_questions if part.is_open), None)
+    if part is None and state.sub_questions:
+        return "look for evidence against the findings, or add a sub-question"
+    if part is None:
+        return "split the question into sub-questions"
+    planned = f"; planned: {state.next_actions[0]}" if state.next_actions else ""
+    return f"answer {part.id}, {part.text}, with a source{planned}"
