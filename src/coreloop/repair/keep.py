@@ -117,15 +117,21 @@ def forget(
 ) -> State:
     """Remove a run, and what people said of its answer; see `coreloop.runs.manage.forget_run`.
 
-    The record of an answer stays in the log of requests.
+    The record of an answer stays in the log of requests, which has a retention of its own.
     """
     state = forget_run(workspace, store, run_id, confirm=confirm)
-    if confirm and has_repair_store(workspace, environ):
+    if confirm:
+        forget_answer(workspace, state, environ=environ)  # also of a run whose kind cannot be read
+    return state
+
+
+def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
+    """Remove what the tables of repair and the verdicts have of a run."""
+    if has_repair_store(workspace, environ):
         with open_repair_store(workspace, environ=environ) as tables:
             for feedback in tables.feedback_of(state.run_id):
                 take_back_judgment(workspace.judgments_dir, judgment_of(feedback))
             tables.forget_answer(state.run_id, state.question)
-    return state
 
 
 def _require_files(environ: Mapping[str, str], tool: str) -> None:

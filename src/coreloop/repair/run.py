@@ -95,6 +95,7 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk, *, run_id: str =
         limits=limits,
         first=[(ASKED, msgspec.to_builtins(whole))],
         run_id=run_id,
+        origin=asked.mends,
     )
 
 

@@ -27,6 +27,7 @@ def create_run(
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
+    origin: str = "",
     clock: Clock | None = None,
     random: Callable[[int], bytes] = os.urandom,
 ) -> str:
@@ -52,6 +53,8 @@ def create_run(
         Names and data of `Noted` events that the run begins with.
     run_id : str
         A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
+    origin : str
+        The run that this one answers again, "" for none; it is forgotten with it.
     clock : Clock or None
         None for the machine's.
     random : callable
@@ -85,6 +88,7 @@ def create_run(
             searches=searches,
             drives_itself=drives_itself,
             parent=store.parent,
+            origin=origin,
         ),
         *(Noted(at=now, name=name, data=data) for name, data in first),
     )

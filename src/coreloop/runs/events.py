@@ -42,6 +42,7 @@ class Created(_Event, frozen=True, tag="created"):
     searches: bool = True
     drives_itself: bool = False
     parent: str = ""
+    origin: str = ""
 
 
 class Opened(_Event, frozen=True, tag="opened"):

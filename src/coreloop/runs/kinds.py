@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from coreloop.project.workspace import Workspace
 from coreloop.runs.state import State
 
 Fold = Callable[[dict[str, Any], str, Any], None]
@@ -15,6 +16,14 @@ Views = Callable[[State], Mapping[str, bytes]]
 
 
 def _ignore(_extra: dict[str, Any], _name: str, _data: Any) -> None:
+    pass
+
+
+Forget = Callable[[Workspace, State], None]
+"""Removes what a kind keeps of a run outside the store of runs; called again, it changes nothing."""
+
+
+def _keeps_nothing(_workspace: Workspace, _state: State) -> None:
     pass
 
 
@@ -38,6 +47,8 @@ class Kind:
         Adds a `Noted` event to them. Must not fail, and must depend on its arguments only.
     views : callable
         Makes the kind's files of `coreloop.runs.views` after a committed iteration: name to content.
+    forget : callable
+        Removes what the kind keeps of a run elsewhere.
     """
 
     name: str
@@ -45,6 +56,7 @@ class Kind:
     initial: Callable[[], dict[str, Any]] = dict
     fold: Fold = _ignore
     views: Views = _no_files
+    forget: Forget = _keeps_nothing
 
 
 _KINDS: Final[dict[str, Kind]] = {}

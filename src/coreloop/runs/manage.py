@@ -1,6 +1,7 @@
 """What people do with runs, one function each, for every shell."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -8,17 +9,19 @@ from typing import Any, get_args
 import msgspec
 import orjson
 
-from coreloop.errors import RunError, RunNotFoundError, RunStoreError, UsageError
+from coreloop.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.files import write_private
 from coreloop.project.workspace import Workspace
 from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, Status
+from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
+from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views
+from coreloop.runs.views import remove_views, reports_file, write_reflexion
 from coreloop.text import printable
 
 
@@ -35,6 +38,7 @@ def begin_run(
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
+    origin: str = "",
 ) -> str:
     """Create a run with the project's settings, and forget runs that are older than they allow.
 
@@ -44,7 +48,7 @@ def begin_run(
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
     store : Store
         Of the workspace.
-    question, kind, mode, limits, is_priced, drives_itself, first, run_id
+    question, kind, mode, limits, is_priced, drives_itself, first, run_id, origin
         As for `coreloop.runs.create.create_run`.
     now : datetime
         With a zone.
@@ -74,6 +78,7 @@ def begin_run(
         drives_itself=drives_itself,
         first=first,
         run_id=run_id,
+        origin=origin,
     )
 
 
@@ -184,7 +189,10 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
 
 
 def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confirm: bool) -> State:
-    """Remove a run whole: its events, results and views; returns the state that it had.
+    """Remove a run whole, and the runs that are derived from it; returns the state that it had.
+
+    Their events, results, views and reports go, what their kinds keep elsewhere, and what other runs learnt
+    from them.
 
     Parameters
     ----------
@@ -200,17 +208,40 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
     Raises
     ------
     RunNotFoundError, RunBusyError
-        The store has no such run, or a process works on it.
+        The store has no such run, or a process works on it or on a derived run.
     """
     run_id = named_run(store, run_id)
     if not confirm:
         return read_run(store, run_id)
     state = _last_state(store, run_id)
-    with store.hold(run_id):  # a run at work keeps its views
-        # views first: a process that is killed in between leaves a run that can be forgotten again
-        remove_views(workspace.root, run_id)
-    store.forget(run_id)
+    for each in reversed([run_id, *store.derived(run_id)]):
+        _remove(workspace, store, each)
     return state
+
+
+def _remove(workspace: Workspace, store: Store, run_id: str) -> None:
+    state = _last_state(store, run_id)
+    with store.hold(run_id):  # a run at work keeps its views
+        # the run last: a process that is killed in between leaves a run that can be forgotten again
+        remove_views(workspace.root, run_id)
+        reports_file(workspace.runs_dir, run_id).unlink(missing_ok=True)
+        kind_named(state.kind).forget(workspace, state)
+        _unlearn(workspace, store, state)
+    store.forget(run_id)
+
+
+def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
+    """Remove what the runs of a kind learnt from a run, also from the views of the others."""
+    learnt = store.reflexion(state.kind)
+    if learnt is None:
+        return
+
+    def without(known: bytes | None) -> bytes:
+        return (Reflexion.from_json(known) if known else Reflexion()).without(state.run_id).to_json()
+
+    rest = Reflexion.from_json(store.change_reflexion(state.kind, without))
+    for row in store.runs(kind=state.kind):
+        write_reflexion(workspace.root, row.run_id, rest)
 
 
 def _last_state(store: Store, run_id: str) -> State:
@@ -224,11 +255,14 @@ def _last_state(store: Store, run_id: str) -> State:
 
 
 def forget_expired(workspace: Workspace, store: Store, *, now: datetime) -> list[str]:
-    """Remove the runs in which nothing has happened for ``retention_days``; returns their ids."""
+    """Remove the runs in which nothing has happened for ``retention_days``, and what is derived from them.
+
+    Runs that a process works on stay. Returns the ids of the expired ones.
+    """
     days = workspace.settings.retention_days
-    if days is None:
-        return []
-    forgotten = store.forget_before(now - timedelta(days=days))
-    for run_id in forgotten:
-        remove_views(workspace.root, run_id)
+    forgotten = []
+    for run_id in [] if days is None else store.untouched_since(now - timedelta(days=days)):
+        with suppress(RunBusyError, RunNotFoundError):  # at work, or gone with the run it is derived from
+            forget_run(workspace, store, run_id, confirm=True)
+            forgotten.append(run_id)
     return forgotten

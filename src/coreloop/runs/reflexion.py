@@ -143,6 +143,21 @@ class Reflexion:
         )
         return self.merge(Reflexion(solved, (SuccessPattern(strategy, where, (after,)),)))
 
+    def without(self, run_id: str) -> "Reflexion":
+        """Return what is known without a run; a strategy that no other run used is unknown then."""
+        patterns = (
+            SuccessPattern(
+                pattern.strategy,
+                tuple(known for known in pattern.situations if known.run_id != run_id),
+                tuple(uses for uses in pattern.runs if uses.run_id != run_id),
+            )
+            for pattern in self.success_patterns
+        )
+        return Reflexion(
+            tuple(failure for failure in self.failures if failure.run_id != run_id),
+            tuple(pattern for pattern in patterns if pattern.runs),
+        )
+
     def similar(self, situation: str, *, limit: int = 3) -> Advice:
         """Return what is known of the closest situations; patterns also rank by their success rate."""
         words = read_query(situation)

@@ -27,6 +27,7 @@ FOLDER: Final = ".research"
 """In the project's folder; ``init`` keeps it out of git."""
 CURRENT: Final = "current"
 STATE: Final = "state.json"
+_REFLEXION: Final = "reflexion.json"
 _NOTHING_LEARNT: Final = Reflexion()
 _NO_ITERATIONS: Final[Mapping[int, Sequence[Event]]] = MappingProxyType({})
 
@@ -42,6 +43,11 @@ def session_folder(root: Path, run_id: str) -> Path:
     if not is_ulid(run_id):
         raise ValueError(f"not a run id: {run_id!r}")
     return root / FOLDER / "sessions" / run_id
+
+
+def reports_file(runs_dir: Path, run_id: str) -> Path:
+    """Return the file of what a run's command reported; it exists while that is not booked."""
+    return runs_dir / "spending" / f"{run_id}.jsonl"
 
 
 def private_session(root: Path, run_id: str) -> Path:
@@ -88,7 +94,7 @@ def write_views(
         write_state(root, state)
     contents = {
         "search_history.json": _json(state.search_history),
-        "reflexion.json": _json(reflexion.view()),
+        _REFLEXION: _json(reflexion.view()),
         **kind_named(state.kind).views(state),
     }
     for number, events in iterations.items():
@@ -101,6 +107,18 @@ def write_views(
         write_private(folder / name, content)
     _link(root / FOLDER / CURRENT, Path("sessions", state.run_id))
     _link(root / FOLDER / STATE, Path(CURRENT, STATE))
+
+
+def write_reflexion(root: Path, run_id: str, reflexion: Reflexion) -> None:
+    """Write what a run sees of earlier ones, if it has a view of it.
+
+    Raises
+    ------
+    WorkspaceError
+        See `write_views`.
+    """
+    if (session_folder(root, run_id) / _REFLEXION).is_file():
+        write_private(private_session(root, run_id) / _REFLEXION, _json(reflexion.view()))
 
 
 def write_state(root: Path, state: State) -> None:

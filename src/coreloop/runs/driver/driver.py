@@ -26,11 +26,11 @@ from coreloop.runs.driver.lines import progress_line
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 from coreloop.runs.driver.spending import Reports
-from coreloop.runs.driver.spool import open_spool, read_spool, spool_file
+from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import Viewer, private_session, session_folder
+from coreloop.runs.views import Viewer, private_session, reports_file, session_folder
 from coreloop.text import printable
 
 _TICK_S: Final = 0.2
@@ -81,7 +81,7 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     """
     require_processes()
     session = private_session(workspace.root, run_id)
-    spool = spool_file(workspace.runs_dir, run_id)
+    spool = reports_file(workspace.runs_dir, run_id)
     with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
         run = open_held(store, run_id, reported=partial(_reported, spool))
         plan = plan_of(run.state)
@@ -136,7 +136,7 @@ class _Driver:
         if number == 1 and self._is_at_goal_already(run):
             raise Postponed
         key, at_most = f"iteration-{number}", self.price if self.price != NOTHING else None
-        with open_spool(spool_file(self._workspace.runs_dir, run.run_id)) as self._spool:
+        with open_spool(reports_file(self._workspace.runs_dir, run.run_id)) as self._spool:
             try:
                 self._done = run.step("iteration", key, lambda _: self._execute(run, key), at_most=at_most)
             except IterationFailedError as failed:

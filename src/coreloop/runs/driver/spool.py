@@ -14,11 +14,6 @@ _ALLOCATED_BYTES: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 
 
-def spool_file(runs_dir: Path, run_id: str) -> Path:
-    """Return the file of a run's reports; it exists while they are not booked."""
-    return runs_dir / "spending" / f"{run_id}.jsonl"
-
-
 @contextmanager
 def open_spool(path: Path) -> Iterator[int]:
     """Empty the file for another execution, for `coreloop.runs.driver.keeper`.

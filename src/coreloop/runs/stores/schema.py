@@ -51,12 +51,13 @@ CREATE TABLE reflexions (
 );
 """
 SECOND: Final = """
--- The run whose command started a run, or that a run is derived from: it pays, and takes the run with it.
+-- The run whose command started a run, and pays for it; the run that it answers again. It goes with both.
 ALTER TABLE runs ADD COLUMN parent TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 
 -- CRC-32 of a row's number, version and JSON: the pages of a file have no checksums of their own.
 ALTER TABLE events ADD COLUMN checksum BIGINT;
 """
 TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
-CLEARED: Final = ("events", "runs", "reservations")
+CLEARED: Final = ("events", "runs", "reservations", "reflexions")
 """Tables that lose rows when a run is forgotten."""

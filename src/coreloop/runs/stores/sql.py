@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any, Final, Protocol
 from zlib import crc32
 
 from coreloop.database import Database
-from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
+from coreloop.errors import BudgetError, RunError, RunNotFoundError
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
     CONTROL,
@@ -81,9 +81,9 @@ class SqlStore(ABC):
         """Add a run, unless it exists."""
         with self._database.writing():
             is_new = self._database.rows(
-                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?, ?) "
+                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?, ?, ?) "
                 "ON CONFLICT (run_id) DO NOTHING RETURNING run_id",
-                (created.run_id, created.kind, _stamp(created.at), created.parent),
+                (created.run_id, created.kind, _stamp(created.at), created.parent, created.origin),
             )
             if is_new:
                 self._insert(created.run_id, [created, *events], after=0)
@@ -152,20 +152,24 @@ class SqlStore(ABC):
         self._forget(run_id)
         self._database.erase(*CLEARED)
 
-    def forget_before(self, moment: datetime) -> list[str]:
-        """Remove runs without an event since a time, except those that a process works on."""
+    def untouched_since(self, moment: datetime) -> list[str]:
+        """List the runs without an event since a time."""
         with self._database.reading():
             rows = self._database.rows(
                 "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(moment),)
             )
-        forgotten = []
-        for (run_id,) in rows:
-            with suppress(RunBusyError, RunNotFoundError):
-                self._forget(run_id)
-                forgotten.append(run_id)
-        if forgotten:
-            self._database.erase(*CLEARED)
-        return forgotten
+        return [run_id for (run_id,) in rows]
+
+    def derived(self, run_id: str) -> list[str]:
+        """List the runs that a run's command started or that answer it again, and theirs."""
+        found = [run_id]
+        for each in found:
+            with self._database.reading():
+                rows = self._database.rows(
+                    "SELECT run_id FROM runs WHERE parent = ? OR origin = ? ORDER BY run_id", (each, each)
+                )
+            found += [derived for (derived,) in rows if derived not in found]
+        return found[1:]
 
     def reflexion(self, kind: str) -> bytes | None:
         """Return what the runs of a kind learnt."""

@@ -95,8 +95,11 @@ class Store(Protocol):
             A process works on the run.
         """
 
-    def forget_before(self, moment: datetime) -> list[str]:
-        """Remove the runs without an event since a time; returns their ids. Runs at work are left."""
+    def untouched_since(self, moment: datetime) -> list[str]:
+        """List the runs without an event since a time."""
+
+    def derived(self, run_id: str) -> list[str]:
+        """List the runs that a run started or that answer it again, and what is derived from these."""
 
     def reflexion(self, kind: str) -> bytes | None:
         """Return what the runs of a kind learnt, JSON that the store does not read; None at first."""

@@ -279,16 +279,21 @@ def test_a_forgotten_run_is_gone_and_others_are_not(store: Store):
         numbers(store, run_id)
 
 
-def test_old_runs_are_forgotten_unless_a_process_works_on_them(store: Store):
-    old, held, used, new = (
-        new_run(store, clock=SetClock(MOMENT + timedelta(days=day))) for day in (0, 1, 2, 9)
-    )
+def test_runs_without_an_event_since_a_time_are_listed(store: Store):
+    old, used, new = (new_run(store, clock=SetClock(MOMENT + timedelta(days=day))) for day in (0, 2, 9))
     store.append(used, [happened.Noted(at=MOMENT + timedelta(days=9), name="n")], after=1)
-    with store.hold(held):
-        assert store.forget_before(MOMENT + timedelta(days=5)) == [old]
-    assert store.forget_before(MOMENT + timedelta(days=5)) == [held]
-    assert store.forget_before(MOMENT + timedelta(days=5)) == []
-    assert {row.run_id for row in store.runs()} == {used, new}
+    assert store.untouched_since(MOMENT + timedelta(days=5)) == [old]
+    assert {row.run_id for row in store.runs()} == {old, used, new}
+
+
+def test_what_is_derived_from_a_run_is_listed_whole(store: Store):
+    first = new_run(store)
+    again = new_run(store, origin=first)
+    store.parent = again
+    nested = new_run(store)
+    store.parent = ""
+    new_run(store)
+    assert (store.derived(first), store.derived(nested)) == ([again, nested], [])
 
 
 def test_what_a_kind_learnt_outlives_its_runs(store: Store):
