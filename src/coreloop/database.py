@@ -60,6 +60,11 @@ class SqliteDatabase(Database):
             sqlite.overwrite(connection, self._connection, path)
             connection.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
 
+    def damage(self, schema: sqlite.Schema) -> list[str]:
+        """Return what is wrong with the file."""
+        with self.reading():
+            return sqlite.damage(self._connection, schema)
+
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement."""
         return self._connection.execute(statement, parameters).fetchall()

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from coreloop.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.leftovers import temporary_file
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
@@ -110,7 +111,8 @@ def writer(
         The database has another schema or a newer version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
-    with sqlite_errors(path), closing(connect(path, make=True, threads=threads)) as connection:
+    _make(path, schema, now)
+    with sqlite_errors(path), closing(connect(path, threads=threads)) as connection:
         check_schema(connection, path, schema)
         if wal:
             use_wal(connection)
@@ -120,6 +122,33 @@ def writer(
                 migrate(connection, schema, now=now)
         keep_private(path)
         yield connection
+
+
+def _make(path: Path, schema: Schema, now: datetime) -> None:
+    """Create a database with its tables, whole or not at all: a file without content was emptied by somebody.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be created, or the file is empty.
+    """
+    try:
+        if path.is_file() and path.stat().st_size == 0:
+            raise WorkspaceError(
+                "is empty: something truncated it. Restore it from a backup (dartlab-coreloop runs backup "
+                "makes them), or remove it to begin without its content",
+                path=path,
+            )
+        if path.exists():
+            return
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with temporary_file(path, mode=0o600) as temporary:
+            with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
+                migrate(connection, schema, now=now)
+            with suppress(FileExistsError):  # another process was faster
+                os.link(temporary, path)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
 
 
 def keep_private(path: Path) -> bool:
@@ -292,6 +321,21 @@ def use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
+    """Return what is wrong with the pages, tables and indexes of a database of the newest version."""
+    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        migrate(made, schema, now=datetime.now(UTC))
+        if _definitions(connection) != _definitions(made):
+            found.append("the definitions of its tables were changed")
+    return [line for line in found if line != "ok"]
+
+
+def _definitions(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    listed = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
+    return [tuple(row) for row in connection.execute(listed)]
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:

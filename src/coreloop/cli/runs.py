@@ -1,6 +1,7 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,6 +201,24 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         return
     click.echo(f"would remove {state.run_id} ({state.status}): {shown_text(state.question)}")
     click.echo(NOT_CONFIRMED, err=True)
+
+
+@command.command()
+@json_option
+def check(as_json: bool) -> None:
+    """Look for damage in all runs, feedback and jobs; exits with 1 if there is any."""
+    from coreloop.repair import keep
+
+    with project_store() as (workspace, store):
+        found = keep.check(workspace, store, environ=os.environ)
+        runs = len(store.runs()) if not found else 0
+    whole = f"no damage; {counted(runs, 'run')}"
+    click.echo(orjson.dumps({"damage": found}) if as_json else "\n".join(found) or whole)
+    if found:
+        click.echo(
+            "restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP", err=True
+        )
+        sys.exit(1)
 
 
 @command.command()

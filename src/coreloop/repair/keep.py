@@ -21,7 +21,7 @@ from coreloop.repair.store import has_repair_store, open_repair_store
 from coreloop.repair.tables import REPAIR
 from coreloop.runs.manage import forget_run
 from coreloop.runs.state import State
-from coreloop.runs.stores.sqlite import RUNS
+from coreloop.runs.stores.sqlite import RUNS, sqlite_store
 from coreloop.runs.stores.store import FILE_NAME as RUNS_FILE
 from coreloop.runs.stores.store import Store
 
@@ -51,7 +51,7 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     UsageError
         The folder exists, or the databases are in Postgres, which has a tool of its own.
     RunStoreError
-        A database cannot be used, or the folder cannot be written.
+        A database cannot be used or is damaged, or the folder cannot be written.
     """
     _require_files(environ, "pg_dump --schema=coreloop")
     if folder.exists() or folder.is_symlink():
@@ -67,8 +67,44 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
         for name, schema in present.items():
             with sqlite_database(workspace.runs_dir / name, schema) as database:
                 database.backup(partial / name)
+            _require_whole(partial / name, schema)
         partial.rename(folder)
     return [folder / name for name in present]
+
+
+def check(workspace: Workspace, store: Store, *, environ: Mapping[str, str]) -> list[str]:
+    """Look for damage in runs, feedback and jobs: each page, and each row against its checksum and events.
+
+    Parameters
+    ----------
+    workspace, store : Workspace, Store
+        Of the project.
+    environ : mapping
+        With ``CORELOOP_DATABASE_URL``, the rows of the runs are checked; the pages are the server's.
+
+    Returns
+    -------
+    list of str
+        A line for each damage.
+    """
+    files = {} if environ.get("CORELOOP_DATABASE_URL") else _PARTS
+    found = []
+    for name, schema in files.items():
+        if (path := workspace.runs_dir / name).exists():
+            found += _file_damage(path, schema)
+    try:
+        found += store.damage()
+    except RunStoreError as error:
+        found.append(str(error))
+    return list(dict.fromkeys(found))
+
+
+def _file_damage(path: Path, schema: sqlite.Schema) -> list[str]:
+    try:
+        with sqlite_database(path, schema) as database:
+            return [f"{path}: {line}" for line in database.damage(schema)]
+    except RunStoreError as error:
+        return [str(error)]
 
 
 def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mapping[str, str]) -> list[Path]:
@@ -132,6 +168,21 @@ def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, s
             for feedback in tables.feedback_of(state.run_id):
                 take_back_judgment(workspace.judgments_dir, judgment_of(feedback))
             tables.forget_answer(state.run_id, state.question)
+
+
+def _require_whole(copy: Path, schema: sqlite.Schema) -> None:
+    """Refuse a copy of a damaged database: it would replace one that is whole."""
+    found = _file_damage(copy, schema)
+    if not found and copy.name == RUNS_FILE:
+        with sqlite_store(copy) as store:
+            found = list(store.damage())
+    for file in copy.parent.glob(f"{copy.name}-*"):  # of the check
+        file.unlink()
+    if found:
+        raise RunStoreError(
+            f"the project's {copy.name} is damaged, so no backup was made ({found[0]}); "
+            "restore an older backup: dartlab-coreloop runs restore BACKUP"
+        )
 
 
 def _require_files(environ: Mapping[str, str], tool: str) -> None:

@@ -100,7 +100,7 @@ def _count_time(state: State, event: Event) -> None:
 def _created(state: State, event: happened.Created) -> None:
     state.run_id, state.kind, state.question = event.run_id, event.kind, event.question
     state.mode, state.limits, state.searches = event.mode, event.limits, event.searches
-    state.drives_itself, state.parent = event.drives_itself, event.parent
+    state.drives_itself, state.parent, state.origin = event.drives_itself, event.parent, event.origin
 
 
 def _opened(state: State, event: happened.Opened) -> None:

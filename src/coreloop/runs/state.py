@@ -95,6 +95,8 @@ class State:
         What calls under way said that they have spent; it is in `spent`.
     parent : str
         The run whose command started this run, "" if none did; it pays, too.
+    origin : str
+        The run that this run answers again, "" for none.
     calls : int
         Steps that were done, failed ones included.
     failures_in_row : int
@@ -137,6 +139,7 @@ class State:
     reservations: dict[str, Amount] = field(default_factory=dict)
     charged: dict[str, Amount] = field(default_factory=dict)
     parent: str = ""
+    origin: str = ""
     calls: int = 0
     failures_in_row: int = 0
     error_log: list[dict[str, Any]] = field(default_factory=list)

@@ -55,8 +55,10 @@ SECOND: Final = """
 ALTER TABLE runs ADD COLUMN parent TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 
--- CRC-32 of a row's number, version and JSON: the pages of a file have no checksums of their own.
+-- CRC-32 of a row's values: the pages of a file have no checksums of their own. NULL in rows from before.
 ALTER TABLE events ADD COLUMN checksum BIGINT;
+ALTER TABLE days ADD COLUMN checksum BIGINT;
+ALTER TABLE reflexions ADD COLUMN checksum BIGINT;
 """
 TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
 CLEARED: Final = ("events", "runs", "reservations", "reflexions")

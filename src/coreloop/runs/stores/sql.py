@@ -30,6 +30,7 @@ from coreloop.runs.events import (
     encode_event,
     spent,
 )
+from coreloop.runs.fold import Folding
 from coreloop.runs.stores.accounts import Progress, RunRow, is_durable, utc_day
 from coreloop.runs.stores.schema import CLEARED
 from coreloop.runs.ulid import is_ulid
@@ -37,6 +38,10 @@ from coreloop.text import printable
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
+_COMPUTED: Final = (
+    *("kind", "newest", "status", "stop_reason", "iteration", "microusd", "tokens", "updated_at"),
+    *("parent", "origin"),
+)
 _CHANGES_STATUS: Final = (*CONTROL, Ended)
 _PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
 _AT_ONCE: Final = 1000
@@ -49,9 +54,14 @@ _EVENTS: Final = """
 SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
 """
 _ADD_TO_DAY: Final = """
-INSERT INTO days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
-SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens RETURNING microusd
+INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
+SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens RETURNING microusd, tokens
 """
+_CHECKED: Final = (
+    ("event", "SELECT checksum, run_id, seq, version, event FROM events ORDER BY run_id, seq"),
+    ("day", "SELECT checksum, day, microusd, tokens FROM days ORDER BY day"),
+    ("reflexion", "SELECT checksum, kind, reflexion FROM reflexions ORDER BY kind"),
+)
 
 
 class Publish(Protocol):
@@ -181,13 +191,17 @@ class SqlStore(ABC):
         """Replace what the runs of a kind learnt, while no other process can."""
         with self._database.writing():
             self._database.rows(
-                "INSERT INTO reflexions VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", (kind, b"")
+                "INSERT INTO reflexions (kind, reflexion) VALUES (?, ?) ON CONFLICT (kind) DO NOTHING",
+                (kind, b""),
             )
             ((before,),) = self._database.rows(
                 f"SELECT reflexion FROM reflexions WHERE kind = ?{self._database.lock_row}", (kind,)
             )
             changed = change(bytes(before) or None)
-            self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
+            self._database.rows(
+                "UPDATE reflexions SET reflexion = ?, checksum = ? WHERE kind = ?",
+                (changed, checksum(kind, changed), kind),
+            )
         return changed
 
     def _tell(self, run_id: str, events: Sequence[Event]) -> None:
@@ -198,6 +212,63 @@ class SqlStore(ABC):
         drives_itself = isinstance(created, Created) and created.drives_itself
         if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], new=len(events))
+
+    def damage(self) -> Iterator[str]:
+        """Yield what is wrong, a line each: changed values, and rows that contradict their run's events."""
+        for what, statement in _CHECKED:
+            with self._database.reading():
+                rows = self._database.rows(statement)
+            for kept, *values in rows:
+                read = [bytes(value) if isinstance(value, memoryview) else value for value in values]
+                if kept is not None and kept != checksum(*read):
+                    yield printable(
+                        f"{what} {' '.join(str(value) for value in read[:-1])}: its row was changed"
+                    )
+        with self._database.reading():
+            rows = self._database.rows(f"SELECT run_id, {', '.join(_COMPUTED)} FROM runs ORDER BY run_id")
+        for run_id, *values in rows:
+            try:
+                computed = self._computed(run_id)
+            except RunError as error:
+                yield printable(str(error))
+                continue
+            computed["reservations"] = computed["reservations"] == self._reservations(run_id)
+            values.append(True)
+            wrong = [name for name, value in zip(computed, values, strict=True) if value != computed[name]]
+            if wrong:
+                yield printable(f"run {run_id}: {', '.join(wrong)} in its row contradict its events")
+
+    def _computed(self, run_id: str) -> dict[str, Any]:
+        """Compute a run's row from its events."""
+        folding, newest, at, days = Folding(), 0, None, dict[str, str]()
+        for newest, event in self.read(run_id):  # noqa: B007
+            folding.add(event)
+            at = event.at
+            if isinstance(event, Reserved):
+                days[event.reservation] = utc_day(event.at)
+        if at is None:
+            raise RunError(f"run {run_id}: it has no events")
+        state = folding.state
+        return {
+            "kind": state.kind,
+            "newest": newest,
+            "status": state.status,
+            "stop_reason": state.stop_reason,
+            "iteration": state.iteration,
+            "microusd": state.spent.microusd,
+            "tokens": state.spent.tokens,
+            "updated_at": _stamp(at),
+            "parent": state.parent,
+            "origin": state.origin,
+            "reservations": {(name, days.get(name), rest) for name, rest in state.reservations.items()},
+        }
+
+    def _reservations(self, run_id: str) -> set[tuple[str, str, Amount]]:
+        with self._database.reading():
+            rows = self._database.rows(
+                "SELECT reservation, day, microusd, tokens FROM reservations WHERE run_id = ?", (run_id,)
+            )
+        return {(name, day, Amount(*rest)) for name, day, *rest in rows}
 
     def _newest(self, run_id: str, lock: str = "") -> int:
         statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"
@@ -234,7 +305,10 @@ class SqlStore(ABC):
             self._charge_parent(run_id, charged, events[-1].at)
         limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
-            ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
+            ((today, tokens),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
+            self._database.rows(
+                "UPDATE days SET checksum = ? WHERE day = ?", (checksum(day, today, tokens), day)
+            )
             if per_day is not None and day in limited and today > per_day:
                 raise _day_is_spent(today - change.microusd, change.microusd, per_day)
 
@@ -300,9 +374,12 @@ class SqlStore(ABC):
             self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
-def checksum(run_id: str, seq: int, version: int, data: bytes) -> int:
-    """Return the checksum of an event's row."""
-    return crc32(data, crc32(f"{run_id} {seq} {version}".encode()))
+def checksum(*values: Any) -> int:
+    """Return the checksum of a row's values."""
+    whole = 0
+    for value in values:
+        whole = crc32(value if isinstance(value, bytes) else f"{value} ".encode(), whole)
+    return whole
 
 
 def _digest(key: str) -> bytes:

@@ -101,6 +101,9 @@ class Store(Protocol):
     def derived(self, run_id: str) -> list[str]:
         """List the runs that a run started or that answer it again, and what is derived from these."""
 
+    def damage(self) -> Iterator[str]:
+        """Yield what is wrong with the rows, a line each; nothing if all is as it was written."""
+
     def reflexion(self, kind: str) -> bytes | None:
         """Return what the runs of a kind learnt, JSON that the store does not read; None at first."""
 
