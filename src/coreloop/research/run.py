@@ -16,7 +16,7 @@ from coreloop.research.answer import AgentResponse, respond
 from coreloop.research.cycle import answer, iterate
 from coreloop.research.desk import Desk
 from coreloop.research.knowledge import KIND, REQUESTED, Request
-from coreloop.research.learn import credit
+from coreloop.research.learn import learn
 from coreloop.research.record import record_research
 from coreloop.research.tiers import Wishes, run_limits
 from coreloop.runs.controller import drive
@@ -147,7 +147,7 @@ def continue_research(
     write_views = Viewer(desk.workspace.root, desk.store)
 
     def show_all(run: Run) -> None:
-        credit(desk.store, run.state)
+        learn(desk.store, run.state)
         write_views(run)
         show(run)
 

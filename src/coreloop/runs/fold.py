@@ -122,6 +122,7 @@ def _iteration_committed(state: State, event: happened.IterationCommitted) -> No
     progress = state.progress
     is_informed = progress.has_new_information and (progress.has_searched or not state.searches)
     state.no_new_info_count = 0 if is_informed else state.no_new_info_count + 1
+    state.last_orders, state.used_strategy = tuple(progress.orders), progress.strategy
     state.iteration, state.progress = event.iteration, IterationProgress()
 
 
@@ -176,6 +177,7 @@ def _action_taken(state: State, event: happened.ActionTaken) -> None:
     is_same = action == state.last_action_hash
     state.consecutive_same_action = state.consecutive_same_action + 1 if is_same else 1
     state.last_action_hash, state.last_strategy = action, event.strategy
+    state.progress.strategy = event.strategy
     state.order = None
 
 
@@ -216,6 +218,7 @@ def _reflected(state: State, event: happened.Reflected) -> None:
 def _turned(state: State, event: happened.Turned) -> None:
     state.turns += 1
     state.order = event
+    state.progress.orders.append(event)
     state.last_strategy = event.after
     state.progress.queries_dropped = 0
     if event.rule == "same_action":

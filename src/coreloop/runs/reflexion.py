@@ -118,7 +118,8 @@ class Reflexion:
         Parameters
         ----------
         strategy : str
-            A success pattern's strategy, a failure's solution, or a new strategy.
+            A success pattern's strategy, a failure's solution, or a new strategy. It settles the result of
+            the failures that it was to solve: those of the run, and those of similar situations.
         situation : str
             In which it was used.
         run_id, iteration : str, int
@@ -139,7 +140,8 @@ class Reflexion:
         solved = tuple(
             replace(failure, result=result)
             for failure in self.failures
-            if failure.run_id == run_id and failure.solution == strategy and not failure.result
+            if failure.solution == strategy and not failure.result
+            if failure.run_id == run_id or _is_close(failure.situation, situation)
         )
         return self.merge(Reflexion(solved, (SuccessPattern(strategy, where, (after,)),)))
 
@@ -228,6 +230,10 @@ class Reflexion:
             raise UsageError(f"not a saved reflexion: {error}; export the run again") from error
         patterns = tuple(_cleaned_pattern(pattern) for pattern in read.success_patterns)
         return cls().merge(cls(tuple(map(_cleaned, read.failures)), patterns))
+
+
+def _is_close(one: str, other: str) -> bool:
+    return word_similarity(read_query(one), read_query(other)) >= _SIMILAR_FROM
 
 
 def _cleaned(failure: Failure) -> Failure:

@@ -69,6 +69,8 @@ class IterationProgress:
     reports: int = 0
     claimed: Amount = NOTHING
     has_steps: bool = False
+    orders: list[Turned] = field(default_factory=list)
+    strategy: tuple[str, ...] = ()
     queries: int = 0
     queries_dropped: int = 0
     has_searched: bool = False
@@ -109,6 +111,8 @@ class State:
         Whether an agent drives the run, so that no process of coreloop works on it between iterations.
     order : Turned or None
         What drift demands; None once another action was taken.
+    last_orders, used_strategy : tuple of Turned, tuple of str
+        What drift demanded in the newest committed iteration, and the strategy of its last action.
     consecutive_same_action : int
         How often the last action was taken in a row.
     no_new_info_count : int
@@ -148,6 +152,8 @@ class State:
     turns: int = 0
     drives_itself: bool = False
     order: Turned | None = None
+    last_orders: tuple[Turned, ...] = ()
+    used_strategy: tuple[str, ...] = ()
     consecutive_same_action: int = 0
     no_new_info_count: int = 0
     search_history: list[Search] = field(default_factory=list)

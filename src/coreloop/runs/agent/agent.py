@@ -7,13 +7,14 @@ from typing import Final
 from coreloop.errors import UsageError
 from coreloop.project.workspace import Workspace
 from coreloop.runs import events as happened
-from coreloop.runs.agent.next_step import reflexion, situation, spent_today
-from coreloop.runs.agent.report import Action, Report, report_events
+from coreloop.runs.agent.next_step import situation, spent_today
+from coreloop.runs.agent.report import Report, report_events
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
+from coreloop.runs.lessons import learn_lessons, read_reflexion
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -55,7 +56,7 @@ def record_report(store: Store, run_id: str, report: Report, *, clock: Clock | N
         is_recorded = not store.append(run_id, events, after=newest)
     state = close_if_over(store, run_id, clock=clock)
     if state.drives_itself:
-        _credit(store, state, report)
+        learn_lessons(store, state, situation=situation(state))
     return state
 
 
@@ -119,7 +120,7 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
     if state.drives_itself:
         learnt = store.reflexion(state.kind)
         last = {state.iteration: _last_iteration(store, state.run_id)} if state.iteration else {}
-        write_views(workspace.root, state, iterations=last, reflexion=reflexion(learnt))
+        write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
 
 
 def _events(folding: Folding, report: Report, now: datetime) -> list[Event]:
@@ -156,21 +157,3 @@ def _last_iteration(store: Store, run_id: str) -> Sequence[Event]:
         if isinstance(event, happened.IterationCommitted):
             last, current = current, []
     return last
-
-
-def _credit(store: Store, state: State, report: Report) -> None:
-    """Credit the iteration's last strategy with its progress; the kind's other runs see it."""
-    actions = [action for action in report.actions if isinstance(action, Action) and action.strategy]
-    if not actions:
-        return
-    strategy, has_progress = " > ".join(actions[-1].strategy), state.no_new_info_count == 0
-    run_id, number, where = state.run_id, state.iteration, situation(state)
-
-    def credited(learnt: bytes | None) -> bytes:
-        known = reflexion(learnt)
-        known = known.credit(
-            strategy, situation=where, run_id=run_id, iteration=number, progress=has_progress
-        )
-        return known.to_json()
-
-    store.change_reflexion(state.kind, credited)

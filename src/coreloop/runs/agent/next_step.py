@@ -9,6 +9,7 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
 from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion
 from coreloop.runs.stores.store import Store
@@ -114,13 +115,8 @@ def _order(state: State) -> dict[str, Any] | None:
 
 
 def _advice(store: Store, state: State) -> dict[str, Any]:
-    advice = reflexion(store.reflexion(state.kind)).similar(situation(state))
+    advice = read_reflexion(store.reflexion(state.kind)).similar(situation(state))
     return Reflexion(advice.failures, advice.success_patterns).view()
-
-
-def reflexion(learnt: bytes | None) -> Reflexion:
-    """Read what the runs of a kind learnt, as `Store.reflexion` returns it."""
-    return Reflexion.from_json(learnt) if learnt else Reflexion()
 
 
 def situation(state: State) -> str:

@@ -55,7 +55,8 @@ SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
 """
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
-SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens RETURNING microusd, tokens
+SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens
+RETURNING microusd, tokens
 """
 _CHECKED: Final = (
     ("event", "SELECT checksum, run_id, seq, version, event FROM events ORDER BY run_id, seq"),
