@@ -1,4 +1,4 @@
-"""What iterations teach: orders of drift, failed searches and what came after them; what is used is credited."""
+"""What iterations teach: orders of drift, failed searches and what came after them, credited when used."""
 
 from typing import Any
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,15 @@ class Liar:
 
 
 CLAUDE = '{"type": "result", "total_cost_usd": 0.01, "is_error": %s}'
+RUNS = f"{sys.executable} -m coreloop runs"
+CLAIM = json.dumps(
+    {
+        "sub_questions": ["all tests pass?"],
+        "findings": [{"text": "all done", "sources": ["me"], "answers": "q1"}],
+    }
+)
+WAIT = '{"retry_after_s": 0}'
+NESTED = "'{\\\"usd\\\": 0.4}'"
 LIARS = {
     "says that it is done, at 4 of 16 tasks": Liar(
         f'{WORK}; test $CORELOOP_ITERATION != 4 || echo "all done"',
@@ -98,6 +108,44 @@ LIARS = {
     "reports more than the budget": Liar(
         WORK + "; echo '{\"usd\": 3}'", ("budget_exceeded", "usd", 1), 1, {"budget_usd": 1.0}
     ),
+    "answers a sub-question of its own, in a report, with itself as the source": Liar(
+        f"echo '{CLAIM}' | {RUNS} record",
+        ("stopped", "max_iterations", 2),
+        2,
+        {"max_iterations": 2, "until": "false", "mode": "exhaust"},
+    ),
+    "clears its environment, takes a session of its own and stops, pauses or completes its run": Liar(
+        f"{WORK}; for verb in stop pause complete; do setsid env -i {RUNS} $verb; done; true",
+        ("stopped", "max_iterations", 1),
+        1,
+        {"max_iterations": 1},
+    ),
+    "writes the same bytes again and again": Liar(
+        "echo same > file", ("stopped", "failures", 1), 6, {"max_iterations": 8}
+    ),
+    "writes A and B in turns": Liar(
+        'if test "$(cat file)" = A; then echo B > file; else echo A > file; fi',
+        ("stopped", "failures", 2),
+        7,
+        {"max_iterations": 12},
+    ),
+    'says `{"retry_after_s": 0}` after its work': Liar(
+        f"{WORK}; echo '{WAIT}'", ("stopped", "max_iterations", 3), 3, {"max_iterations": 3}
+    ),
+    'says `{"retry_after_s": 0}` and does nothing': Liar(f"echo '{WAIT}'", ("stopped", "failures", 0), 5),
+    "starts `runs start --budget-usd 1000` itself": Liar(
+        f'{WORK}; {RUNS} start --budget-usd 1000 --max-iterations 9 -- sh -c "{WORK}; echo {NESTED}"',
+        ("budget_exceeded", "usd", 1),
+        1,
+        {"budget_usd": 1.0, "max_iterations": 9},
+    ),
+    'reports `{"usd": 1e999}`, `-1`, or a number of 5,000 digits': Liar(
+        f"{WORK}; echo '{{\"usd\": 1e999}}'", ("budget_exceeded", "usd", 1), 1, {"budget_usd": 1.0}
+    ),
+}
+ELSEWHERE = {
+    "kills its keeper, the parent process": "test_money.py",
+    "replaces `output/` in its session's folder by a file or a link": "test_links.py, test_money.py",
 }
 UNMETERED = "never says what it spends, and nothing else limits the run"
 
@@ -110,7 +158,7 @@ def rows() -> dict[str, str]:
 
 
 def test_every_row_of_the_table_is_shown_here():
-    assert rows().keys() == LIARS.keys() | {UNMETERED}
+    assert rows().keys() == LIARS.keys() | ELSEWHERE.keys() | {UNMETERED}
 
 
 @pytest.mark.parametrize("name", LIARS)
