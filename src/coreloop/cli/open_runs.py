@@ -18,7 +18,7 @@ run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 @contextmanager
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
-    import coreloop.repair.case  # registers its kind, so that its runs are whole
+    import coreloop.repair.forget  # registers its kind, so that its runs are whole
     import coreloop.research.kind
     import coreloop.runs.driver.driven  # noqa: F401
     from coreloop.runs.stores.store import open_store

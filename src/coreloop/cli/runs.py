@@ -137,7 +137,7 @@ def resume(run_id: str | None, as_json: bool) -> None:
     from coreloop.runs.manage import named_run
 
     with project_store() as (workspace, store):
-        state = resume_run(store, named_run(store, run_id), by=require_person("resume a run"))
+        state = resume_run(store, named_run(store, run_id), by=require_person("resume a run", os.environ))
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
             return
@@ -247,7 +247,7 @@ def _tell(tell: "Callable[..., State]", run_id: str | None, *, as_json: bool) ->
     from coreloop.runs.caller import require_person
     from coreloop.runs.manage import named_run
 
-    by = require_person("pause, complete or stop a run")
+    by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (_, store):
         state = tell(store, named_run(store, run_id), by=by)
     _show_status(state, as_json=as_json)

@@ -123,7 +123,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
 
     if os.environ.get("CLAUDECODE"):
         raise UsageError("an agent cannot agree to its own proposal; run this in a terminal of your own")
-    by = require_person("agree to its own proposal")
+    by = require_person("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         state = agree(store, named_run(store, run_id), sub_question, by=by)
         show_views(workspace, store, state)

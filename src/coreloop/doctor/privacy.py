@@ -10,7 +10,7 @@ from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.errors import NoRepositoryError
 from coreloop.history.repository import Repository
 from coreloop.project.workspace import Workspace
-from coreloop.runs.views import FOLDER
+from coreloop.runs.folder import FOLDER
 from coreloop.text import counted
 
 _KEEP: Final = ".gitkeep"

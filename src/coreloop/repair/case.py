@@ -1,12 +1,10 @@
 """What a run of the kind ``ask`` knows: its part of the run's state, and the events that change it."""
 
-import os
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import msgspec
 
-from coreloop.project.workspace import Workspace
 from coreloop.repair.signals import TYPE, Signal, signal_of
 from coreloop.research.knowledge import Dropped, ReadSource
 from coreloop.runs.kinds import Kind, register_kind
@@ -138,10 +136,4 @@ def _fold(extra: dict[str, Any], name: str, data: Any) -> None:
         extra["repairs"].append(msgspec.convert(data, Repaired))
 
 
-def _forget(workspace: Workspace, state: State) -> None:
-    from coreloop.repair.keep import forget_answer  # which knows the tables, and so this module
-
-    forget_answer(workspace, state, environ=os.environ)
-
-
-register_kind(Kind(name=KIND, searches=False, initial=_initial, fold=_fold, forget=_forget))
+register_kind(Kind(name=KIND, searches=False, initial=_initial, fold=_fold))

@@ -13,12 +13,13 @@ import msgspec
 
 from coreloop.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.jobs.job import Job
-from coreloop.judgments import USER, Judgment, Verdict, append_judgment
+from coreloop.judgments import append_judgment
 from coreloop.mine.decode import has_record
 from coreloop.records import encodable
 from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.case import KIND, SIGNALLED, Asked, case_of
 from coreloop.repair.desk import RepairDesk
+from coreloop.repair.forget import judgment_of
 from coreloop.repair.response import Answer, answer_of
 from coreloop.repair.run import begin_answer, continue_answer
 from coreloop.repair.signals import Signal, envelope
@@ -243,18 +244,6 @@ def _put_job(desk: RepairDesk, message_id: str, run_id: str) -> Job:
 
 def _mended_by(desk: RepairDesk, message_id: str) -> str:
     return next((said.mended_by for said in desk.tables.feedback_of(message_id) if said.mended_by), "")
-
-
-def judgment_of(feedback: Feedback) -> Judgment:
-    """Return feedback as the verdict that the slow loop reads."""
-    return Judgment(
-        id=feedback.message_id,
-        key=None,
-        verdict=Verdict.PASS if feedback.kind == "up" else Verdict.CAVEAT,
-        cause=feedback.reason or None,
-        judged_at=feedback.created_at,
-        judged_by=USER,
-    )
 
 
 def _progress(state: State) -> str:

@@ -13,11 +13,9 @@ from coreloop.errors import RunStoreError, UsageError
 from coreloop.files import replacing
 from coreloop.jobs.queue import FILE_NAME as JOBS_FILE
 from coreloop.jobs.sqlite_queue import JOBS
-from coreloop.judgments import take_back_judgment
 from coreloop.project.workspace import Workspace
-from coreloop.repair.feedback import judgment_of
+from coreloop.repair.forget import forget_answer
 from coreloop.repair.store import FILE_NAME as REPAIR_FILE
-from coreloop.repair.store import has_repair_store, open_repair_store
 from coreloop.repair.tables import REPAIR
 from coreloop.runs.manage import forget_run
 from coreloop.runs.state import State
@@ -159,15 +157,6 @@ def forget(
     if confirm:
         forget_answer(workspace, state, environ=environ)  # also of a run whose kind cannot be read
     return state
-
-
-def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
-    """Remove what the tables of repair and the verdicts have of a run."""
-    if has_repair_store(workspace, environ):
-        with open_repair_store(workspace, environ=environ) as tables:
-            for feedback in tables.feedback_of(state.run_id):
-                take_back_judgment(workspace.judgments_dir, judgment_of(feedback))
-            tables.forget_answer(state.run_id, state.question)
 
 
 def _require_whole(copy: Path, schema: sqlite.Schema) -> None:

@@ -16,13 +16,15 @@ RUN: Final = "CORELOOP_RUN"
 """The environment variable that names the run of a driver's command."""
 
 
-def require_person(act: str) -> Caller:
+def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     """Refuse the command of a driver; returns who else calls.
 
     Parameters
     ----------
     act : str
         What an agent cannot do, for the message.
+    environ : mapping
+        Of this process.
 
     Returns
     -------
@@ -34,7 +36,7 @@ def require_person(act: str) -> Caller:
     UsageError
         The caller descends from a driver's keeper, or its environment names a run.
     """
-    if driving_run(os.environ):
+    if driving_run(environ):
         raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
     return "person" if _has_ancestors() else "unknown"
 

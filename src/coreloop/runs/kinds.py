@@ -19,11 +19,11 @@ def _ignore(_extra: dict[str, Any], _name: str, _data: Any) -> None:
     pass
 
 
-Forget = Callable[[Workspace, State], None]
-"""Removes what a kind keeps of a run outside the store of runs; called again, it changes nothing."""
+Forget = Callable[[Workspace, State, str], None]
+"""Removes what a kind keeps of a run outside the store of runs, whose `Store.address` it gets."""
 
 
-def _keeps_nothing(_workspace: Workspace, _state: State) -> None:
+def _keeps_nothing(_workspace: Workspace, _state: State, _address: str) -> None:
     pass
 
 

@@ -15,13 +15,14 @@ from coreloop.project.workspace import Workspace
 from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, Status
+from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views, reports_file, write_reflexion
+from coreloop.runs.views import remove_views
 from coreloop.text import printable
 
 
@@ -225,7 +226,7 @@ def _remove(workspace: Workspace, store: Store, run_id: str) -> None:
         # the run last: a process that is killed in between leaves a run that can be forgotten again
         remove_views(workspace.root, run_id)
         reports_file(workspace.runs_dir, run_id).unlink(missing_ok=True)
-        kind_named(state.kind).forget(workspace, state)
+        kind_named(state.kind).forget(workspace, state, store.address)
         _unlearn(workspace, store, state)
     store.forget(run_id)
 

@@ -9,7 +9,7 @@ from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import write_session
 from coreloop.runs.events import Event
 from coreloop.runs.fold import Folding
-from coreloop.runs.views import FOLDER, STATE, make_private, private_session, session_folder, write_state
+from coreloop.runs.folder import FOLDER, STATE, make_private, private_session, session_folder, write_state
 
 _WORKS: Final = (happened.Opened, happened.IterationCommitted)
 """The session that a run belongs to works on it."""

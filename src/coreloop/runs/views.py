@@ -6,62 +6,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import write_private
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
+from coreloop.runs.folder import (
+    FOLDER,
+    REFLEXION,
+    STATE,
+    as_json,
+    make_private,
+    private_session,
+    refuse_link,
+    session_folder,
+    write_state,
+)
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run import Run
-from coreloop.runs.state import State, state_json
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.ulid import is_ulid
 
-FOLDER: Final = ".research"
-"""In the project's folder; ``init`` keeps it out of git."""
 CURRENT: Final = "current"
-STATE: Final = "state.json"
-_REFLEXION: Final = "reflexion.json"
 _NOTHING_LEARNT: Final = Reflexion()
 _NO_ITERATIONS: Final[Mapping[int, Sequence[Event]]] = MappingProxyType({})
-
-
-def session_folder(root: Path, run_id: str) -> Path:
-    """Return the folder of a run's views below a project's folder.
-
-    Raises
-    ------
-    ValueError
-        The id is not a ULID, so that it could name a path elsewhere.
-    """
-    if not is_ulid(run_id):
-        raise ValueError(f"not a run id: {run_id!r}")
-    return root / FOLDER / "sessions" / run_id
-
-
-def reports_file(runs_dir: Path, run_id: str) -> Path:
-    """Return the file of what a run's command reported; it exists while that is not booked."""
-    return runs_dir / "spending" / f"{run_id}.jsonl"
-
-
-def private_session(root: Path, run_id: str) -> Path:
-    """Create the folder of a run's views, readable only by you.
-
-    Raises
-    ------
-    WorkspaceError
-        It cannot be created, or a symbolic link leads elsewhere.
-    """
-    folder = session_folder(root, run_id)
-    for path in (root / FOLDER, folder.parent, folder):
-        make_private(path)
-    return folder
 
 
 def write_views(
@@ -93,12 +66,12 @@ def write_views(
     if not state.drives_itself:  # otherwise the commit wrote it, and another one may have come since
         write_state(root, state)
     contents = {
-        "search_history.json": _json(state.search_history),
-        _REFLEXION: _json(reflexion.view()),
+        "search_history.json": as_json(state.search_history),
+        REFLEXION: as_json(reflexion.view()),
         **kind_named(state.kind).views(state),
     }
     for number, events in iterations.items():
-        contents[f"archival/iteration_{number:03d}.json"] = _json(
+        contents[f"archival/iteration_{number:03d}.json"] = as_json(
             [msgspec.to_builtins(event) for event in events]
         )
     for parent in {(folder / name).parent for name in contents} - {folder}:
@@ -107,29 +80,6 @@ def write_views(
         write_private(folder / name, content)
     _link(root / FOLDER / CURRENT, Path("sessions", state.run_id))
     _link(root / FOLDER / STATE, Path(CURRENT, STATE))
-
-
-def write_reflexion(root: Path, run_id: str, reflexion: Reflexion) -> None:
-    """Write what a run sees of earlier ones, if it has a view of it.
-
-    Raises
-    ------
-    WorkspaceError
-        See `write_views`.
-    """
-    if (session_folder(root, run_id) / _REFLEXION).is_file():
-        write_private(private_session(root, run_id) / _REFLEXION, _json(reflexion.view()))
-
-
-def write_state(root: Path, state: State) -> None:
-    """Write the state of a run for people and skills.
-
-    Raises
-    ------
-    WorkspaceError
-        See `write_views`.
-    """
-    write_private(private_session(root, state.run_id) / STATE, _json(state_json(state)))
 
 
 class Viewer:
@@ -185,7 +135,7 @@ def remove_views(root: Path, run_id: str) -> None:
     """
     folder, current = session_folder(root, run_id), root / FOLDER / CURRENT
     for above in (root / FOLDER, folder.parent, root / FOLDER / AGENTS):
-        _refuse_link(above)
+        refuse_link(above)
     try:
         for file in (root / FOLDER / AGENTS).glob("*.json"):
             remove_session(file, run_id)
@@ -199,31 +149,6 @@ def remove_views(root: Path, run_id: str) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise WorkspaceError(f"cannot be removed ({error.strerror or error})", path=folder) from error
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def make_private(folder: Path) -> None:
-    """Create a folder of views, readable only by you.
-
-    Raises
-    ------
-    WorkspaceError
-        It cannot be created, or it is a symbolic link.
-    """
-    _refuse_link(folder)
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be used ({error.strerror})", path=folder) from error
-
-
-def _refuse_link(folder: Path) -> None:
-    if folder.is_symlink():  # a repository or a command could make one that leads elsewhere
-        raise WorkspaceError("is a symbolic link; replace it by a folder", path=folder)
 
 
 def _link(link: Path, target: Path) -> None:

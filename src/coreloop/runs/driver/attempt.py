@@ -14,7 +14,7 @@ from coreloop.runs.driver.driven import Plan
 from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
 from coreloop.runs.driver.process import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
-from coreloop.runs.views import make_private
+from coreloop.runs.folder import make_private
 from coreloop.text import printable
 
 RATE_LIMITED: Final = 75

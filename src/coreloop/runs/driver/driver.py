@@ -27,10 +27,11 @@ from coreloop.runs.driver.process import Command, locked_commands, require_proce
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
+from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import Viewer, private_session, reports_file, session_folder
+from coreloop.runs.views import Viewer
 from coreloop.text import printable
 
 _TICK_S: Final = 0.2

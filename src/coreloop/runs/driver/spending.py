@@ -79,6 +79,7 @@ class Reports:
                 self._add(item)
         if self._unreadable > before and not self.unreadable:
             self.unreadable = line[:_SHOWN_BYTES].decode("utf-8", "replace")
+            self.is_reported = True
 
     def _add(self, item: dict[str, Any]) -> None:
         if item.get("type") == "result":

@@ -79,6 +79,7 @@ class SqlStore(ABC):
     """
 
     parent = ""
+    address = ""
     publish: Publish | None = None
 
     def __init__(self, database: Database) -> None:

@@ -28,9 +28,12 @@ class Store(Protocol):
     ----------
     parent : str
         The run whose driver started this process, which pays for the runs that it creates; "" without one.
+    address : str
+        Of the Postgres database that has the project's stores; "" for files.
     """
 
     parent: str
+    address: str
 
     def create(self, created: Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
@@ -140,6 +143,7 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
 
         with postgres_store(address) as postgres:
             postgres.parent, postgres.publish = driving_run(environ), partial(publish, workspace.root)
+            postgres.address = address
             yield postgres
         return
     workspace.keep_private(workspace.runs_dir)
