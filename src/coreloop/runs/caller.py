@@ -29,7 +29,8 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     Returns
     -------
     str
-        ``person``, or ``unknown`` where the ancestors of a process cannot be read (without ``/proc``).
+        ``person``, or ``unknown`` where the ancestors of a process cannot be read (without ``/proc``), and in
+        a shell of Claude Code, which a person may have asked to do so.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     """
     if driving_run(environ):
         raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
-    return "person" if _has_ancestors() else "unknown"
+    return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
 
 
 def driving_run(environ: Mapping[str, str]) -> str:

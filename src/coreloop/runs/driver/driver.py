@@ -23,6 +23,7 @@ from coreloop.runs.driver.attempt import Attempt, Place, attempt
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven import Plan, plan_of
 from coreloop.runs.driver.lines import progress_line
+from coreloop.runs.driver.news import News
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 from coreloop.runs.driver.spending import Reports
@@ -128,6 +129,7 @@ class _Driver:
         self._is_unreadable_said = False
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir])
         self._seen = seen
+        self._news = News(store)
         self.price = Amount(microusd(plan.usd_per_iteration or 0))
 
     def iterate(self, run: Run) -> None:
@@ -162,7 +164,8 @@ class _Driver:
 
     def _execute(self, run: Run, key: str) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
-        before, known = self._snapshots.take(), _recorded(run.state)
+        before = self._snapshots.take()
+        self._news.hear(run.run_id)
         self._seen.add(tree_digest(before))
         tried = self._attempt(run, key)
         run.catch_up()
@@ -184,7 +187,7 @@ class _Driver:
         after = self._snapshots.take()
         tree = tree_digest(after)
         run.catch_up()  # what the agent recorded
-        is_new = tree not in self._seen or _recorded(run.state) != known
+        is_new = self._news.hear(run.run_id) or tree not in self._seen
         if tried.is_rate_limited:
             self._put_off(tried.retry_after_s(run.now()), cost)
             if not (is_met or is_new):
@@ -323,10 +326,3 @@ def _seen_trees(store: Store, run_id: str) -> set[str]:
     steps = (event for _, event in store.read(run_id) if isinstance(event, happened.StepCommitted))
     results = (step.result for step in steps if isinstance(step.result, dict))
     return {tree for result in results for tree in result.get("trees", ())}
-
-
-def _recorded(state: State) -> tuple[int, ...]:
-    """What an agent can add to the state of its run."""
-    findings = sum(len(part.findings) for part in state.sub_questions)
-    parts, sources, reports = len(state.sub_questions), len(state.read_sources), state.progress.reports
-    return state.iteration, state.queries, findings, parts, sources, reports

@@ -114,6 +114,12 @@ LIARS = {
         2,
         {"max_iterations": 2, "until": "false", "mode": "exhaust"},
     ),
+    "records the same report again and again": Liar(
+        f"echo '{CLAIM}' | {RUNS} record",
+        ("stopped", "failures", 2),
+        4,
+        {"max_iterations": 9, "max_failures": 2},
+    ),
     "clears its environment, takes a session of its own and stops, pauses or completes its run": Liar(
         f"{WORK}; for verb in stop pause complete; do setsid env -i {RUNS} $verb; done; true",
         ("stopped", "max_iterations", 1),

@@ -1,0 +1,48 @@
+"""Whether an agent's reports say anything that its run has not heard before."""
+
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from coreloop.runs.events import Recorded
+from coreloop.runs.stores.store import Store
+
+_WHEN: Final = frozenset({"at", "iteration"})
+
+
+class News:
+    """Listens to the reports of a run.
+
+    Parameters
+    ----------
+    store : Store
+        Of the run.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._newest = 0
+        self._known: set[bytes] = set()
+
+    def hear(self, run_id: str) -> bool:
+        """Read the reports since the last call, at first all; whether one of them was never made before."""
+        known = len(self._known)
+        for seq, event in self._store.read(run_id, after=self._newest):
+            self._newest = seq
+            if isinstance(event, Recorded):
+                self._known.add(_digest(event))
+        return len(self._known) > known
+
+
+def _digest(report: Recorded) -> bytes:
+    """Return what tells reports apart: all but when they were made, and what they cost."""
+    content = orjson.dumps([_timeless(msgspec.to_builtins(event)) for event in report.events])
+    return blake2b(content, digest_size=16).digest()
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _timeless(part) for name, part in value.items() if name not in _WHEN}
+    return [_timeless(part) for part in value] if isinstance(value, list) else value
