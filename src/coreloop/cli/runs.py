@@ -245,11 +245,16 @@ def restore(folder: Path, as_json: bool) -> None:
 
 def _tell(tell: "Callable[..., State]", run_id: str | None, *, as_json: bool) -> None:
     from coreloop.runs.caller import require_person
-    from coreloop.runs.manage import named_run
+    from coreloop.runs.driver.driven import is_driven
+    from coreloop.runs.driver.driver import settle_left_over
+    from coreloop.runs.manage import named_run, read_run
 
     by = require_person("pause, complete or stop a run", os.environ)
-    with project_store() as (_, store):
-        state = tell(store, named_run(store, run_id), by=by)
+    with project_store() as (workspace, store):
+        known = named_run(store, run_id)
+        if is_driven(read_run(store, known)):
+            settle_left_over(workspace, store, known)
+        state = tell(store, known, by=by)
     _show_status(state, as_json=as_json)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.errors import RunEndedError, UsageError, WorkspaceError
+from coreloop.errors import RunBusyError, RunEndedError, UsageError, WorkspaceError
 from coreloop.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, microusd, most
@@ -29,6 +29,7 @@ from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
+from coreloop.runs.manage import read_run
 from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -87,12 +88,32 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
         run = open_held(store, run_id, reported=partial(_reported, spool))
         plan = plan_of(run.state)
-        driver = _Driver(workspace, store, plan, console, lock=lock, seen=_seen_trees(store, run_id))
+        driver = _Driver(workspace, store, plan, console, lock=lock, past=_past(store, run_id))
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
         if not run.state.reservations:
             spool.unlink(missing_ok=True)
         return run.state
+
+
+def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
+    """Book what the command of a driver that died had reported; nothing if a driver works on the run.
+
+    Raises
+    ------
+    RunError
+        A command of that driver still runs.
+    """
+    if not read_run(store, run_id).reservations:
+        return
+    session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
+    with (
+        suppress(RunBusyError, RunEndedError),
+        store.hold(run_id),
+        locked_commands(session / "driver.lock", run_id),
+    ):
+        open_held(store, run_id, reported=partial(_reported, spool))
+        spool.unlink(missing_ok=True)
 
 
 def _reported(spool: Path, state: State) -> Amount:
@@ -113,7 +134,7 @@ class _Driver:
         console: Console,
         *,
         lock: int,
-        seen: set[str],
+        past: tuple[set[str], int],
     ) -> None:
         self._workspace = workspace
         self._store = store
@@ -128,7 +149,7 @@ class _Driver:
         self._spool = -1
         self._is_unreadable_said = False
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir])
-        self._seen = seen
+        self._seen, self._begun = past
         self._news = News(store)
         self.price = Amount(microusd(plan.usd_per_iteration or 0))
 
@@ -165,8 +186,11 @@ class _Driver:
     def _execute(self, run: Run, key: str) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
         before = self._snapshots.take()
-        self._news.hear(run.run_id)
-        self._seen.add(tree_digest(before))
+        if (
+            run.state.iteration != self._begun
+        ):  # what an earlier try of this iteration did is this iteration's
+            self._begun = run.state.iteration
+            self._seen.add(tree_digest(before))
         tried = self._attempt(run, key)
         run.catch_up()
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
@@ -200,7 +224,7 @@ class _Driver:
             )
             raise IterationFailedError(f"it {why} and recorded nothing", cost)
         trees = sorted({tree_digest(before), tree})
-        self._seen.add(tree)
+        self._seen |= set(trees)
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
         return {"files": files, "until": is_met, "seconds": seconds, "trees": trees}, cost
 
@@ -321,8 +345,20 @@ class _Driver:
             time.sleep(min(_TICK_S, left_s))
 
 
-def _seen_trees(store: Store, run_id: str) -> set[str]:
-    """Return the digests of the states of the working folder that earlier iterations began or ended with."""
-    steps = (event for _, event in store.read(run_id) if isinstance(event, happened.StepCommitted))
-    results = (step.result for step in steps if isinstance(step.result, dict))
-    return {tree for result in results for tree in result.get("trees", ())}
+def _past(store: Store, run_id: str) -> tuple[set[str], int]:
+    """Return how the working folder was around committed iterations, and the iteration that is under way.
+
+    Returns
+    -------
+    tuple of (set of str, int)
+        Digests; the number of committed iterations before the one that a killed process began, -1 if none.
+    """
+    trees, committed, begun = set[str](), 0, -1
+    for _, event in store.read(run_id):
+        if isinstance(event, happened.StepCommitted) and isinstance(event.result, dict):
+            trees.update(event.result.get("trees", ()))
+        elif isinstance(event, happened.IterationCommitted):
+            committed = event.iteration
+        elif isinstance(event, happened.Reserved):
+            begun = committed
+    return trees, begun

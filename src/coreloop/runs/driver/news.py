@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from coreloop.runs.events import Recorded
+from coreloop.runs.events import IterationCommitted, Recorded
 from coreloop.runs.stores.store import Store
 
 _WHEN: Final = frozenset({"at", "iteration"})
@@ -25,15 +25,18 @@ class News:
         self._store = store
         self._newest = 0
         self._known: set[bytes] = set()
+        self._under_way: set[bytes] = set()
 
     def hear(self, run_id: str) -> bool:
-        """Read the reports since the last call, at first all; whether one of them was never made before."""
-        known = len(self._known)
+        """Whether a report of the iteration under way is one that no committed iteration made."""
         for seq, event in self._store.read(run_id, after=self._newest):
             self._newest = seq
             if isinstance(event, Recorded):
-                self._known.add(_digest(event))
-        return len(self._known) > known
+                self._under_way.add(_digest(event))
+            elif isinstance(event, IterationCommitted):
+                self._known |= self._under_way
+                self._under_way.clear()
+        return not self._under_way <= self._known
 
 
 def _digest(report: Recorded) -> bytes:

@@ -58,6 +58,26 @@ def test_what_was_reported_before_a_kill_is_booked(price: tuple[str, ...], booke
     assert list((tmp_path / "data" / "runs" / "spending").glob("*")) == []
 
 
+def test_a_run_that_is_stopped_after_a_kill_is_settled_first(tmp_path: Path):
+    script = "echo '{\"usd\": 0.6}'; touch paid; sleep 600"
+    price = ("--max-iterations", "1", "--usd-per-iteration", "1")
+    killed(tmp_path, "start", *price, "--", "sh", "-c", script)
+    subprocess.run([*RUNS, "stop"], cwd=tmp_path, check=True, capture_output=True)
+    shown = subprocess.run([*RUNS, "show", "--json"], cwd=tmp_path, check=True, capture_output=True)
+    state = json.loads(shown.stdout)
+    assert (state["status"], state["metrics"]["cost_estimate_usd"]) == ("stopped_by_user", 1.0)
+    assert state["metrics"]["reserved_usd"] == 0
+    assert list((tmp_path / "data" / "runs" / "spending").glob("*")) == []
+
+
+def test_work_that_a_killed_or_failed_try_did_counts_for_its_iteration(tmp_path: Path):
+    script = "echo same > work; test -e paid || { touch paid; sleep 600; }"
+    killed(tmp_path, "start", "--max-iterations", "1", "--", "sh", "-c", script)
+    assert resumed(tmp_path)["stop_reason"] == "max_iterations"
+    failing = "echo same > other; test -e tried || { touch tried; exit 1; }"
+    assert go_on(tmp_path, begin(tmp_path, failing, max_iterations=1)).stop_reason == "max_iterations"
+
+
 def test_what_a_report_claims_before_a_kill_is_booked(tmp_path: Path):
     report = json.dumps({"next_actions": ["x"], "usage": {"usd": 0.6}})
     record = f"echo '{report}' | {sys.executable} -m coreloop runs record"
