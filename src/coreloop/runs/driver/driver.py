@@ -186,9 +186,7 @@ class _Driver:
     def _execute(self, run: Run, key: str) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
         before = self._snapshots.take()
-        if (
-            run.state.iteration != self._begun
-        ):  # what an earlier try of this iteration did is this iteration's
+        if run.state.iteration != self._begun:  # what an earlier try did belongs to this one
             self._begun = run.state.iteration
             self._seen.add(tree_digest(before))
         tried = self._attempt(run, key)
