@@ -23,6 +23,10 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
 settings.load_profile("quick")
 
+# the tests and what they start are compiled once, not in each of hundreds of processes: a third of the run
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 REPO = Path(__file__).parents[1]
 EntryPoint = Callable[..., tuple[int, str, str]]
 _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
@@ -96,7 +96,7 @@ def test_every_package_has_its_place_and_every_place_a_package():
     assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
 
 
-@pytest.mark.parametrize("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
+@each_row("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
 def test_imports_point_down(name: str):
     here = package(name)
     others = {module for module in own_imports(name) if package(module) not in {here, "coreloop"}}
@@ -108,7 +108,7 @@ def test_no_modules_import_each_other_in_a_circle():
     assert list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("foreign", BEHIND_ONE_MODULE)
+@each_row("foreign", BEHIND_ONE_MODULE)
 def test_one_module_stands_before_a_foreign_package(foreign: str):
     where = BEHIND_ONE_MODULE[foreign]
     users = {name for name in MODULES if foreign in map(package, IMPORTED[name])}
@@ -134,7 +134,7 @@ OWN_ENVIRONMENT = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
+@each_row("name", sorted(MODULES))
 def test_use_cases_ask_no_shell_for_anything(name: str):
     """No print, no environment and no working directory below the shells."""
     if package(name) in {"cli", "__main__"} or name.endswith("__main__"):

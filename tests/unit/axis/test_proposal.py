@@ -20,6 +20,7 @@ from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.advice import parse_advice
 from promoting import FILE, SOURCE, Project, run_git
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -127,7 +128,7 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
 # --- docstring, engine and axis of a promotion ------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("trailer", "target"),
     [
         pytest.param("a/b.py::f", Target("a/b.py", "f"), id="a function"),
@@ -145,7 +146,7 @@ def test_target_is_a_docstring_below_the_project(trailer: str, target: Target | 
     assert read_target(trailer) == target
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "engines"),
     [
         pytest.param({}, {"run"}, id="the symbol's last name"),
@@ -159,7 +160,7 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
     assert engines_of(Target("a.py", "Tool.run"), configured) == engines
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "calls"),
     [
         ('- Call: a(x, axis="수익성") -> show(x).', [("a", [("axis", "수익성")]), ("show", [])]),
@@ -448,7 +449,7 @@ def test_engine_and_axis_must_be_names(history: History, engine: str, axis: str 
 # --- the document ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("engine", "axis", "name"),
     [
         ("analysis", "수익성", "analysis-profitability"),

@@ -20,6 +20,7 @@ import pytest
 from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
 from logs import call, line, record, repeated, write_log
+from rows import each_row
 
 DOCS = Path(__file__).parents[3] / "docs"
 COMMAND = [sys.executable, "-m", "coreloop"]
@@ -105,18 +106,18 @@ def test_every_command_has_help(name: str, run: Run):
     assert COMMANDS.get(name, _command(name).help or "no help").split(".")[0] in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each_row("name", PATHS)
 def test_every_option_has_help(name: str):
     options = [param for param in _command(name).params if isinstance(param, click.Option)]
     assert [option.name for option in options if not option.help] == []
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each_row("name", LEAVES)
 def test_every_command_can_answer_in_json(name: str):
     assert any("--json" in param.opts for param in _command(name).params)
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each_row("name", LEAVES)
 def test_every_command_has_an_example_in_the_docs(name: str):
     pages = [page.read_text(encoding="utf-8") for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))]
     consoles = [

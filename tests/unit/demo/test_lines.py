@@ -9,6 +9,7 @@ from coreloop.categories import Categories
 from coreloop.demo.finlab import FINLAB
 from coreloop.demo.helpdesk import HELPDESK, customers
 from coreloop.demo.run import make_project, propose_candidates, record_requests, refine_failures
+from rows import each_row
 from scripted import tools_of
 
 TOOLS = tools_of(HELPDESK)
@@ -144,7 +145,7 @@ def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, t
         lines[line]()
 
 
-@pytest.mark.parametrize(("tool", "line"), TRUE_LINES)
+@each_row(("tool", "line"), TRUE_LINES)
 def test_no_docstring_says_a_proposed_line_already(tool, line):
     """A line is worth proposing only if the docstring does not have it in other words."""
     docstring = inspect.getdoc(TOOLS[tool])

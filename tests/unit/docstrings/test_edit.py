@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from coreloop.docstrings.edit import Edited, Refused, Unchanged, append_to_section
+from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -228,7 +229,7 @@ BEFORE_AFTER = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), BEFORE_AFTER.values(), ids=BEFORE_AFTER)
+@each_row(("before", "after"), BEFORE_AFTER.values(), ids=BEFORE_AFTER)
 def test_edit_gives_exactly(before, after):
     outcome = edit(before)
     assert isinstance(outcome, Edited), outcome
@@ -287,14 +288,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("source", "reason"), REFUSED.values(), ids=REFUSED)
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refusal_says_why(source, reason):
     outcome = edit(source)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "reason"),
     {
         "two lines": ("- a\nb", "U+000A"),
@@ -311,10 +312,8 @@ def test_line_that_is_not_one_line_of_text_is_refused(line, reason):
     assert reason in outcome.reason
 
 
-@pytest.mark.parametrize(
-    "lines", [("Returns", "-------", "- a"), ("- a", "## Notes", "- b"), ("a", "-----"), ("=====",)]
-)
-@pytest.mark.parametrize("source", [function('"""Sum."""'), function('"""Sum.', "", *GUIDE, '"""')])
+@each_row("lines", [("Returns", "-------", "- a"), ("- a", "## Notes", "- b"), ("a", "-----"), ("=====",)])
+@each_row("source", [function('"""Sum."""'), function('"""Sum.', "", *GUIDE, '"""')])
 def test_line_that_would_be_a_heading_is_refused(source, lines):
     assert isinstance(edit(source, lines=lines), Refused)
 
@@ -330,7 +329,7 @@ def test_quotes_and_backslashes_are_escaped_where_they_must_be():
     assert refused == Refused('the docstring is a raw string, which cannot contain """')
 
 
-@pytest.mark.parametrize("encoding", ["cp949", "euc-kr", "iso2022_kr", "utf-8", "johab"])
+@each_row("encoding", ["cp949", "euc-kr", "iso2022_kr", "utf-8", "johab"])
 def test_file_keeps_its_encoding(encoding):
     source = f'# coding: {encoding}\nx = "수"\ndef f(수="익"):\n    """성\n\n    마진"""\n'.encode(encoding)
     outcome = edit(source, lines=["- 수익성"])
@@ -394,7 +393,7 @@ def twice():
 '''
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("qualname", "line", "text"),
     [
         ("", None, "Module."),
@@ -445,7 +444,7 @@ CREATED = {
 }
 
 
-@pytest.mark.parametrize(("source", "qualname", "indent"), CREATED.values(), ids=CREATED)
+@each_row(("source", "qualname", "indent"), CREATED.values(), ids=CREATED)
 def test_docstring_is_created_only_when_asked(source, qualname, indent):
     assert "no docstring" in edit(source, qualname).reason
     outcome = edit(source, qualname, create_docstring=True)
@@ -454,7 +453,7 @@ def test_docstring_is_created_only_when_asked(source, qualname, indent):
     assert (b"\r\n" in outcome.inserted) == ("\r" in source)
 
 
-@pytest.mark.parametrize("source", ["def f(): pass\n", "def f():\n    f'x'\n", "def f(): \\\n    pass\n"])
+@each_row("source", ["def f(): pass\n", "def f():\n    f'x'\n", "def f(): \\\n    pass\n"])
 def test_docstring_is_not_created_if_that_cannot_be_proven(source):
     assert isinstance(edit(source, create_docstring=True), Refused)
 
@@ -559,7 +558,7 @@ def test_griffe_finds_the_lines_in_the_section_and_nothing_else_changed(blocks, 
     assert all(line in after[-1] for line in LINES)
 
 
-@pytest.mark.parametrize("tail", [(), ("Returns:", "    int: z")])
+@each_row("tail", [(), ("Returns:", "    int: z")])
 def test_griffe_reads_google_sections_the_same_way(tail):
     source = function('"""Sum.', "", "Args:", "    x: y", "", "Guide:", "    - a", "", *tail, '"""')
     outcome = edit(source)

@@ -21,6 +21,7 @@ from coreloop.mine.statistics import (
     wilson_interval,
 )
 from coreloop.project.settings import Gates
+from rows import each_row
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # statsmodels calls what pandas 3 has deprecated
@@ -47,7 +48,7 @@ TERN = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("successes", "requests", "low"),
     [
         pytest.param(0, 0, 0.0, id="nothing"),
@@ -114,7 +115,7 @@ def test_without_requests_the_interval_of_a_rate_is_0_to_1():
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "table",
     [
         pytest.param((13, 13, 1, 101), id="the address rule: 13 of 13 against 1 of 101"),
@@ -227,7 +228,7 @@ def test_with_one_stratum_the_interval_is_newcombes(pair: TwoSides, confidence: 
     assert newcombe_interval([pair], confidence=confidence) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pair", "expected"),
     [
         pytest.param(TwoSides(56, 70, 48, 80), (0.0524, 0.3339), id="a"),
@@ -265,16 +266,14 @@ def test_a_stratum_without_both_sides_changes_nothing(strata: list[TwoSides], lo
     assert newcombe_interval(more) == newcombe_interval(strata)
 
 
-@pytest.mark.parametrize(
-    "strata", [pytest.param([], id="none"), pytest.param([TwoSides(3, 9, 0, 0)], id="one side")]
-)
+@each_row("strata", [pytest.param([], id="none"), pytest.param([TwoSides(3, 9, 0, 0)], id="one side")])
 def test_without_two_sides_there_is_no_difference_and_its_interval_is_everything(strata: list[TwoSides]):
     assert mantel_haenszel_p(strata) == 1.0
     assert mantel_haenszel_difference(strata) == 0.0
     assert newcombe_interval(strata) == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rates", "sizes"),
     [
         pytest.param([(0.6, 0.4)], [(20, 20)], id="one stratum, small"),

@@ -26,6 +26,7 @@ from model_stand_in import (
     streams,
     streams_chunks,
 )
+from rows import each_row
 
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "영업이익", "intent": "figure"}]}'
@@ -280,7 +281,7 @@ def test_a_ladder_without_a_reply_fails_in_the_structured_form(server: ModelStan
     assert (error.type, error.retryable) == ("unavailable", True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "environ", "message"),
     [
         ("openai", {}, "set OPENAI_API_KEY to the endpoint's key"),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.models.sentences import MAX_CHARS, read_sentences, split_sentences
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentences"),
     [
         ("서울은 수도이다. 한강이 흐른다.", ["서울은 수도이다.", "한강이 흐른다."]),
@@ -76,7 +77,7 @@ def test_splitting_is_linear_on_hostile_texts(unit: str):
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Before it.\n\n```python\nrun = open_run()\n```\n\nAfter it.",

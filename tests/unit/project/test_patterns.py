@@ -2,11 +2,10 @@
 
 import time
 
-import pytest
-
 from coreloop.project.patterns import objection
 from coreloop.project.settings import SanitizeSettings
 from coreloop.sanitize.detectors.detection import COUNTRIES
+from rows import each_row
 
 ACCEPTED = [
     "EMP-[0-9]{6}",
@@ -30,12 +29,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("pattern", ACCEPTED)
+@each_row("pattern", ACCEPTED)
 def test_a_bounded_pattern_is_accepted(pattern: str) -> None:
     assert objection(pattern) is None
 
 
-@pytest.mark.parametrize(("pattern", "reason"), REFUSED.items())
+@each_row(("pattern", "reason"), REFUSED.items())
 def test_a_pattern_without_bounds_is_refused(pattern: str, reason: str) -> None:
     assert reason in (objection(pattern) or "")
 

@@ -35,6 +35,7 @@ from coreloop.records import hash_sequence
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
 from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates
+from rows import each_row
 
 HASH = hash_sequence("analysis(axis=수익성)>show()")
 STEPS = GOOD["tool_calls"]
@@ -343,7 +344,7 @@ def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "is_local"),
     [
         ("http://127.0.0.1:8400/x", True), ("http://localhost/x", True), ("http://[::1]:80/", True),

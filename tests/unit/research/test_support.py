@@ -6,6 +6,7 @@ import pytest
 
 from coreloop.research.statement import read_statement
 from coreloop.research.support import Evidence, Supported, Unsupported, check_support
+from rows import each_row
 
 PAGE = (
     "Acme Corporation was founded on March 1, 1998 in Utrecht by Ada Jansen. It employs 1,203 people and "
@@ -19,7 +20,7 @@ ARTICLE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence",
     [
         "Acme Corporation was founded on March 1, 1998 in Utrecht by Ada Jansen.",
@@ -34,7 +35,7 @@ def test_what_the_page_says_is_supported(sentence: str):
     assert isinstance(check_support(sentence, [PAGE]), Supported)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence",
     [
         "한빛전자는 1998년 3월 1일 대전에서 김하늘이 설립했다.",
@@ -48,7 +49,7 @@ def test_what_the_korean_page_says_is_supported(sentence: str):
     assert isinstance(check_support(sentence, [ARTICLE]), Supported)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "missing"),
     [
         ("Acme Corporation was founded on March 2, 1998 in Utrecht by Ada Jansen.", "date"),
@@ -78,7 +79,7 @@ def test_another_date_number_name_or_negation_is_unsupported(sentence: str, miss
     assert "\n" not in found.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "page"),
     [
         ("Ann Park does not lead Zeta.", "Zeta makes lamps. Its head is Ann Park."),
@@ -97,7 +98,7 @@ def test_a_denial_needs_a_denial(sentence: str, page: str):
     assert found.missing == "negation"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "page",
     [
         pytest.param(

@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from coreloop.research.knowledge import Knowledge, ReadSource
 from coreloop.research.verify import check_answer, check_findings, cited_sentences
 from coreloop.runs.state import SubQuestion
 from researching import source
+from rows import each_row
 
 TEXTS = (
     "The Han river is 494 kilometres long. It flows through Seoul.",
@@ -22,7 +22,7 @@ KNOWN = Knowledge(
 PARTS = [SubQuestion("q1", "How long is the Han river?"), SubQuestion("q2", "How many people live in Seoul?")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "sentences"),
     [
         ("The Han river is 494 kilometres long [1].", ["The Han river is 494 kilometres long. [1]"]),
@@ -66,7 +66,7 @@ def test_findings_answer_what_they_name():
     assert [one.reason for one in dropped][1] == "cites no source"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         " " * 500_000,

@@ -11,6 +11,7 @@ from coreloop.sanitize.names import Names
 from coreloop.sanitize.places import MAX_PLACES, places_of
 from coreloop.sanitize.walk import scan
 from long_texts import ALL_SIGNS, SHAPES
+from rows import each_row
 
 OVER_BUDGET = ALL_SIGNS + SHAPES["joiners and marks"](10_000)
 
@@ -34,7 +35,7 @@ def seconds(shape: str, n_chars: int) -> float:
     return process_time() - begun
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("shape", SHAPES)
 def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
     assert grows_linearly(shape, 500)
 

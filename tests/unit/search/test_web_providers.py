@@ -16,6 +16,7 @@ from coreloop.search.provider import Blocked, Empty, Failed, Found, Provider, Se
 from coreloop.search.searxng import SearxngProvider
 from coreloop.search.tavily import TavilyProvider
 from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
+from rows import each_row
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TAVILY = {
@@ -164,7 +165,7 @@ def test_an_answer_of_arxiv_without_entries(content: str, answer: object, server
     assert ArxivProvider(url=f"{server.url}/").search("a", SearchLimits()) == answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "seconds"),
     [
         ("7", 7),
@@ -180,7 +181,7 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
     assert (until - NOON).total_seconds() == seconds
 
 
-@pytest.mark.parametrize("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
+@each_row("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
 def test_another_retry_after_is_none(value: str | None) -> None:
     assert retry_time(value, NOON) is None
 

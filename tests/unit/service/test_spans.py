@@ -8,9 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from coreloop.service.spans import collector_in
+from rows import each_row
 from serving import asked, served, until
 
 
@@ -75,6 +74,6 @@ def test_a_collector_that_fails_is_one_line_and_disturbs_nothing(tmp_path: Path)
         assert service.end() == 0
 
 
-@pytest.mark.parametrize("environ", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": " "}])
+@each_row("environ", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": " "}])
 def test_without_a_collector_nothing_is_sent(environ: dict[str, str]):
     assert collector_in(environ) is None

@@ -19,6 +19,7 @@ from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
 from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import session_folder
 from driving import begin, go_on, is_alive, state_at
+from rows import each_row
 
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "drive.md"
 WORK = "echo $CORELOOP_ITERATION >> tasks"
@@ -352,7 +353,7 @@ def test_the_plan_is_in_the_state(tmp_path: Path):
     assert shown["driver"]["until"] == "false"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "asked_s", "seconds"),
     [(1, None, 60), (2, None, 120), (99, None, 3600), (1, 30, 30), (9, 0, 256)],
 )
