@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -29,6 +30,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 REPO = Path(__file__).parents[1]
 EntryPoint = Callable[..., tuple[int, str, str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
 
 
@@ -106,6 +108,16 @@ def entry_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         return int(end.value.code or 0), out, errors
 
     return entry_point
+
+
+@pytest.fixture
+def command(entry_point: EntryPoint) -> Command:
+    """Run a command as `entry_point` does; gives what a process of its own would."""
+
+    def command(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(words, *entry_point(folder, *map(str, words)))
+
+    return command
 
 
 @pytest.fixture

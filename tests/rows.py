@@ -34,6 +34,19 @@ def each_row(
     return decorate
 
 
+def slow_after(fast: int, rows: Iterable[Any]) -> list[Any]:
+    """Mark the rows after the first ones slow: the same fact, told again by a journey of its own."""
+    table = list(rows)
+    assert fast < len(table), "no row is left to be slow"
+    return [*table[:fast], *map(_slow, table[fast:])]
+
+
+def _slow(row: Any) -> ParameterSet:
+    if isinstance(row, ParameterSet):
+        return pytest.param(*row.values, id=row.id, marks=[*row.marks, pytest.mark.slow])
+    return pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.slow)
+
+
 def _row(columns: list[str], row: Any) -> tuple[dict[str, Any], str]:
     label = row.id if isinstance(row, ParameterSet) else None
     values = row.values if isinstance(row, ParameterSet) else (row if len(columns) > 1 else (row,))

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from rows import each_row
+from rows import each_row, slow_after
 
 
 def test_every_row_runs_and_decorators_are_multiplied():
@@ -47,3 +47,14 @@ def test_all_failing_rows_are_reported():
 def test_a_table_without_rows_is_refused():
     with pytest.raises(AssertionError, match="without rows"):
         each_row("number", [])
+
+
+def test_rows_after_the_first_are_slow_and_keep_their_names():
+    first, second, third = slow_after(
+        1, ["a", ("b", 1), pytest.param("c", id="see", marks=pytest.mark.prism)]
+    )
+    assert first == "a"
+    assert (second.values, [mark.name for mark in second.marks]) == (("b", 1), ["slow"])
+    assert (third.values, third.id, [mark.name for mark in third.marks]) == (("c",), "see", ["prism", "slow"])
+    with pytest.raises(AssertionError, match="no row is left"):
+        slow_after(1, ["a"])

@@ -20,7 +20,7 @@ from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.advice import parse_advice
 from promoting import FILE, SOURCE, Project, run_git
-from rows import each_row
+from rows import each_row, slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -554,7 +554,9 @@ def test_second_run_on_a_day_adds_nothing(history: History) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("old", [b"# Ours\n", b"# Ours", b"", b"# Ours\r\n", b"\xff\xfe# Ours\n"])
+@pytest.mark.parametrize(
+    "old", slow_after(2, [b"# Ours\n", b"# Ours", b"", b"# Ours\r\n", b"\xff\xfe# Ours\n"])
+)
 def test_existing_text_of_a_document_is_unchanged(history: History, old: bytes) -> None:
     history.mature()
     path = history.project.root / DOCUMENT

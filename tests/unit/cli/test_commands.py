@@ -20,7 +20,7 @@ import pytest
 from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
 from logs import call, line, record, repeated, write_log
-from rows import each_row
+from rows import each_row, slow_after
 
 DOCS = Path(__file__).parents[3] / "docs"
 COMMAND = [sys.executable, "-m", "coreloop"]
@@ -439,7 +439,7 @@ def test_a_pipe_among_the_records_is_refused(tmp_path: Path, run: Run):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "args", [["pattern"], ["pattern", "--json"], ["--help"], ["demo", "--out", "scratch"]]
+    "args", slow_after(1, [["pattern"], ["pattern", "--json"], ["--help"], ["demo", "--out", "scratch"]])
 )
 def test_a_full_disk_under_the_output_is_one_line(args: list[str], log: Path, tmp_path: Path):
     with Path("/dev/full").open("wb") as full:
@@ -494,10 +494,13 @@ VERDICTS = {
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize(
     "args",
-    [
-        pytest.param(args, id=name, marks=[] if "guard" in args else [pytest.mark.slow])
-        for name, args in VERDICTS.items()
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(args, id=name, marks=[] if "guard" in args else [pytest.mark.slow])
+            for name, args in VERDICTS.items()
+        ],
+    ),
 )
 def test_the_exit_code_is_the_same_if_the_output_is_closed(args: str, spawn: Run, tmp_path: Path):
     write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from coreloop.cli.main import main
 from coreloop.cli.options import DurationType
 from driving import begin, state_at
-from rows import each_row
+from rows import each_row, slow_after
 
 Command = Callable[..., Result]
 WORK = "echo $CORELOOP_ITERATION >> tasks"
@@ -143,7 +143,7 @@ def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     assert state_at(tmp_path, out.split()[0].decode()).iteration == 2
 
 
-@pytest.mark.parametrize("name", ["pause", "stop"])
+@pytest.mark.parametrize("name", slow_after(1, ["pause", "stop"]))
 def test_a_driven_command_cannot_stop_its_run(name: str, runs: Command):
     script = f"{WORK}; {sys.executable} -m coreloop runs {name}; true"
     done = runs("start", "--max-iterations", "2", "--", "sh", "-c", script)

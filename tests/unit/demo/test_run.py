@@ -101,6 +101,7 @@ def test_another_seed_gives_other_records(scenario, tmp_path):
     assert asked[0] != asked[1]
 
 
+@pytest.mark.slow
 def test_a_demo_ends_within_ten_seconds(scenario, tmp_path):
     started = perf_counter()
     _demo(scenario, tmp_path)

@@ -533,6 +533,7 @@ def test_any_bytes_give_an_outcome(source):
     assert isinstance(append_to_section(source, "", "Guide", LINES), Edited | Refused)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=3))
 def test_any_line_arrives_unchanged_or_is_refused(lines):

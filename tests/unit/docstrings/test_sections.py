@@ -1,5 +1,6 @@
 import inspect
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ TEXT = st.lists(
 ).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(TEXT)
 def test_sections_are_in_order_and_do_not_overlap(text):

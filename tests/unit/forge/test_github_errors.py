@@ -28,7 +28,8 @@ from github_stand_in import GithubStandIn
 CANARY = "ghp_canary0123456789"
 
 BY_NAME = pytest.mark.parametrize(
-    ("fault", "leaf", "rest"), [entry[1:] for entry in FAILURES], ids=[entry[0] for entry in FAILURES]
+    ("fault", "leaf", "rest"),
+    [pytest.param(*entry, id=name, marks=[pytest.mark.slow] * (name == "slow")) for name, *entry in FAILURES],
 )
 
 

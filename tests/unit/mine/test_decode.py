@@ -377,6 +377,7 @@ def test_blank_lines_are_nothing(tmp_path: Path):
     assert _read(tmp_path, b"\xef\xbb\xbf") == []
 
 
+@pytest.mark.slow
 def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
     long = line(record(tool_calls=[call("show", {"text": "가" * 17_000_000})]))
     assert len(long) > 50_000_000

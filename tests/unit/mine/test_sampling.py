@@ -93,6 +93,7 @@ def test_parts_merge_in_any_grouping(data: st.DataObject, busy: list[tuple[int, 
     assert nested.equals(_sample(first, second, third))
 
 
+@pytest.mark.slow
 @given(cut=st.integers(1, 299))
 def test_a_sample_has_the_same_bytes_for_any_split_of_its_lines(
     cut: int, tmp_path_factory: pytest.TempPathFactory

@@ -26,7 +26,7 @@ from model_stand_in import (
     streams,
     streams_chunks,
 )
-from rows import each_row
+from rows import each_row, slow_after
 
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "영업이익", "intent": "figure"}]}'
@@ -159,7 +159,7 @@ def test_a_reply_that_cannot_be_used_was_paid_all_the_same(server: ModelStandIn)
 
 
 @pytest.mark.parametrize(
-    "act", [hangs(), hangs(b'data: {"choices"'), drips()], ids=["silent", "torn", "drip"]
+    "act", slow_after(1, [hangs(), hangs(b'data: {"choices"'), drips()]), ids=["silent", "torn", "drip"]
 )
 def test_a_slow_answer_ends_in_its_time(server: ModelStandIn, act: Act):
     started = time.monotonic()
@@ -195,7 +195,7 @@ def test_the_most_covers_the_longest_text():
     assert (most.output_tokens, most.is_estimated) == (50, True)
 
 
-@pytest.mark.parametrize("header", ["Authorization", "api-key"])
+@pytest.mark.parametrize("header", slow_after(1, ["Authorization", "api-key"]))
 @pytest.mark.parametrize(
     ("act", "address"),
     [

@@ -25,7 +25,7 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
 from logs import call, on_days, record, repeated, rest, word, write_log
-from rows import each_row
+from rows import each_row, slow_after
 
 CANARY = "CANARY"
 TOOLS = {
@@ -281,7 +281,7 @@ QUICK = 4
 EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize(
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )
@@ -474,7 +474,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
     rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))

@@ -4,6 +4,7 @@ from random import Random
 from time import perf_counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def test_the_words_of_a_tool_are_those_that_its_line_says():
     }
 
 
+@pytest.mark.slow
 def test_noise_is_silent_but_for_a_run_in_ten():
     loud = 0
     for seed in range(20):

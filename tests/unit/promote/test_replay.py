@@ -153,6 +153,7 @@ class DrippingHeaders(Dripping):
             send(b"X-More: 1\r\n")
 
 
+@pytest.mark.slow
 def test_the_time_of_an_answer_counts_its_headers(ask: ASK) -> None:
     with DrippingHeaders(None) as agent:
         started = time.monotonic()

@@ -37,7 +37,7 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.draft import draft_counterexample
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, on_days, record, word, write_log
-from rows import each_row
+from rows import each_row, slow_after
 
 CANARY = "CANARY"
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -419,7 +419,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))

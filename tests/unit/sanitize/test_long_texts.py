@@ -35,6 +35,7 @@ def seconds(shape: str, n_chars: int) -> float:
     return process_time() - begun
 
 
+@pytest.mark.slow
 @each_row("shape", SHAPES)
 def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
     assert grows_linearly(shape, 500)

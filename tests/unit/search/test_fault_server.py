@@ -29,6 +29,7 @@ from fault_server import (
     searxng_answer,
     sends,
 )
+from rows import slow_after
 
 LIMITS = SearchLimits(timeout_s=0.7, max_bytes=1_000_000)
 READING_S = 10.0
@@ -153,13 +154,13 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
-@pytest.mark.parametrize("case", SEARCHES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", slow_after(8, SEARCHES), ids=lambda case: case.name)
 def test_a_search_ends_in_one_of_four_answers_in_its_time(case: Case, server: FaultServer) -> None:
     server.paths["/search"] = case.behave
     check(case, lambda: SearxngProvider(server.url).search("배당", LIMITS))
 
 
-@pytest.mark.parametrize("case", PAGES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", slow_after(8, PAGES), ids=lambda case: case.name)
 def test_a_page_ends_in_one_of_four_answers_in_its_time(
     case: Case, server: FaultServer, tmp_path: Path
 ) -> None:

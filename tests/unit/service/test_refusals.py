@@ -142,6 +142,7 @@ def test_a_socket_that_closes_its_half_is_let_go(service: Served, client: httpx2
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.slow
 def test_more_connections_than_files_are_closed_quietly(tmp_path: Path):
     resource = pytest.importorskip("resource", reason="needs limits of processes")
     with served(tmp_path) as service, service.client() as client, ExitStack() as connections:

@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from coreloop.service.spans import collector_in
 from rows import each_row
 from serving import asked, served, until
@@ -62,6 +64,7 @@ def test_a_run_is_a_span_with_its_steps_and_no_text_of_users(tmp_path: Path):
     assert "Han" not in json.dumps(sent)
 
 
+@pytest.mark.slow
 def test_a_collector_that_fails_is_one_line_and_disturbs_nothing(tmp_path: Path):
     with (
         collector(503) as (url, _),

@@ -290,6 +290,7 @@ SENT = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "side", "iteration", "status"),
     [

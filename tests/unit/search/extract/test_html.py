@@ -1,5 +1,7 @@
 import time
 
+import pytest
+
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.html import extract_html
 from rows import each_row
@@ -58,6 +60,7 @@ def seconds(page: str) -> float:
     return time.process_time() - begun
 
 
+@pytest.mark.slow
 @each_row("page", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_take_linear_time(page: str):
     quarter = seconds(page[: len(page) // 4])
