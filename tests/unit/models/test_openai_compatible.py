@@ -1,12 +1,12 @@
 """Every answer of an endpoint ends as a typed reply or as an error that says what to do, in its time."""
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from traceback import walk_tb
 
 import pytest
 
+from bounded import given_up
 from coreloop.errors import ModelError, UsageError
 from coreloop.models.contracts import PlannedQuery, PlanResponse
 from coreloop.models.endpoints import ENDPOINTS, endpoint_headers, endpoint_url
@@ -162,10 +162,8 @@ def test_a_reply_that_cannot_be_used_was_paid_all_the_same(server: ModelStandIn)
     "act", slow_after(1, [hangs(), hangs(b'data: {"choices"'), drips()]), ids=["silent", "torn", "drip"]
 )
 def test_a_slow_answer_ends_in_its_time(server: ModelStandIn, act: Act):
-    started = time.monotonic()
-    with pytest.raises(ModelError, match=r"no complete answer in 0\.3 s") as caught:
+    with given_up(), pytest.raises(ModelError, match=r"no complete answer in 0\.3 s") as caught:
         ask(server, act, timeout_s=0.3)
-    assert time.monotonic() - started < 3
     assert caught.value.usage == model(server).most(ASKED, CallLimits())
 
 

@@ -1,7 +1,6 @@
 """Which sentence answers a question."""
 
-import time
-
+from bounded import bounded
 from coreloop.models.ranking import ANSWER_AT, rank_sentences
 from coreloop.models.sentences import Sentence
 from rows import each_row
@@ -128,6 +127,5 @@ def test_the_first_source_and_the_sentence_before_count():
 @each_row("unit", ["가", "a ", "1", "1,", "몇 ", "년"])
 def test_ranking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 100_000)[:100_000]
-    started = time.process_time()
-    rank_sentences(hostile[:2_000], [Sentence(1, hostile)])
-    assert time.process_time() - started < 3
+    with bounded():
+        rank_sentences(hostile[:2_000], [Sentence(1, hostile)])

@@ -1,12 +1,12 @@
 """JSON is found in whatever a model wraps around it, and nothing that breaks the contract gets through."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.models.contracts import PlannedQuery, PlanResponse
 from coreloop.models.replies import MAX_CHARS, MalformedReplyError, read_reply
 from rows import each_row
@@ -95,10 +95,8 @@ def _first_plan(text: str) -> PlanResponse:
 
 @each_row("unit", ["{", "```json\n", '{"a":', "``` ", '"', "{}"])
 def test_reading_is_bounded_on_hostile_replies(unit: str):
-    started = time.process_time()
-    with pytest.raises(MalformedReplyError):
+    with bounded(), pytest.raises(MalformedReplyError):
         read_reply((unit * MAX_CHARS)[:MAX_CHARS], PlanResponse)
-    assert time.process_time() - started < 5
 
 
 def test_numbers_as_texts_are_not_converted():

@@ -1,11 +1,10 @@
 """Where sentences end."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.models.sentences import MAX_CHARS, read_sentences, split_sentences
 from rows import each_row
 
@@ -72,9 +71,8 @@ def test_a_sentence_is_a_part_of_the_text(text: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["가", ". ", "a.", '."', "[1]", ".[1]", "\n", "- ", "a\n", "e.g. ", " "])
 def test_splitting_is_linear_on_hostile_texts(unit: str):
-    started = time.process_time()
-    split_sentences((unit * 500_000)[:500_000])
-    assert time.process_time() - started < 5
+    with bounded():
+        split_sentences((unit * 500_000)[:500_000])
 
 
 @each_row(

@@ -1,7 +1,6 @@
 """A pattern that could take much longer than the text is refused."""
 
-import time
-
+from bounded import bounded
 from coreloop.project.patterns import objection
 from coreloop.project.settings import SanitizeSettings
 from coreloop.sanitize.detectors.detection import COUNTRIES
@@ -40,9 +39,8 @@ def test_a_pattern_without_bounds_is_refused(pattern: str, reason: str) -> None:
 
 
 def test_a_pattern_is_judged_at_once() -> None:
-    begun = time.process_time()
-    objection("(" * 40 + "a{1,9}" + "){1,9}" * 40)
-    assert time.process_time() - begun < 1
+    with bounded():
+        objection("(" * 40 + "a{1,9}" + "){1,9}" * 40)
 
 
 def test_all_countries_are_the_default() -> None:

@@ -1,9 +1,8 @@
 """Whether cited texts say what a sentence says, and what planted pages do about it."""
 
-import time
-
 import pytest
 
+from bounded import bounded
 from coreloop.research.statement import read_statement
 from coreloop.research.support import Evidence, Supported, Unsupported, check_support
 from rows import each_row
@@ -151,6 +150,5 @@ UNITS = ["가", "a ", "1", "1,", "1. ", "A ", "not ", "않", "1만 ", "-", "Mr. 
 @pytest.mark.parametrize("unit", UNITS)
 def test_checking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 50_000)[:50_000]
-    started = time.process_time()
-    check_support(hostile[:2_000], [hostile])
-    assert time.process_time() - started < 3
+    with bounded():
+        check_support(hostile[:2_000], [hostile])

@@ -6,6 +6,7 @@ import unicodedata
 from itertools import pairwise
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -391,6 +392,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @each_row("piece", HOSTILE)
 def test_time_grows_linearly_with_the_length_of_a_hostile_text(piece: str):
     def seconds(size: int) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bounded import given_up
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.sanitize import chunks, folder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
@@ -225,9 +226,8 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    begun = time.monotonic()
-    _, errors = process.communicate()
-    assert time.monotonic() - begun < 3  # a chunk takes longer
+    with given_up():
+        _, errors = process.communicate()
     assert b"KeyboardInterrupt" in errors
     assert not list(tmp_path.glob(".coreloop-export-*"))
     assert not out.exists()

@@ -4,6 +4,7 @@ from time import process_time
 
 import pytest
 
+from bounded import bounded
 from coreloop.sanitize import Finding, find, sanitize_text
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record
@@ -65,9 +66,8 @@ def test_ordinary_words_stay_within_the_budget() -> None:
 
 def test_blanks_behind_a_name_take_linear_time() -> None:
     names = Names([("000270", "기아", ())])
-    begun = process_time()
-    names.find(f"㈜기아({' ' * 50_000}" + "㈜기아 000270 " * 5_000)
-    assert process_time() - begun < 20
+    with bounded():
+        names.find(f"㈜기아({' ' * 50_000}" + "㈜기아 000270 " * 5_000)
 
 
 def test_the_places_of_a_record_are_limited() -> None:

@@ -1,7 +1,6 @@
 """What is sent to search services and read from their answers, in the shapes that they document."""
 
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -10,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from bounded import given_up
 from coreloop.search.arxiv import ArxivProvider
 from coreloop.search.exchange import retry_time
 from coreloop.search.provider import Blocked, Empty, Failed, Found, Provider, SearchLimits
@@ -142,10 +142,8 @@ def test_arxiv_is_asked_every_three_seconds(server: FaultServer) -> None:
 def test_a_search_of_arxiv_waits_no_longer_for_its_turn_than_it_may_take(server: FaultServer) -> None:
     server.paths["/"] = hangs
     provider = ArxivProvider(url=f"{server.url}/", now=lambda: NOON)
-    begun = time.monotonic()
-    with ThreadPoolExecutor(3) as threads:
+    with given_up(), ThreadPoolExecutor(3) as threads:
         answers = list(threads.map(provider.search, "abc", [SearchLimits(timeout_s=0.3)] * 3))
-    assert time.monotonic() - begun < 2
     assert sum(isinstance(answer, Failed) for answer in answers) == 1
     assert sum(isinstance(answer, Blocked) for answer in answers) == 2
     assert len(server.requests) == 1

@@ -1,7 +1,6 @@
 """What a service refuses: each with a fitting status, an ErrorResponse and one sentence."""
 
 import socket
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -166,13 +165,11 @@ def _is_healthy(client: httpx2.Client) -> bool:
 
 @pytest.mark.slow
 def test_a_client_that_dribbles_its_head_or_body_is_given_up(service: Served):
-    started = time.monotonic()
     head = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     assert exchange(service, head, wait_s=30) == b""
     assert b" 408 " in exchange(
         service, head + b'Connection: close\r\nContent-Length: 99\r\n\r\n{"', wait_s=30
     )
-    assert 15 < time.monotonic() - started < 30
 
 
 def test_a_refusal_is_one_line_of_the_log(client: httpx2.Client, service: Served):

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.errors import UsageError
 from coreloop.runs.queries.duplicates import QueryHistory, Search
 from coreloop.runs.queries.guards import differing_guards, read_guards
@@ -212,11 +212,10 @@ def test_what_is_no_history_is_refused(data: bytes):
 @each_row("query", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_queries_are_harmless_and_quick(query: str):
     history = history_of("삼성전자 매출", "apple revenue", "안 못 십 1 to a")
-    begun = time.perf_counter()
-    assert history.is_duplicate_query(query) == (False, None)
-    history.add_query_to_history(query, 1, 1, True)
-    assert history.is_duplicate_query(query)[0]
-    assert time.perf_counter() - begun < 2
+    with bounded():
+        assert history.is_duplicate_query(query) == (False, None)
+        history.add_query_to_history(query, 1, 1, True)
+        assert history.is_duplicate_query(query)[0]
     stored = history.searches[-1].query
     assert len(stored) <= MAX_QUERY_CHARS
     assert stored.isprintable()
@@ -266,10 +265,9 @@ def test_a_query_is_compared_with_10_000_others_quickly():
     texts = [f"{first} {second} 종목{third}" for first in names for second in names for third in range(100)]
     history = history_of(*texts)
     assert history.is_duplicate_query("삼성")[0] is False
-    begun = time.perf_counter()
-    for _ in range(20):
-        history.is_duplicate_query("매출 배당 비교 종목")
-    assert (time.perf_counter() - begun) / 20 < 0.5
+    with bounded():
+        for _ in range(20):
+            history.is_duplicate_query("매출 배당 비교 종목")
 
 
 @pytest.fixture(scope="session")

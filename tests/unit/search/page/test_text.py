@@ -1,9 +1,8 @@
 """Charsets of pages: what a page says of itself is believed only if it fits."""
 
-import time
-
 import pytest
 
+from bounded import given_up
 from coreloop.search.extract.document import Unreadable
 from coreloop.search.page.text import page_text
 from rows import each_row
@@ -38,6 +37,5 @@ def test_only_charsets_of_pages_are_used(charset: str) -> None:
 
 
 def test_a_large_page_is_decoded_at_once_whatever_it_says() -> None:
-    begun = time.monotonic()
-    plain(b"a" * 1_000_000 + b"-" + b"ab" * 500_000, "punycode")
-    assert time.monotonic() - begun < 1
+    with given_up():
+        plain(b"a" * 1_000_000 + b"-" + b"ab" * 500_000, "punycode")
