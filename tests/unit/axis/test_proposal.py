@@ -252,13 +252,16 @@ def test_lines_are_those_that_the_commit_added(history: History) -> None:
 
 @pytest.mark.parametrize(
     "convert",
-    [
-        pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="CRLF"),
-        pytest.param(lambda s: s.replace(b"\n", b"\r"), id="bare CR"),
-        pytest.param(lambda s: b"\xef\xbb\xbf" + s, id="byte order mark"),
-        pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
-        pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="an invalid escape"),
-    ],
+    slow_after(
+        2,
+        [
+            pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="CRLF"),
+            pytest.param(lambda s: s.replace(b"\n", b"\r"), id="bare CR"),
+            pytest.param(lambda s: b"\xef\xbb\xbf" + s, id="byte order mark"),
+            pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
+            pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="an invalid escape"),
+        ],
+    ),
 )
 def test_source_of_any_kind_is_read(history: History, convert: Callable[[bytes], bytes]) -> None:
     history.project.commit({FILE: convert(SOURCE)})
@@ -328,12 +331,15 @@ def test_mature_history_passes_every_gate(history: History) -> None:
 
 @pytest.mark.parametrize(
     ("thresholds", "passed"),
-    [
-        (Thresholds(), [True, True, True]),
-        (Thresholds(phase_r_merges=4), [False, True, True]),
-        (Thresholds(phase_f_caveats=3), [True, False, True]),
-        (Thresholds(age_days=41), [True, True, False]),
-    ],
+    slow_after(
+        1,
+        [
+            (Thresholds(), [True, True, True]),
+            (Thresholds(phase_r_merges=4), [False, True, True]),
+            (Thresholds(phase_f_caveats=3), [True, False, True]),
+            (Thresholds(age_days=41), [True, True, False]),
+        ],
+    ),
 )
 def test_gates_are_joined_by_and(history: History, thresholds: Thresholds, passed: list[bool]) -> None:
     history.mature()
@@ -361,7 +367,7 @@ def test_squash_counts_once_with_its_lines(history: History) -> None:
     assert figures(weigh(history)) == [1, 0, 5]
 
 
-@pytest.mark.parametrize(("times", "counted"), [(1, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("times", "counted"), slow_after(1, [(1, 2), (2, 3), (3, 2)]))
 def test_reverted_promotions_do_not_count_until_the_revert_is_reverted(
     history: History, times: int, counted: int
 ) -> None:
@@ -387,12 +393,17 @@ def test_caveat_does_not_start_the_age(history: History) -> None:
 
 @pytest.mark.parametrize(
     ("dates", "age_days"),
-    [
-        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"),
-        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
-        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
-        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(
+                ["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"
+            ),
+            pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
+            pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
+            pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
+        ],
+    ),
 )
 def test_wrong_commit_times_do_not_make_a_history_older(
     history: History, dates: list[str], age_days: int

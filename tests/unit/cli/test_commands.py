@@ -456,6 +456,7 @@ def test_a_full_disk_under_the_output_is_one_line(args: list[str], log: Path, tm
     assert "No space left" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
 def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
     spawn: Run, log: Path, tmp_path: Path
@@ -615,6 +616,7 @@ def test_a_line_of_50_mb_is_one_record(run: Run, tmp_path: Path):
     assert candidate["n_observed"] == 4
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path: Path):
     out = os.fsdecode(b"out\xff")
     assert json.loads(spawn("pattern", "--json", "--out", out).stdout)["candidates"]

@@ -157,6 +157,7 @@ def test_a_prompt_may_begin_with_a_byte_order_mark(runs: Command, tmp_path: Path
     assert json.loads(runs("show", "--json").output)["question"] == {"original": "매출"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_ends_now_with_130(tmp_path: Path):
     driver = started(tmp_path, "--max-iterations", "2", "--", "sh", "-c", f"{WORK}; sleep 600")
     driver.send_signal(signal.SIGINT)

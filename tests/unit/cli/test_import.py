@@ -16,6 +16,7 @@ from coreloop.cli import import_
 from coreloop.cli.main import main
 from coreloop.observe.importers import IMPORTERS
 from foreign_traces import Session, otlp, span, write_document, write_lines
+from rows import slow_after
 
 Run = Callable[..., Result]
 ANSWER = "그래서 그렇습니다. " * 40
@@ -288,7 +289,7 @@ def test_usable_files_are_imported_along_with_unusable_files(
     assert len(_records(tmp_path)) == len(TASKS)
 
 
-@pytest.mark.parametrize("n_turns", [1, 4000])
+@pytest.mark.parametrize("n_turns", slow_after(1, [1, 4000]))
 def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -> None:
     session = Session()
     for _ in range(n_turns):

@@ -161,6 +161,7 @@ def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: 
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_pipe_as_coreloop_yaml_is_refused(tmp_path: Path):
     os.mkfifo(tmp_path / "coreloop.yaml")
     assert "not a regular file" in _run(tmp_path, "status").stderr

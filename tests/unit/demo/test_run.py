@@ -193,6 +193,7 @@ def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsy
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     result = run_demo(HELPDESK, tmp_path / "demo", seed=7)

@@ -266,7 +266,7 @@ def group(project: Project, head: str, number: int = NUMBER) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("way", ["merge", "squash", "rebase"])
+@pytest.mark.parametrize("way", slow_after(1, ["merge", "squash", "rebase"]))
 def test_a_group_is_decided_by_reviews_of_its_pull_requests(
     way: str, promoted: Project, check: Check, tmp_path: Path
 ):

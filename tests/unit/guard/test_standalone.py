@@ -117,6 +117,7 @@ def test_other_work_goes_on(python: Run, about) -> None:
     assert json.loads(completed.stdout)["coreloop"] is False
 
 
+@pytest.mark.slow
 def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) -> None:
     heavy = {
         "yaml",
@@ -158,7 +159,7 @@ def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project
     assert python("-m", "coreloop.guard", "check", *about(head_sha=head)).returncode == 1
 
 
-@pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
+@pytest.mark.parametrize("passes", slow_after(1, [True, False]), ids=["green", "red"])
 def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
     completed = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
     assert (completed.returncode, completed.stderr) == (0 if passes else 1, NOTHING)

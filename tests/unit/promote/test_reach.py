@@ -156,6 +156,7 @@ def test_command_that_fails_is_named(project: Project, command: tuple[str, ...],
     assert reason in str(caught.value)
 
 
+@pytest.mark.slow
 def test_command_that_does_not_end_is_ended(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMEOUT_S", 0.2)
     with pytest.raises(ReachError, match=r"took longer than 0\.2 s"):

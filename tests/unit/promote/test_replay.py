@@ -138,6 +138,7 @@ class Dripping(Agent):
             send(b" ")
 
 
+@pytest.mark.slow
 def test_server_that_drips_is_given_up(ask: ASK) -> None:
     with Dripping(None) as agent:
         said = ask(agent, timeout_s=0.3, runs=1).summary
@@ -165,6 +166,7 @@ def test_the_time_of_an_answer_counts_its_headers(ask: ASK) -> None:
     assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
 
 
+@pytest.mark.slow
 def test_the_time_of_an_answer_counts_the_handshake(ask: ASK) -> None:
     """A server that takes the connection and never says a word of TLS."""
     with socket.create_server(("127.0.0.1", 0)) as server:

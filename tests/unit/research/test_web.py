@@ -79,6 +79,7 @@ def test_a_service_that_fails_is_asked_again_and_then_answers(tmp_path: Path):
     assert (response.final_answer, response.degraded) == (f"{RIVER} [1]", False)
 
 
+@pytest.mark.slow
 def test_a_service_that_keeps_failing_degrades_the_answer(tmp_path: Path):
     with (
         serving(lambda _path: (500, b"", "text/plain")) as url,

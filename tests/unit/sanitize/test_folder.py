@@ -68,6 +68,7 @@ def test_files_are_private(source: Path, tmp_path: Path):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").iterdir()} == {0o600}
 
 
+@pytest.mark.slow
 def test_equal_values_have_equal_numbers_across_files_and_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -177,6 +177,7 @@ def test_a_port_that_is_closed_is_a_failure() -> None:
     assert answer == Failed("the server cannot be reached")
 
 
+@pytest.mark.slow
 def test_a_server_that_accepts_no_connection_is_given_up_in_time() -> None:
     with socket.socket() as listener, ExitStack() as waiting:
         listener.bind((HOST, 0))

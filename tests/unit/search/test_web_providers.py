@@ -139,6 +139,7 @@ def test_arxiv_is_asked_every_three_seconds(server: FaultServer) -> None:
     assert provider.search("c", SearchLimits(timeout_s=1)) == busy
 
 
+@pytest.mark.slow
 def test_a_search_of_arxiv_waits_no_longer_for_its_turn_than_it_may_take(server: FaultServer) -> None:
     server.paths["/"] = hangs
     provider = ArxivProvider(url=f"{server.url}/", now=lambda: NOON)

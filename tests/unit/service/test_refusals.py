@@ -83,6 +83,7 @@ def test_pages_of_other_sites_cannot_call(client: httpx2.Client):
     assert "access-control-allow-origin" not in own.headers
 
 
+@pytest.mark.slow
 def test_a_named_origin_and_a_named_host_may_call(tmp_path: Path):
     settings = "service: {hosts: [coreloop.example], origins: ['https://tools.example']}\n"
     with served(tmp_path, settings=settings) as service, service.client() as client:

@@ -43,6 +43,7 @@ def facts_of(span: dict[str, Any]) -> dict[str, Any]:
     return {one["key"]: next(iter(one["value"].values())) for one in span["attributes"]}
 
 
+@pytest.mark.slow
 def test_a_run_is_a_span_with_its_steps_and_no_text_of_users(tmp_path: Path):
     with collector() as (url, received):
         environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"{url}/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}

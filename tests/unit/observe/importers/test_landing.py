@@ -186,6 +186,7 @@ def _start(folder: Path, n_requests: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_concurrent_imports_add_each_request_once(tmp_path: Path) -> None:
     both = [_start(tmp_path, 2000), _start(tmp_path, 2000)]
     assert [process.communicate()[0] and process.returncode for process in both] == [0, 0]

@@ -113,7 +113,7 @@ def test_every_row_of_the_table_is_shown_here():
     assert rows().keys() == LIARS.keys() | {UNMETERED}
 
 
-@pytest.mark.parametrize("name", slow_after(4, LIARS))
+@pytest.mark.parametrize("name", slow_after(2, LIARS))
 def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
     liar = LIARS[name]
     run_id = begin(tmp_path, liar.script, **liar.options)

@@ -15,6 +15,7 @@ from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.search.source import Source
 from fault_server import HOST, FaultServer, drips, fault_server, replies
+from rows import slow_after
 
 BODY = "삼성전자의 2026년 3분기 영업이익은 12조 원으로 지난해보다 8% 늘었다고 회사가 밝혔다. " * 4
 PAGE = f"""<html><head><title>실적 발표</title><meta charset="{{}}">
@@ -47,12 +48,15 @@ def read(reader: PageReader, server: FaultServer, path: str = "/a") -> Source:
 
 @pytest.mark.parametrize(
     ("encoding", "content_type"),
-    [
-        ("utf-8", "text/html"),
-        ("utf-8", "text/html; charset=utf-8"),
-        ("euc-kr", "text/html"),
-        ("cp949", "text/html; charset=EUC-KR"),
-    ],
+    slow_after(
+        1,
+        [
+            ("utf-8", "text/html"),
+            ("utf-8", "text/html; charset=utf-8"),
+            ("euc-kr", "text/html"),
+            ("cp949", "text/html; charset=EUC-KR"),
+        ],
+    ),
 )
 def test_the_article_is_the_text_of_the_page(
     encoding: str, content_type: str, server: FaultServer, reader: PageReader
@@ -117,6 +121,7 @@ def test_the_rules_of_the_site_that_a_redirect_leads_to_count(
     assert b"GET /b" not in b"".join(server.requests)
 
 
+@pytest.mark.slow
 def test_a_site_whose_rules_drip_takes_no_longer_than_a_page_may(
     server: FaultServer, reader: PageReader
 ) -> None:
