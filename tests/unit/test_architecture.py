@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -45,7 +46,12 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module, parsed by the first test that asks."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -60,11 +66,13 @@ def imported(tree: ast.AST) -> Iterator[str]:
                 yield full if full.removeprefix("coreloop.") in MODULES else str(node.module)
 
 
-IMPORTED = {name: frozenset(imported(tree)) for name, tree in TREES.items()}
+@cache
+def imports_of() -> dict[str, frozenset[str]]:
+    return {name: frozenset(imported(tree)) for name, tree in trees().items()}
 
 
 def own_imports(name: str) -> set[str]:
-    own = {module for module in IMPORTED[name] if module.partition(".")[0] == "coreloop"}
+    own = {module for module in imports_of()[name] if module.partition(".")[0] == "coreloop"}
     return {module.removeprefix("coreloop.") for module in own}
 
 
@@ -111,7 +119,7 @@ def test_no_modules_import_each_other_in_a_circle():
 @each_row("foreign", BEHIND_ONE_MODULE)
 def test_one_module_stands_before_a_foreign_package(foreign: str):
     where = BEHIND_ONE_MODULE[foreign]
-    users = {name for name in MODULES if foreign in map(package, IMPORTED[name])}
+    users = {name for name in MODULES if foreign in map(package, imports_of()[name])}
     assert users
     assert {name for name in users if name != where and not name.startswith(f"{where}.")} == set()
 
@@ -139,7 +147,7 @@ def test_use_cases_ask_no_shell_for_anything(name: str):
     """No print, no environment and no working directory below the shells."""
     if package(name) in {"cli", "__main__"} or name.endswith("__main__"):
         return
-    nodes = list(ast.walk(TREES[name]))
+    nodes = list(ast.walk(trees()[name]))
     calls = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     reads = {dotted(node) for node in nodes if isinstance(node, ast.Attribute)}
     assert not calls & {"print", "input"}
