@@ -370,7 +370,7 @@ def test_a_result_of_any_size_costs_as_much_as_the_caps_allow() -> None:
             sys.setprofile(before)
         return count
 
-    assert calls(40_000) == calls(20_000) > 0
+    assert 0 < calls(40_000) < calls(20_000) + 1_000  # one call a row would be 20,000 more
 
 
 # the collector
