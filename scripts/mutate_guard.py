@@ -7,7 +7,12 @@ or a part of a condition. Where conditions decide what counts (`CONDITIONS`), it
 an early return, and a member of a set. The tests are collected once; each mutant is a fork of this process in
 which the functions of a module have different code. No file changes. Exits 1 if no test fails without a rule.
 
+A table, tests/unit/guard/noticed.json, says which test noticed each rule: it runs first, and the others only
+if it passes, or if it is gone.
+
     uv run python scripts/mutate_guard.py guard.signs    # only the rules of one module
+    uv run python scripts/mutate_guard.py --all          # all tests, as if there were no table
+    uv run python scripts/mutate_guard.py --all --update # and write the table
 """
 
 import ast
@@ -15,9 +20,13 @@ import copy
 import gc
 import importlib
 import inspect
+import json
 import os
+import shutil
 import sys
+import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -29,6 +38,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).parents[1]
+NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
+"""Mutant -> the test that noticed it; ``--all --update`` writes it."""
 _FAST = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
 _REAL = ("test_scenarios",)
 """Tests with a git repository each: seconds, not milliseconds."""
@@ -51,18 +62,27 @@ class Mutant:
     line: int
     removed: str
     tree: ast.Module
+    number: int
+    """Among the mutants of the module that remove the same text."""
+
+    @property
+    def name(self) -> str:
+        return f"{_full(self.module)}: {self.removed}" + (f" #{self.number}" if self.number else "")
 
 
 def mutants(name: str) -> Iterator[Mutant]:
     """Yield a module without each of its rules in turn."""
     path = ROOT / "src" / "coreloop" / f"{_full(name).replace('.', '/')}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    same: Counter[str] = Counter()
     for number, node in enumerate(ast.walk(tree)):
         found = [*_changes(node), *(_conditions(node) if name in CONDITIONS else ())]
         for removed, change in found:
             mutated = copy.deepcopy(tree)
             change(next(islice(ast.walk(mutated), number, None)))
-            yield Mutant(name, getattr(node, "lineno", 0), removed, ast.fix_missing_locations(mutated))
+            line = getattr(node, "lineno", 0)
+            yield Mutant(name, line, removed, ast.fix_missing_locations(mutated), same[removed])
+            same[removed] += 1
 
 
 def _full(name: str) -> str:
@@ -187,9 +207,11 @@ def _function(value: Any) -> FunctionType | None:
 class Loop:
     """Replaces pytest's loop over the tests by a loop in a child process per mutant."""
 
-    def __init__(self, mutants: list[Mutant]) -> None:
+    def __init__(self, mutants: list[Mutant], noticed: Mapping[str, str]) -> None:
         self.mutants = mutants
+        self.noticed = dict(noticed)
         self.survivors: list[Mutant] = []
+        self._notes = Path(tempfile.mkdtemp())
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         # property tests are slow, and examples cover the same rules
@@ -197,7 +219,10 @@ class Loop:
         items.sort(key=_needs_fixtures)
         wanted = {test for mutant in self.mutants for test in MODULES[mutant.module]}
         items = [item for item in items if item.path.stem in wanted]
-        assert not self._is_detected(items, None), "the tests must pass before a rule is removed"
+        firsts = {self.noticed.get(mutant.name) for mutant in self.mutants}
+        is_known = None not in firsts and firsts <= {item.nodeid for item in items}
+        checked = [item for item in items if item.nodeid in firsts] if is_known else items
+        assert not self._is_detected(checked), "the tests must pass before a rule is removed"
         gc.freeze()
         running: dict[int, Mutant] = {}
         for mutant in self.mutants:
@@ -206,6 +231,7 @@ class Loop:
             running[self._start(items, mutant)] = mutant
         while running:
             self._reap(running)
+        shutil.rmtree(self._notes)
         return True
 
     def _reap(self, running: dict[int, Mutant]) -> None:
@@ -215,27 +241,35 @@ class Loop:
         assert code in {0, 1}, f"cannot remove {mutant.removed}"
         if code == 0:
             self.survivors.append(mutant)
+            self.noticed.pop(mutant.name, None)
+        else:
+            self.noticed[mutant.name] = (self._notes / str(pid)).read_text(encoding="utf-8")
 
     def _start(self, items: list[pytest.Item], mutant: Mutant | None) -> int:
         child = os.fork()
         if child == 0:
             try:
-                failed = self._fails(items, mutant)
+                failing = self._failing(items, mutant)
+                if failing is not None:
+                    (self._notes / str(os.getpid())).write_text(failing.nodeid, encoding="utf-8")
             except BaseException:
                 traceback.print_exc()
                 os._exit(2)
-            os._exit(1 if failed else 0)
+            os._exit(0 if failing is None else 1)
         return child
 
-    def _is_detected(self, items: list[pytest.Item], mutant: Mutant | None) -> bool:
-        return os.waitpid(self._start(items, mutant), 0)[1] != 0
+    def _is_detected(self, items: list[pytest.Item]) -> bool:
+        return os.waitpid(self._start(items, None), 0)[1] != 0
 
-    def _fails(self, items: list[pytest.Item], mutant: Mutant | None) -> bool:
-        if mutant is not None:
-            install(mutant)
-            items = [item for item in items if item.path.stem in MODULES[mutant.module]]
-        own = f"test_{mutant.module}.py" if mutant is not None else ""
-        return any(_fails(item) for item in sorted(items, key=lambda item: item.path.name != own))
+    def _failing(self, items: list[pytest.Item], mutant: Mutant | None) -> pytest.Item | None:
+        """Return the first test that fails: the one of the table, those of the module, the others."""
+        if mutant is None:
+            return next(filter(_fails, items), None)
+        install(mutant)
+        first, own = self.noticed.get(mutant.name), f"test_{mutant.module}.py"
+        items = [item for item in items if item.path.stem in MODULES[mutant.module]]
+        items.sort(key=lambda item: (item.nodeid != first, item.path.name != own))
+        return next(filter(_fails, items), None)
 
 
 def _fails(item: pytest.Item) -> bool:
@@ -258,8 +292,11 @@ def _parameters(item: pytest.Item) -> dict[str, Any]:
 
 
 def main() -> None:
-    names = [name.removeprefix("guard.") for name in sys.argv[1:]] or MODULES
-    loop = Loop([mutant for name in names for mutant in mutants(name)])
+    options = {word for word in sys.argv[1:] if word.startswith("--")}
+    names = [name.removeprefix("guard.") for name in sys.argv[1:] if name not in options] or list(MODULES)
+    is_known = "--all" not in options and NOTICED.exists()
+    noticed = json.loads(NOTICED.read_text(encoding="utf-8")) if is_known else {}
+    loop = Loop([mutant for name in names for mutant in mutants(name)], noticed)
     tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in (*_FAST, *_REAL)]
     ended = pytest.main(
         # the slow tests too; without the summary, which would say that none ran: child processes run them
@@ -268,6 +305,9 @@ def main() -> None:
     )
     if ended != pytest.ExitCode.OK:
         sys.exit("cannot remove the rules")
+    if "--update" in options:
+        table = json.dumps(loop.noticed, indent=1, sort_keys=True, ensure_ascii=False)
+        NOTICED.write_text(f"{table}\n", encoding="utf-8")
     for mutant in loop.survivors:
         print(f"{_full(mutant.module)}:{mutant.line}: no test fails without: {mutant.removed}")
     print(f"{len(loop.mutants)} rules removed in turn; {len(loop.survivors)} of them unnoticed by the tests")

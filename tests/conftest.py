@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -23,9 +24,19 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
 settings.load_profile("quick")
 
+# the tests and what they start are compiled once, not in each of hundreds of processes: a third of the run
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 REPO = Path(__file__).parents[1]
 EntryPoint = Callable[..., tuple[int, str, str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return half as many workers again as cores: a quarter of the tests' time is waiting for processes."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +113,16 @@ def entry_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         return int(end.value.code or 0), out, errors
 
     return entry_point
+
+
+@pytest.fixture
+def command(entry_point: EntryPoint) -> Command:
+    """Run a command as `entry_point` does; gives what a process of its own would."""
+
+    def command(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(words, *entry_point(folder, *map(str, words)))
+
+    return command
 
 
 @pytest.fixture

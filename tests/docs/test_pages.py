@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from docs.examples import PAGES, ROOT, Block, elided, matches, read_page, run_page
+from rows import each_row
 
 RUNNABLE = {"console", "python"}
 
@@ -33,7 +34,7 @@ def test_few_examples_are_left_out_and_each_says_why() -> None:
     assert len(left_out) <= len(runnable) / 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "actual", "same"),
     [
         pytest.param(["a", "…", "d"], ["a", "b", "c", "d"], True, id="lines left out"),

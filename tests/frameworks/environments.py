@@ -1,10 +1,14 @@
-"""An environment per framework, made once for each pinned version and kept in the user's cache."""
+"""An environment per framework, made once for each pinned version and kept in the user's cache.
+
+``python tests/frameworks/environments.py`` makes all of them, several at once.
+"""
 
 import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -57,3 +61,13 @@ def _uv(*words: str) -> str:
     """What uv complains about when it fails, else nothing."""
     done = subprocess.run(["uv", *words], capture_output=True, text=True, check=False)
     return " ".join(done.stderr.split()) or "uv failed" if done.returncode else ""
+
+
+def main() -> None:
+    with ThreadPoolExecutor(4) as pool:  # they wait for the network
+        for distribution, found in zip(versions(), pool.map(_environment, versions()), strict=True):
+            print(f"{distribution}: {found}")
+
+
+if __name__ == "__main__":
+    main()

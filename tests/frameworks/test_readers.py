@@ -14,6 +14,7 @@ from coreloop.promote.schema import read_description, schema_command
 from frameworks.environments import HERE, interpreter
 from frameworks.styles import LINES, promoted, with_lines
 from frameworks.test_matrix import WAYS
+from rows import each_row
 
 pytestmark = pytest.mark.frameworks
 FRAMEWORKS = {way.framework: way.distribution for way in WAYS.values()}
@@ -42,7 +43,7 @@ def reach(framework: str, attribute: str) -> Measured:
     return measure_reach(command, export, "", "orders.py", edit, tool="find_orders", caps={})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("framework", "attribute"),
     [
         *product(FRAMEWORKS, ("CONTAINER", "OBJECTS")),

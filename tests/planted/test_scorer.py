@@ -14,6 +14,7 @@ from planted.money import NAMES
 from planted.place import CODES, NUMBER_KEYS, SECRETS, TEXTS
 from planted.records import without
 from planted.value import Core
+from rows import each_row
 
 SEED = 20260425
 
@@ -78,7 +79,7 @@ def test_one_seed_gives_the_same_records_and_another_gives_others() -> None:
     assert len({one.written for one in first} & {one.written for one in other}) < len(first) / 100
 
 
-@pytest.mark.parametrize("name", DISGUISES)
+@each_row("name", DISGUISES)
 def test_a_reader_undoes_every_disguise(name: str) -> None:
     text = "minsu.kim83@a.kr AKIA7QX2 010-2345-6789"
     shown = DISGUISES[name](random.Random(3), text)
@@ -107,7 +108,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize(("core", "left", "leaks"), PARTS)
+@each_row(("core", "left", "leaks"), PARTS)
 def test_what_counts_as_a_leak(core: Core, left: str, leaks: bool) -> None:
     assert survives(core, {"a": [{"b": left}]}) is leaks
     assert survives(core, {left: None}) is leaks

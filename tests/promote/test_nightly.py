@@ -12,6 +12,7 @@ from coreloop.project.workspace import open_workspace
 from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, open_drafts
 from github_stand_in import GithubStandIn
 from promoting import GOOD, ID, OTHER, REACH, Agent, Project, candidate, suggested, write_candidates
+from rows import slow_after
 
 NOW = datetime(2026, 4, 26, 3, tzinfo=UTC)
 
@@ -66,7 +67,7 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
     assert hub.pulls == []
 
 
-@pytest.mark.parametrize("state", ["open", "closed", "merged"])
+@pytest.mark.parametrize("state", slow_after(1, ["open", "closed", "merged"]))
 def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project, hub, state: str) -> None:
     settle(project, forge={"max_open": 1})
     if state == "open":  # the queue is full

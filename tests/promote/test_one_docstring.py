@@ -117,6 +117,7 @@ def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
+@pytest.mark.slow
 def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, workspace, hub, forge) -> None:
     plan, done = run(project, workspace, forge)
     assert plan is not None
@@ -170,6 +171,7 @@ def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, for
     assert (again[0], again[1].fresh) == (None, False)
 
 
+@pytest.mark.slow
 def test_a_branch_whose_base_moved_is_made_again_while_it_is_a_draft(project, workspace, hub, forge) -> None:
     _, done = run(project, workspace, forge)
     source = (project.root / FILE).read_bytes()
@@ -185,6 +187,7 @@ def test_a_branch_whose_base_moved_is_made_again_while_it_is_a_draft(project, wo
     assert len(hub.pulls) == 1
 
 
+@pytest.mark.slow
 def test_a_branch_under_review_is_left_where_it_is(project, workspace, hub, forge) -> None:
     _, done = run(project, workspace, forge)
     hub.pulls[0].draft = False
@@ -196,6 +199,7 @@ def test_a_branch_under_review_is_left_where_it_is(project, workspace, hub, forg
     assert done.branch in heads
 
 
+@pytest.mark.slow
 def test_a_reviewers_work_on_the_branch_is_never_written_over(project, workspace, hub, forge) -> None:
     _, done = run(project, workspace, forge)
     project.git("fetch", "--quiet", "origin")
@@ -211,6 +215,7 @@ def test_a_reviewers_work_on_the_branch_is_never_written_over(project, workspace
     assert project.heads() == heads
 
 
+@pytest.mark.slow
 def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     project, workspace, hub, forge, tmp_path
 ) -> None:
@@ -228,6 +233,7 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
+@pytest.mark.slow
 def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, forge) -> None:
     source = (
         (project.root / FILE).read_bytes().replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
@@ -287,6 +293,7 @@ def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) 
         select_tool(workspace, "scan", None)
 
 
+@pytest.mark.slow
 def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "section"}}))
     chosen: Selection = select_tool(open_workspace(project.root), "analysis", None)
@@ -294,6 +301,7 @@ def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     assert chosen.left_out == ("ce-2026-04-25-001: it is for Caveats: run again after this is merged",)
 
 
+@pytest.mark.slow
 def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, hub, forge) -> None:
     plan, done = run(project, workspace, forge)
     assert plan is not None
@@ -308,6 +316,7 @@ def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
         plan_promotion(workspace, PromoteRequest(overrides=Overrides()))
 
 
+@pytest.mark.slow
 def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
     project, workspace, hub, forge, tmp_path
 ) -> None:
@@ -320,6 +329,7 @@ def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
+@pytest.mark.slow
 def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
@@ -331,6 +341,7 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
     assert project.heads() == heads
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     project, workspace, hub, forge, tmp_path
 ) -> None:
@@ -345,6 +356,7 @@ def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     assert judged(project, hub, first.branch, tmp_path).passes
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
     project, workspace, hub, forge
 ) -> None:
@@ -357,6 +369,7 @@ def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
     assert hub.pulls == []
 
 
+@pytest.mark.slow
 def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
@@ -367,6 +380,7 @@ def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, w
         run(project, unmeasured, forge, replace(ASK, extend=True))
 
 
+@pytest.mark.slow
 def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
@@ -377,6 +391,7 @@ def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, works
     )
 
 
+@pytest.mark.slow
 def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, forge) -> None:
     write_candidates(project.candidates, candidate())
     asked = PromoteRequest(
@@ -396,6 +411,7 @@ def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, f
 RIVAL = "skill/docstring-analysis-rival-20260425"
 
 
+@pytest.mark.slow
 def test_two_clones_at_the_same_moment_do_not_both_publish(project, workspace, hub, forge) -> None:
     """While the one's branch arrives, the other's does: as if both had looked before."""
     trailers = (

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 
 from coreloop.cli.main import main
 from coreloop.history.trailers import LABEL, NAMES
 from coreloop.promote.replay import ReplayVerdict
 from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
+from rows import each_row
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "".join(
@@ -30,9 +30,7 @@ def options(*path: str) -> list[str]:
     return [name for name in named if name not in _SHARED]
 
 
-@pytest.mark.parametrize(
-    "path", [("promote",), ("verify",), ("docstring", "append"), ("docstring", "check")], ids=" ".join
-)
+@each_row("path", [("promote",), ("verify",), ("docstring", "append"), ("docstring", "check")], ids=" ".join)
 def test_every_option_is_on_the_page(path: tuple[str, ...]) -> None:
     found = options(*path)
     assert found
@@ -59,7 +57,7 @@ def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         "has no target",

@@ -37,6 +37,7 @@ from promoting import (
     write_candidates,
     write_counterexamples,
 )
+from rows import slow_after
 
 NOBODY = "http://127.0.0.1:1/api/ask"
 UNVERIFIED = Overrides(unverified=True)
@@ -149,6 +150,7 @@ def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict
     assert reason in pull.body
 
 
+@pytest.mark.slow
 def test_one_of_three_runs_is_not_enough_without_leave(project, hub, forge) -> None:
     with Agent(GOOD, OTHER, OTHER) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
@@ -170,10 +172,13 @@ SHORT = [
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unreached"])
 @pytest.mark.parametrize(
     ("reach", "reason"),
-    [
-        pytest.param({}, "unmeasured, so it is unknown", id="unmeasured"),
-        pytest.param({"command": SHORT}, "3 new lines not in the description", id="left out"),
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param({}, "unmeasured, so it is unknown", id="unmeasured"),
+            pytest.param({"command": SHORT}, "3 new lines not in the description", id="left out"),
+        ],
+    ),
 )
 def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -> None:
     settle(project, reach=reach)
@@ -187,6 +192,7 @@ def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -
         assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unreached"])
 def test_nothing_allows_a_description_that_a_provider_does_not_take(
     project, hub, forge, allowed: bool
@@ -211,7 +217,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unprotected"])
-@pytest.mark.parametrize(("rules", "reason"), RULES)
+@pytest.mark.parametrize(("rules", "reason"), slow_after(1, RULES))
 def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, allowed: bool) -> None:
     for name, value in rules.items():
         setattr(hub, name, value)
@@ -224,6 +230,7 @@ def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, a
     assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 def test_unprotected_base_that_was_allowed_is_told_to_the_reviewer(project, hub, forge) -> None:
     hub.protections = {}
     promote(project, forge, Overrides(unverified=True, unprotected=True))
@@ -242,6 +249,7 @@ def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> N
     assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 def test_dry_run_in_a_fork_shows_the_plan_and_what_stops_it(project, entry_point) -> None:
     project.git("remote", "set-url", "origin", "https://github.com/me/tools.git")
     settle(project, forge={"repo": "octo/tools"})
@@ -275,6 +283,7 @@ def test_second_run_finds_the_first_ones_work(project, hub, forge) -> None:
     assert (project.heads(), len(hub.pulls)) == (heads, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [OTHER, "off"], ids=["another answer", "off"])
 def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, hub, forge, answer) -> None:
     """Killed after the push; the agent does not answer as well the next time."""
@@ -288,6 +297,7 @@ def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, h
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
 
 
+@pytest.mark.slow
 def test_published_branch_is_what_its_pull_request_is_about_although_base_moved_on(
     project, hub, forge
 ) -> None:
@@ -333,6 +343,7 @@ def test_pull_request_never_describes_what_the_branch_does_not_hold(
     assert (writes(hub), project.heads()) == ([], heads)
 
 
+@pytest.mark.slow
 def test_second_run_finds_it_although_max_is_open_and_a_day_has_passed(project, hub, forge) -> None:
     settle(project, forge={"max_open": 1})
     promote(project, forge)
@@ -341,6 +352,7 @@ def test_second_run_finds_it_although_max_is_open_and_a_day_has_passed(project, 
     assert len(hub.pulls) == 1
 
 
+@pytest.mark.slow
 def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(project, hub, forge) -> None:
     promote(project, forge)
     project.git("fetch", "--quiet", "origin")
@@ -351,7 +363,9 @@ def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(proj
     assert len(hub.pulls) == 1
 
 
-@pytest.mark.parametrize(("state", "word"), [("merged", "merged"), ("closed", "closed without a merge")])
+@pytest.mark.parametrize(
+    ("state", "word"), slow_after(1, [("merged", "merged"), ("closed", "closed without a merge")])
+)
 def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
     project.git("push", "--quiet", "origin", "main:skill/gone")
     hub.add_pull(branch="skill/gone", body=f"Candidate-Key: {KEY}\n", state=state)
@@ -361,7 +375,7 @@ def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, fo
 
 
 @pytest.mark.parametrize("fork", ["mallory/tools", None], ids=["a fork", "a member's branch"])
-@pytest.mark.parametrize("state", ["open", "closed"])
+@pytest.mark.parametrize("state", slow_after(1, ["open", "closed"]))
 def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:
     branch = BRANCH if fork else "feature"
     project.git("push", "--quiet", "origin", "main:feature")
@@ -370,6 +384,7 @@ def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, for
     assert (done.fresh, done.pull_request.number, hub.pulls[0].labels) == (True, 2, [])
 
 
+@pytest.mark.slow
 def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:
     other = statement(id="cand-2026-04-25-002", line="- Call once per request", kind="once")
     write_candidates(project.candidates, statement(), other)
@@ -383,6 +398,7 @@ def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge
     assert [pull.branch for pull in hub.pulls] == [first, f"{first}-2"]
 
 
+@pytest.mark.slow
 def test_foreign_branch_of_that_name_is_left_alone(project, hub, forge) -> None:
     project.git("push", "--quiet", "origin", f"main:{BRANCH}")
     heads = project.heads()
@@ -391,6 +407,7 @@ def test_foreign_branch_of_that_name_is_left_alone(project, hub, forge) -> None:
     assert (writes(hub), project.heads()) == ([], heads)
 
 
+@pytest.mark.slow
 def test_refused_push_leaves_nothing(project, hub, forge) -> None:
     hook = project.remote / "hooks/pre-receive"
     hook.parent.mkdir(exist_ok=True)
@@ -401,6 +418,7 @@ def test_refused_push_leaves_nothing(project, hub, forge) -> None:
     assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 def test_missing_base_is_named(project, hub, forge) -> None:
     settle(project, forge={"base": "trunk"})
     with pytest.raises(GitError, match="origin has no branch trunk; push it, or set forge: base"):
@@ -408,6 +426,7 @@ def test_missing_base_is_named(project, hub, forge) -> None:
     assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 def test_base_that_moved_on_at_the_remote_is_what_is_edited(project, hub, forge) -> None:
     """The work tree is behind and has commits of its own: a diverged base."""
     old = project.git("rev-parse", "HEAD")
@@ -434,7 +453,7 @@ def elsewhere(project: Project) -> None:
     settle(project)
 
 
-@pytest.mark.parametrize("state", [dirty, detached, elsewhere])
+@pytest.mark.parametrize("state", slow_after(1, [dirty, detached, elsewhere]))
 def test_checkout_is_not_touched(project, hub, forge, state) -> None:
     state(project)
     git = project.root / ".git"
@@ -450,6 +469,7 @@ def test_checkout_is_not_touched(project, hub, forge, state) -> None:
     assert len(hub.pulls) == 1
 
 
+@pytest.mark.slow
 def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
     first, second = promote(project, None), promote(project, None)
     assert [(entry.branch, entry.pull_request, entry.fresh) for entry in (first, second)] == [
@@ -459,6 +479,7 @@ def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
     assert sorted(project.heads()) == ["main", BRANCH]
 
 
+@pytest.mark.slow
 def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None:
     promote(project, None)
     project.git("fetch", "--quiet")
@@ -490,6 +511,7 @@ def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> Non
     assert "## Replay" not in pull.body
 
 
+@pytest.mark.slow
 def test_second_run_finds_the_statement_that_the_first_one_published(project, hub, forge) -> None:
     write_candidates(project.candidates, statement())
     promote(project, None, Overrides())
@@ -500,21 +522,24 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [
-        ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
-        (
-            {"line": '- axis="growth" fails (auth)', "kind": "condition"},
-            "growth is not a value that coreloop.yaml or the source declares",
-        ),
-        (
-            {"line": "- First: login"},
-            "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
-        ),
-        (
-            {"line": "- company empty fails (auth): show(password=true)", "kind": "condition"},
-            "password is not an argument of show",
-        ),
-    ],
+    slow_after(
+        1,
+        [
+            ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
+            (
+                {"line": '- axis="growth" fails (auth)', "kind": "condition"},
+                "growth is not a value that coreloop.yaml or the source declares",
+            ),
+            (
+                {"line": "- First: login"},
+                "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
+            ),
+            (
+                {"line": "- company empty fails (auth): show(password=true)", "kind": "condition"},
+                "password is not an argument of show",
+            ),
+        ],
+    ),
 )
 def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
@@ -527,6 +552,7 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     assert_nothing_done(project, hub)
 
 
+@pytest.mark.slow
 def test_value_that_the_base_branch_declares_is_promoted(project, hub, forge) -> None:
     settle(project, axis_slugs={"growth": "growth"})
     line = '- company from no earlier result and axis="growth" fails (auth): show'

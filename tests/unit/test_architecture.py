@@ -3,10 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
@@ -45,7 +46,12 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module, parsed by the first test that asks."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -60,11 +66,13 @@ def imported(tree: ast.AST) -> Iterator[str]:
                 yield full if full.removeprefix("coreloop.") in MODULES else str(node.module)
 
 
-IMPORTED = {name: frozenset(imported(tree)) for name, tree in TREES.items()}
+@cache
+def imports_of() -> dict[str, frozenset[str]]:
+    return {name: frozenset(imported(tree)) for name, tree in trees().items()}
 
 
 def own_imports(name: str) -> set[str]:
-    own = {module for module in IMPORTED[name] if module.partition(".")[0] == "coreloop"}
+    own = {module for module in imports_of()[name] if module.partition(".")[0] == "coreloop"}
     return {module.removeprefix("coreloop.") for module in own}
 
 
@@ -96,7 +104,7 @@ def test_every_package_has_its_place_and_every_place_a_package():
     assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
 
 
-@pytest.mark.parametrize("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
+@each_row("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
 def test_imports_point_down(name: str):
     here = package(name)
     others = {module for module in own_imports(name) if package(module) not in {here, "coreloop"}}
@@ -108,10 +116,10 @@ def test_no_modules_import_each_other_in_a_circle():
     assert list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("foreign", BEHIND_ONE_MODULE)
+@each_row("foreign", BEHIND_ONE_MODULE)
 def test_one_module_stands_before_a_foreign_package(foreign: str):
     where = BEHIND_ONE_MODULE[foreign]
-    users = {name for name in MODULES if foreign in map(package, IMPORTED[name])}
+    users = {name for name in MODULES if foreign in map(package, imports_of()[name])}
     assert users
     assert {name for name in users if name != where and not name.startswith(f"{where}.")} == set()
 
@@ -134,12 +142,12 @@ OWN_ENVIRONMENT = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
+@each_row("name", sorted(MODULES))
 def test_use_cases_ask_no_shell_for_anything(name: str):
     """No print, no environment and no working directory below the shells."""
     if package(name) in {"cli", "__main__"} or name.endswith("__main__"):
         return
-    nodes = list(ast.walk(TREES[name]))
+    nodes = list(ast.walk(trees()[name]))
     calls = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     reads = {dotted(node) for node in nodes if isinstance(node, ast.Attribute)}
     assert not calls & {"print", "input"}

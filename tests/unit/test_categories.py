@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from coreloop.categories import Categories
 from coreloop.records import is_category
+from rows import each_row
 
 RULES = Categories(
     [
@@ -18,7 +19,7 @@ RULES = Categories(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "label"),
     [
         pytest.param("삼성전자 수익성 분석해줘", "FIN-profitability-KR", id="Korean word"),
@@ -41,7 +42,7 @@ def test_the_first_rule_with_a_word_of_the_question_gives_the_label(question, la
     assert RULES.label(question) == label
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keyword", "words", "others"),
     [
         ("refund", ["refund", "refunds", "refunded", "Refunding"], ["refundable", "prefund"]),

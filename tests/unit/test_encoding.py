@@ -14,6 +14,7 @@ from coreloop.records import (
     hash_question,
     step,
 )
+from rows import each_row
 
 QUESTION = "삼성전자 수익성 분석해줘"
 UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -76,7 +77,7 @@ def written(full, selectors=None):
     return read
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "hashed"),
     [
         ({"years": [2024, 2025], "axis": "수익성"}, "493f552ef2be6efc"),
@@ -196,7 +197,7 @@ def test_dropped_calls_are_the_last_ones_and_are_counted():
     assert read["omitted_failure"] is False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "fails"),
     [
         pytest.param(
@@ -228,7 +229,7 @@ def test_an_omitted_reason_of_failure_is_noted(changes, fails):
     assert written(record(**changes)).get("omitted_failure") is fails
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("last", "error"),
     [
         pytest.param([call(ok=False, error="연결 실패" * 100)], "연결 실패연결 실패", id="ends failed"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.extras import CLI_MODULES, DISTRIBUTION, missing_extra
+from rows import each_row
 
 ROOT = Path(__file__).parents[2]
 LINE = "dartlab-coreloop: the command line needs an extra; install it: pip install 'dartlab-coreloop[cli]'\n"
@@ -45,7 +46,7 @@ def test_the_modules_are_those_of_the_extra():
     assert {distributions[module][0].lower().replace("_", "-") for module in CLI_MODULES} == named
 
 
-@pytest.mark.parametrize("extra", ["cli", "distributed", "zstd"])
+@each_row("extra", ["cli", "distributed", "zstd"])
 def test_the_extras_that_messages_name_exist(extra):
     assert extra in project_table()["optional-dependencies"]
     calls = [path for path in (ROOT / "src").rglob("*.py") if f'Error("{extra}"' in path.read_text("utf-8")]

@@ -106,6 +106,7 @@ def test_files_of_another_user_stay(tmp_path: Path):
     assert folder.exists()
 
 
+@pytest.mark.slow
 def test_concurrent_processes_lose_no_files(tmp_path: Path):
     script = """
 import sys

@@ -176,6 +176,7 @@ def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: WorkflowRunner
     assert "environment" not in job  # and so no secret of it
 
 
+@pytest.mark.slow
 def test_cron_line_of_the_page_mines_and_shows_the_status(tmp_path: Path) -> None:
     page = (WORKFLOW.parents[3] / "docs/how-to/nightly.md").read_text(encoding="utf-8")
     [line] = re.findall(r"^17 3 \* \* \* (.*)", page, re.MULTILINE)

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 
 from coreloop.cli import show
 from coreloop.cli.main import COMMANDS, main
+from rows import each_row
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
 USED = re.findall(r"dartlab-coreloop ([a-z-]+)([^`\n|&]*)", PAGE)
@@ -17,7 +17,7 @@ def test_commands_of_the_page_exist() -> None:
     assert {name for name, _ in USED} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(("name", "rest"), USED)
+@each_row(("name", "rest"), USED)
 def test_options_of_the_page_exist(name: str, rest: str) -> None:
     command = main.get_command(click.Context(main), name)
     if isinstance(command, click.Group):
@@ -27,9 +27,7 @@ def test_options_of_the_page_exist(name: str, rest: str) -> None:
     assert set(re.findall(r"--[a-z-]+", rest)) <= known
 
 
-@pytest.mark.parametrize(
-    "what", ["recording", "mining", "promoting", "refining", "axis", "sanitizing", "cleanup"]
-)
+@each_row("what", ["recording", "mining", "promoting", "refining", "axis", "sanitizing", "cleanup"])
 def test_everybody_s_part_is_on_the_page(what: str) -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and what in line.split("|")[1]]
     assert [row.count("|") for row in rows] == [6]

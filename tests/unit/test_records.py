@@ -22,6 +22,7 @@ from coreloop.records import (
     selector_value,
     step,
 )
+from rows import each_row
 
 QUESTION = "삼성전자 수익성 분석해줘"
 UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -34,7 +35,7 @@ def digest(text):
 # hashes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "hashed"),
     [
         (QUESTION, "sha256:ae89748d2c4839b8"),
@@ -48,7 +49,7 @@ def test_question_hash_is_golden(question, hashed):
     assert hash_question(question) == hashed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "normalised"),
     [
         pytest.param("ＲＯＥ　２０２６", "roe 2026", id="full width"),
@@ -79,7 +80,7 @@ def test_session_hash_is_golden():
     assert hash_session("session-1") == "session:84097828fc31a8c8"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "args", "text"),
     [
         pytest.param(
@@ -119,7 +120,7 @@ def test_different_steps_make_different_sequences(calls):
     assert len(split) == len(collapsed)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sequence", "hashed"),
     [
         ("analysis(axis=수익성)>show()", "seq:b7cd347db6f3d2c3"),
@@ -131,12 +132,12 @@ def test_sequence_hash_is_golden(sequence, hashed):
     assert hash_sequence(sequence) == hashed
 
 
-@pytest.mark.parametrize("label", ["FIN", "FIN-profitability-KR-tech", "UNSPECIFIED", "a-1-b-2"])
+@each_row("label", ["FIN", "FIN-profitability-KR-tech", "UNSPECIFIED", "a-1-b-2"])
 def test_one_to_four_parts_of_letters_and_digits_are_a_category(label):
     assert is_category(label)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "label",
     ["", "a-b-c-d-e", "FIN-", "-FIN", "FIN--KR", "수익성", "FIN KR", "FIN\n", "FIN_KR", "ＦＩＮ", "FIN.`x`"],
 )
@@ -144,7 +145,7 @@ def test_other_labels_are_not_a_category(label):
     assert not is_category(label)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "stored"),
     [
         pytest.param("영업이익(OP)", "영업이익(OP)", id="syntax"),

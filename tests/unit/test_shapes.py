@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.shapes import ShapeError, decode, parse_json, shaped
+from rows import each_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def taken(read: Callable[[], Outer]) -> Outer | None:
         return None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         ("[]", "Expected `object`, got `array`"),
@@ -95,7 +96,7 @@ def test_the_message_names_the_field_as_msgspec_does(text: str, why: str) -> Non
     assert str(theirs.value) == why
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         b"{} x",

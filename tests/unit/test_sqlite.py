@@ -16,6 +16,7 @@ import pytest
 from coreloop import sqlite
 from coreloop.errors import WorkspaceError
 from coreloop.sqlite import Schema, reader, sqlite_errors, transaction, writer
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 SCRIPT = """
@@ -281,7 +282,7 @@ BUGS = (
 )
 
 
-@pytest.mark.parametrize(("error", "message"), MESSAGES.values(), ids=MESSAGES)
+@each_row(("error", "message"), MESSAGES.values(), ids=MESSAGES)
 def test_an_error_that_a_user_can_cause_is_one_line_with_the_file(error: sqlite3.Error, message: str):
     with pytest.raises(WorkspaceError) as caught, sqlite_errors(Path("x.db")):
         raise error
@@ -300,7 +301,7 @@ def test_an_error_of_the_disk_is_reported_as_a_full_disk_if_it_is_full(
         raise error
 
 
-@pytest.mark.parametrize("kind", BUGS)
+@each_row("kind", BUGS)
 def test_an_error_that_only_a_bug_can_cause_is_not_translated(kind: type[sqlite3.Error]):
     with pytest.raises(kind), sqlite_errors(Path("x.db")):
         raise kind("no")

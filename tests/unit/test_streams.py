@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from rows import each_row
+
 SCRIPT = """
 import sys
 from coreloop.streams import outlive_readers
@@ -25,7 +27,7 @@ def exit_of(shell: str) -> tuple[str, str]:
     return code, "\n".join(errors)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shell",
     [
         pytest.param('{ "$0" -c "$1"; echo $? >&2; } | head -1', id="the reader stops early"),
@@ -40,7 +42,7 @@ def test_a_closed_stdout_changes_neither_exit_code_nor_stderr(shell: str):
     assert exit_of(shell) == ("1", "a word on stderr")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shell",
     [
         pytest.param('"$0" -c "$1" >/dev/null 2>&-; echo $? >&2', id="stderr is closed"),

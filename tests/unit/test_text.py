@@ -1,13 +1,13 @@
 """Hostile text is harmless on a screen, and a line fits."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.text import fitted, linked_markdown, printable, wrapped
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         ("삼성전자 ROE?", "삼성전자 ROE?"),
@@ -28,7 +28,7 @@ def test_printable_text_is_one_encodable_line(text):
     assert len(printable(text).splitlines()) <= 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "columns", "expected"),
     [
         ("", 1, ""),

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from promoting import Project
+from rows import each_row
 from workflow_shell import run_shell
 
 FOLDER = Path(__file__).parents[2] / ".github/workflows"
@@ -26,10 +27,10 @@ EVENTS = {
 
 
 def test_the_workflows_are_these():
-    assert set(WORKFLOWS) == {"ai-policy.yml", "ci.yml", "coreloop-pattern.yml"}
+    assert set(WORKFLOWS) == {"ai-policy.yml", "ci.yml", "coreloop-pattern.yml", "weekly.yml"}
 
 
-@pytest.mark.parametrize(("flow", "job"), JOBS)
+@each_row(("flow", "job"), JOBS)
 def test_every_job_has_the_least_rights_and_an_end(flow: dict[str, Any], job: dict[str, Any]):
     assert flow["permissions"] == {}
     assert job["permissions"]
@@ -42,7 +43,7 @@ def test_every_job_has_the_least_rights_and_an_end(flow: dict[str, Any], job: di
     assert not any("${{" in step.get("run", "") for step in job["steps"])
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@each_row("text", TEXTS.values(), ids=TEXTS)
 def test_every_action_is_a_commit_with_its_version(text: str):
     used = re.findall(r"\buses: (.*)", text)
     assert used

@@ -20,6 +20,7 @@ from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.advice import parse_advice
 from promoting import FILE, SOURCE, Project, run_git
+from rows import each_row, slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -127,7 +128,7 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
 # --- docstring, engine and axis of a promotion ------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("trailer", "target"),
     [
         pytest.param("a/b.py::f", Target("a/b.py", "f"), id="a function"),
@@ -145,7 +146,7 @@ def test_target_is_a_docstring_below_the_project(trailer: str, target: Target | 
     assert read_target(trailer) == target
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "engines"),
     [
         pytest.param({}, {"run"}, id="the symbol's last name"),
@@ -159,7 +160,7 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
     assert engines_of(Target("a.py", "Tool.run"), configured) == engines
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "calls"),
     [
         ('- Call: a(x, axis="수익성") -> show(x).', [("a", [("axis", "수익성")]), ("show", [])]),
@@ -251,13 +252,16 @@ def test_lines_are_those_that_the_commit_added(history: History) -> None:
 
 @pytest.mark.parametrize(
     "convert",
-    [
-        pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="CRLF"),
-        pytest.param(lambda s: s.replace(b"\n", b"\r"), id="bare CR"),
-        pytest.param(lambda s: b"\xef\xbb\xbf" + s, id="byte order mark"),
-        pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
-        pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="an invalid escape"),
-    ],
+    slow_after(
+        2,
+        [
+            pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="CRLF"),
+            pytest.param(lambda s: s.replace(b"\n", b"\r"), id="bare CR"),
+            pytest.param(lambda s: b"\xef\xbb\xbf" + s, id="byte order mark"),
+            pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
+            pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="an invalid escape"),
+        ],
+    ),
 )
 def test_source_of_any_kind_is_read(history: History, convert: Callable[[bytes], bytes]) -> None:
     history.project.commit({FILE: convert(SOURCE)})
@@ -327,12 +331,15 @@ def test_mature_history_passes_every_gate(history: History) -> None:
 
 @pytest.mark.parametrize(
     ("thresholds", "passed"),
-    [
-        (Thresholds(), [True, True, True]),
-        (Thresholds(phase_r_merges=4), [False, True, True]),
-        (Thresholds(phase_f_caveats=3), [True, False, True]),
-        (Thresholds(age_days=41), [True, True, False]),
-    ],
+    slow_after(
+        1,
+        [
+            (Thresholds(), [True, True, True]),
+            (Thresholds(phase_r_merges=4), [False, True, True]),
+            (Thresholds(phase_f_caveats=3), [True, False, True]),
+            (Thresholds(age_days=41), [True, True, False]),
+        ],
+    ),
 )
 def test_gates_are_joined_by_and(history: History, thresholds: Thresholds, passed: list[bool]) -> None:
     history.mature()
@@ -360,7 +367,7 @@ def test_squash_counts_once_with_its_lines(history: History) -> None:
     assert figures(weigh(history)) == [1, 0, 5]
 
 
-@pytest.mark.parametrize(("times", "counted"), [(1, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("times", "counted"), slow_after(1, [(1, 2), (2, 3), (3, 2)]))
 def test_reverted_promotions_do_not_count_until_the_revert_is_reverted(
     history: History, times: int, counted: int
 ) -> None:
@@ -386,12 +393,17 @@ def test_caveat_does_not_start_the_age(history: History) -> None:
 
 @pytest.mark.parametrize(
     ("dates", "age_days"),
-    [
-        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"),
-        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
-        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
-        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(
+                ["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"
+            ),
+            pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
+            pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
+            pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
+        ],
+    ),
 )
 def test_wrong_commit_times_do_not_make_a_history_older(
     history: History, dates: list[str], age_days: int
@@ -448,7 +460,7 @@ def test_engine_and_axis_must_be_names(history: History, engine: str, axis: str 
 # --- the document ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("engine", "axis", "name"),
     [
         ("analysis", "수익성", "analysis-profitability"),
@@ -553,7 +565,9 @@ def test_second_run_on_a_day_adds_nothing(history: History) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("old", [b"# Ours\n", b"# Ours", b"", b"# Ours\r\n", b"\xff\xfe# Ours\n"])
+@pytest.mark.parametrize(
+    "old", slow_after(2, [b"# Ours\n", b"# Ours", b"", b"# Ours\r\n", b"\xff\xfe# Ours\n"])
+)
 def test_existing_text_of_a_document_is_unchanged(history: History, old: bytes) -> None:
     history.mature()
     path = history.project.root / DOCUMENT

@@ -20,6 +20,7 @@ import pytest
 from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
 from logs import call, line, record, repeated, write_log
+from rows import each_row, slow_after
 
 DOCS = Path(__file__).parents[3] / "docs"
 COMMAND = [sys.executable, "-m", "coreloop"]
@@ -105,18 +106,18 @@ def test_every_command_has_help(name: str, run: Run):
     assert COMMANDS.get(name, _command(name).help or "no help").split(".")[0] in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each_row("name", PATHS)
 def test_every_option_has_help(name: str):
     options = [param for param in _command(name).params if isinstance(param, click.Option)]
     assert [option.name for option in options if not option.help] == []
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each_row("name", LEAVES)
 def test_every_command_can_answer_in_json(name: str):
     assert any("--json" in param.opts for param in _command(name).params)
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each_row("name", LEAVES)
 def test_every_command_has_an_example_in_the_docs(name: str):
     pages = [page.read_text(encoding="utf-8") for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))]
     consoles = [
@@ -438,7 +439,7 @@ def test_a_pipe_among_the_records_is_refused(tmp_path: Path, run: Run):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "args", [["pattern"], ["pattern", "--json"], ["--help"], ["demo", "--out", "scratch"]]
+    "args", slow_after(1, [["pattern"], ["pattern", "--json"], ["--help"], ["demo", "--out", "scratch"]])
 )
 def test_a_full_disk_under_the_output_is_one_line(args: list[str], log: Path, tmp_path: Path):
     with Path("/dev/full").open("wb") as full:
@@ -455,6 +456,7 @@ def test_a_full_disk_under_the_output_is_one_line(args: list[str], log: Path, tm
     assert "No space left" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
 def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
     spawn: Run, log: Path, tmp_path: Path
@@ -493,10 +495,13 @@ VERDICTS = {
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize(
     "args",
-    [
-        pytest.param(args, id=name, marks=[] if "guard" in args else [pytest.mark.slow])
-        for name, args in VERDICTS.items()
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(args, id=name, marks=[] if "guard" in args else [pytest.mark.slow])
+            for name, args in VERDICTS.items()
+        ],
+    ),
 )
 def test_the_exit_code_is_the_same_if_the_output_is_closed(args: str, spawn: Run, tmp_path: Path):
     write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])
@@ -611,6 +616,7 @@ def test_a_line_of_50_mb_is_one_record(run: Run, tmp_path: Path):
     assert candidate["n_observed"] == 4
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path: Path):
     out = os.fsdecode(b"out\xff")
     assert json.loads(spawn("pattern", "--json", "--out", out).stdout)["candidates"]

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from coreloop.cli.main import main
 from coreloop.cli.options import DurationType
 from driving import begin, state_at
+from rows import each_row, slow_after
 
 Command = Callable[..., Result]
 WORK = "echo $CORELOOP_ITERATION >> tasks"
@@ -88,7 +89,7 @@ def test_a_refusal_is_one_line_and_starts_nothing(words: list[str], says: str, r
     assert runs("list").output == "no runs\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "seconds"),
     [("90", 90), ("45s", 45), ("30m", 1800), ("8h", 28_800), ("1h30m", 5400), ("2d", 172_800)],
 )
@@ -96,7 +97,7 @@ def test_a_duration_has_units(text: str, seconds: float):
     assert DurationType().convert(text, None, None) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "0", "0s", "h", "8 h", "-1h", "1h!", "nan", "٣", "9" * 30, "1.5h"])
+@each_row("text", ["", "0", "0s", "h", "8 h", "-1h", "1h!", "nan", "٣", "9" * 30, "1.5h"])
 def test_other_durations_are_refused(text: str):
     with pytest.raises(click.BadParameter, match="not a duration"):
         DurationType().convert(text, None, None)
@@ -142,7 +143,7 @@ def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     assert state_at(tmp_path, out.split()[0].decode()).iteration == 2
 
 
-@pytest.mark.parametrize("name", ["pause", "stop"])
+@pytest.mark.parametrize("name", slow_after(1, ["pause", "stop"]))
 def test_a_driven_command_cannot_stop_its_run(name: str, runs: Command):
     script = f"{WORK}; {sys.executable} -m coreloop runs {name}; true"
     done = runs("start", "--max-iterations", "2", "--", "sh", "-c", script)
@@ -156,6 +157,7 @@ def test_a_prompt_may_begin_with_a_byte_order_mark(runs: Command, tmp_path: Path
     assert json.loads(runs("show", "--json").output)["question"] == {"original": "매출"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_ends_now_with_130(tmp_path: Path):
     driver = started(tmp_path, "--max-iterations", "2", "--", "sh", "-c", f"{WORK}; sleep 600")
     driver.send_signal(signal.SIGINT)

@@ -16,6 +16,7 @@ from coreloop.cli import import_
 from coreloop.cli.main import main
 from coreloop.observe.importers import IMPORTERS
 from foreign_traces import Session, otlp, span, write_document, write_lines
+from rows import slow_after
 
 Run = Callable[..., Result]
 ANSWER = "그래서 그렇습니다. " * 40
@@ -245,10 +246,12 @@ def test_out_names_another_folder(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def _one_line_of(run: list[str], folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "coreloop", *run], cwd=folder, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def one_line_of(command: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
+    return lambda folder, *words: _the_line_of(command(folder, *words))
+
+
+def _the_line_of(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
     assert last.startswith("dartlab-coreloop: ")
@@ -267,22 +270,26 @@ def _one_line_of(run: list[str], folder: Path) -> str:
         pytest.param("압축.json.gz", b"no gzip", "cannot be read (Not a gzipped file", id="no gzip"),
     ],
 )
-def test_unusable_input_is_one_line(tmp_path: Path, name: str, content: bytes | None, mention: str) -> None:
+def test_unusable_input_is_one_line(
+    one_line_of: Callable[..., str], tmp_path: Path, name: str, content: bytes | None, mention: str
+) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    line = _one_line_of(["import", "--from", "otlp", name], tmp_path)
+    line = one_line_of(tmp_path, "import", "--from", "otlp", name)
     assert name in line
     assert mention in line
 
 
-def test_usable_files_are_imported_along_with_unusable_files(tmp_path: Path) -> None:
+def test_usable_files_are_imported_along_with_unusable_files(
+    one_line_of: Callable[..., str], tmp_path: Path
+) -> None:
     good = _claude_code(tmp_path)
     (tmp_path / "bad.jsonl").write_text("x\n")
-    _one_line_of(["import", "--from", "claude-code", "bad.jsonl", str(good)], tmp_path)
+    one_line_of(tmp_path, "import", "--from", "claude-code", "bad.jsonl", good)
     assert len(_records(tmp_path)) == len(TASKS)
 
 
-@pytest.mark.parametrize("n_turns", [1, 4000])
+@pytest.mark.parametrize("n_turns", slow_after(1, [1, 4000]))
 def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -> None:
     session = Session()
     for _ in range(n_turns):

@@ -17,6 +17,7 @@ from coreloop.cli.main import main
 from coreloop.jobs.job import Job
 from coreloop.project.workspace import open_workspace
 from queueing import eventually, queue_at
+from rows import slow_after
 
 Command = Callable[..., Result]
 
@@ -136,7 +137,7 @@ def test_a_worker_removes_jobs_that_are_older_than_the_project_keeps(project: Pa
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", slow_after(1, [signal.SIGTERM, signal.SIGINT]))
 def test_a_worker_that_is_told_to_stop_says_what_it_did(project: Path, number: signal.Signals):
     command = [sys.executable, "-m", "coreloop", "jobs", "work", "--workers", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:

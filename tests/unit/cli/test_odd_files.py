@@ -11,6 +11,7 @@ import pytest
 
 from coreloop.cli.main import command_paths, main
 from logs import record, write_log
+from rows import slow_after
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
 EVENT = "--event-name pull_request --event"
@@ -148,7 +149,7 @@ def test_every_option_that_takes_a_path_is_tested():
 
 
 @pytest.mark.parametrize(
-    "name", ["data/audit/candidates/2026-01-01-candidates.json", "data/audit/replays.txt"]
+    "name", slow_after(1, ["data/audit/candidates/2026-01-01-candidates.json", "data/audit/replays.txt"])
 )
 def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: str):
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "today.jsonl", [record()])
@@ -160,6 +161,7 @@ def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: 
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_pipe_as_coreloop_yaml_is_refused(tmp_path: Path):
     os.mkfifo(tmp_path / "coreloop.yaml")
     assert "not a regular file" in _run(tmp_path, "status").stderr

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,20 +11,16 @@ import pytest
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.history.trailers import write_trailers
 from promoting import FILE, Project, run_git
+from rows import slow_after
 
-COMMAND = [sys.executable, "-m", "coreloop", "propose-axis"]
+Propose = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPTS = Path(__file__).parents[3] / "scripts" / "audit"
 LOW = ["--min-phase-r-merges", "1", "--min-phase-f-caveats", "0", "--min-age-days", "0"]
 
 
-def propose(folder: Path, *args: str, command: list[str] = COMMAND) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*command, "--engine", "analysis", *args],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+@pytest.fixture
+def propose(command: Propose) -> Propose:
+    return lambda folder, *words: command(folder, "propose-axis", "--engine", "analysis", *words)
 
 
 def promote(project: Project, line: str, key: str = "aa") -> str:
@@ -41,7 +38,7 @@ def promoted(project: Project) -> Project:
     return project
 
 
-def test_failing_gates_are_all_shown_with_their_figures(promoted: Project) -> None:
+def test_failing_gates_are_all_shown_with_their_figures(propose: Propose, promoted: Project) -> None:
     before = promoted.fingerprint()
     done = propose(promoted.root, "--axis", "수익성")
     assert (done.returncode, done.stderr, promoted.fingerprint()) == (1, "", before)
@@ -53,7 +50,7 @@ def test_failing_gates_are_all_shown_with_their_figures(promoted: Project) -> No
     assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
 
 
-def test_failing_gates_are_json_with_their_figures(promoted: Project) -> None:
+def test_failing_gates_are_json_with_their_figures(propose: Propose, promoted: Project) -> None:
     done = propose(promoted.root, "--axis", "성장성", "--json")
     facts = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (1, "")
@@ -65,16 +62,18 @@ def test_failing_gates_are_json_with_their_figures(promoted: Project) -> None:
     assert (facts["axes"], facts["file"], facts["written"]) == ({"수익성": 1}, None, False)
 
 
-def test_axes_with_promotions_are_named_if_this_axis_has_none(promoted: Project) -> None:
+def test_axes_with_promotions_are_named_if_this_axis_has_none(propose: Propose, promoted: Project) -> None:
     assert "by axis: 수익성 1" in propose(promoted.root, "--axis", "성장성").stdout
 
 
-def test_engines_with_promotions_are_named_if_this_engine_has_none(promoted: Project) -> None:
+def test_engines_with_promotions_are_named_if_this_engine_has_none(
+    propose: Propose, promoted: Project
+) -> None:
     done = propose(promoted.root, "--engine", "credit")
     assert "no promotion of credit; there are some of analysis" in done.stdout
 
 
-def test_passed_gates_write_the_document_once_a_day(promoted: Project) -> None:
+def test_passed_gates_write_the_document_once_a_day(propose: Propose, promoted: Project) -> None:
     first, second = (propose(promoted.root, *LOW, "--axis", "수익성") for _ in range(2))
     path = promoted.root / "docs/phase-a-proposals/analysis-profitability.md"
     assert (first.returncode, first.stderr) == (0, f"wrote {path}\n")
@@ -83,7 +82,7 @@ def test_passed_gates_write_the_document_once_a_day(promoted: Project) -> None:
 
 
 @pytest.mark.slow
-def test_whole_engine_is_weighed_without_an_axis(promoted: Project) -> None:
+def test_whole_engine_is_weighed_without_an_axis(propose: Propose, promoted: Project) -> None:
     promote(promoted, "- Call: analysis(company, axis=<axis>).", key="bb")
     facts = json.loads(propose(promoted.root, *LOW, "--json").stdout)
     assert (facts["axis"], facts["gates"][0]["figure"], facts["n_without_axis"]) == (None, 2, 1)
@@ -91,10 +90,11 @@ def test_whole_engine_is_weighed_without_an_axis(promoted: Project) -> None:
     assert "1 that name no declared axis" in propose(promoted.root, *LOW, "--axis", "수익성").stdout
 
 
-def test_script_is_the_same_command(promoted: Project) -> None:
-    script = [sys.executable, str(SCRIPTS / "propose_axis.py")]
-    done = [propose(promoted.root, "--json", command=command) for command in (COMMAND, script)]
-    assert (done[0].returncode, done[0].stdout) == (1, done[1].stdout)
+def test_script_is_the_same_command(propose: Propose, promoted: Project) -> None:
+    words = [sys.executable, SCRIPTS / "propose_axis.py", "--engine", "analysis", "--json"]
+    script = subprocess.run(words, cwd=promoted.root, capture_output=True, encoding="utf-8", check=False)
+    done = propose(promoted.root, "--json")
+    assert (done.returncode, done.stdout) == (script.returncode, script.stdout) == (1, script.stdout)
 
 
 def test_slugs_can_be_imported_under_the_old_name() -> None:
@@ -103,37 +103,40 @@ def test_slugs_can_be_imported_under_the_old_name() -> None:
     assert done.stdout.split() == [b"profitability", b"growth"]
 
 
-def test_folder_without_a_repository_is_one_line(tmp_path: Path, quiet_git: None) -> None:
+def test_folder_without_a_repository_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
     _assert_refused(propose(tmp_path), "is not in a git repository")
 
 
-def test_shallow_clone_is_one_line(promoted: Project, tmp_path: Path) -> None:
+def test_shallow_clone_is_one_line(propose: Propose, promoted: Project, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     run_git(tmp_path, "clone", "--quiet", "--depth=1", promoted.remote.as_uri(), str(clone))
     _assert_refused(propose(clone), "this clone is shallow")
 
 
-def test_missing_base_branch_is_one_line(promoted: Project) -> None:
+def test_missing_base_branch_is_one_line(propose: Propose, promoted: Project) -> None:
     (promoted.root / "coreloop.yaml").write_text("forge: {base: trunk}\n")
     _assert_refused(propose(promoted.root), "there is no branch trunk")
 
 
-def test_repository_without_a_commit_is_one_line(tmp_path: Path, quiet_git: None) -> None:
+def test_repository_without_a_commit_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
     run_git(tmp_path, "init", "--quiet", "--initial-branch=main")
     _assert_refused(propose(tmp_path), "there is no branch main")
 
 
 @pytest.mark.parametrize(
     "args",
-    [
-        pytest.param(["--axis", ""], id="an empty axis"),
-        pytest.param(["--engine", "../x"], id="an engine that is not a name"),
-        pytest.param(["--min-phase-r-merges", "0"], id="no merge at all"),
-        pytest.param(["--min-age-days", "-1"], id="negative days"),
-        pytest.param(["--min-age-days", "soon"], id="days that are not a number"),
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(["--axis", ""], id="an empty axis"),
+            pytest.param(["--engine", "../x"], id="an engine that is not a name"),
+            pytest.param(["--min-phase-r-merges", "0"], id="no merge at all"),
+            pytest.param(["--min-age-days", "-1"], id="negative days"),
+            pytest.param(["--min-age-days", "soon"], id="days that are not a number"),
+        ],
+    ),
 )
-def test_an_impossible_option_is_one_line(promoted: Project, args: list[str]) -> None:
+def test_an_impossible_option_is_one_line(propose: Propose, promoted: Project, args: list[str]) -> None:
     _assert_refused(propose(promoted.root, *args), args[0])
 
 

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from logs import record, write_log
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).parents[3] / "scripts" / "audit" / "sanitize_audit.py"
 
 
@@ -21,13 +23,12 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *words: str, command: tuple[str, ...] = ("-m", "coreloop", "sanitize")):
-    return subprocess.run(
-        [sys.executable, *command, *words], cwd=project, capture_output=True, encoding="utf-8", check=False
-    )
+@pytest.fixture
+def run(command: Run) -> Run:
+    return lambda project, *words: command(project, "sanitize", *words)
 
 
-def test_check_looks_in_the_audit_folder_and_exits_1(project: Path):
+def test_check_looks_in_the_audit_folder_and_exits_1(run: Run, project: Path):
     done = run(project, "--check")
     assert done.returncode == 1
     assert "EMAIL" in done.stdout
@@ -36,7 +37,7 @@ def test_check_looks_in_the_audit_folder_and_exits_1(project: Path):
 
 
 @pytest.mark.parametrize("mode", ["hash", "drop", "mask"])
-def test_the_output_of_each_mode_passes_the_check(project: Path, mode: str):
+def test_the_output_of_each_mode_passes_the_check(run: Run, project: Path, mode: str):
     done = run(project, "--mode", mode, "--out", "out", "--json", "--report", "report.json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -46,14 +47,14 @@ def test_the_output_of_each_mode_passes_the_check(project: Path, mode: str):
     assert (checked.returncode, "no private data found" in checked.stdout) == (0, True)
 
 
-def test_without_paths_the_copy_lies_beside_the_records(project: Path):
+def test_without_paths_the_copy_lies_beside_the_records(run: Run, project: Path):
     assert run(project, "--mode", "mask").returncode == 0
     (out,) = (project / "data/audit/sanitized").iterdir()
     assert out.name.startswith("mask-")
     assert "[EMAIL-1]" in next(out.iterdir()).read_text(encoding="utf-8")
 
 
-def test_names_come_from_the_option_or_from_coreloop_yaml(project: Path):
+def test_names_come_from_the_option_or_from_coreloop_yaml(run: Run, project: Path):
     (project / "names.tsv").write_text("005930\t삼성전자\t삼전\n", encoding="utf-8")
     assert run(project, "--mode", "mask", "--out", "a", "--names", "names.tsv").returncode == 0
     (project / "coreloop.yaml").write_text("sanitize: {names: names.tsv}\n")
@@ -62,7 +63,7 @@ def test_names_come_from_the_option_or_from_coreloop_yaml(project: Path):
         assert "삼성전자" not in (project / out / "records-0001.jsonl").read_text(encoding="utf-8")
 
 
-def test_the_same_key_gives_the_same_pseudonyms_and_no_key_gives_new_ones(project: Path):
+def test_the_same_key_gives_the_same_pseudonyms_and_no_key_gives_new_ones(run: Run, project: Path):
     for out, words in {"a": ["--key-file", "key"], "b": ["--key-file", "key"], "c": []}.items():
         assert run(project, "--mode", "hash", "--out", out, *words).returncode == 0
     a, b, c = ((project / out / "records-0001.jsonl").read_bytes() for out in "abc")
@@ -103,7 +104,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("words", "mention"), REFUSED.values(), ids=REFUSED)
-def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], mention: str):
+def test_a_mistake_is_one_line_and_exit_2(run: Run, project: Path, words: list[str], mention: str):
     (project / "names.tsv").write_text("005930\t삼성전자\n", encoding="utf-8")
     (project / "bad.tsv").write_text("005930\n", encoding="utf-8")
     write_log(project / "other" / "a.jsonl", [record()])
@@ -118,7 +119,7 @@ def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], menti
     assert done.stderr.count("\n") == 1
 
 
-def test_a_rejected_line_is_named_and_exits_1(project: Path):
+def test_a_rejected_line_is_named_and_exits_1(run: Run, project: Path):
     path = project / "data/audit/ai-ask/2026-04-25.jsonl"
     path.write_bytes(path.read_bytes() + b'{"question": "hong@exam\n')
     done = run(project, "--mode", "mask", "--out", "out")
@@ -127,7 +128,7 @@ def test_a_rejected_line_is_named_and_exits_1(project: Path):
     assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
 
 
-def test_a_check_of_unreadable_lines_finds_nothing_and_says_so(project: Path):
+def test_a_check_of_unreadable_lines_finds_nothing_and_says_so(run: Run, project: Path):
     (project / "torn.jsonl").write_text('{"question": "hong@exam\n')
     done = run(project, "--check", "torn.jsonl", "data/audit/ai-ask")
     assert done.returncode == 1
@@ -135,7 +136,7 @@ def test_a_check_of_unreadable_lines_finds_nothing_and_says_so(project: Path):
     assert "data/audit/ai-ask:\n2 lines: 2 read" in done.stdout
 
 
-def test_files_that_are_not_read_are_named(project: Path):
+def test_files_that_are_not_read_are_named(run: Run, project: Path):
     folder = project / "data/audit/ai-ask"
     for name in ("A.JSONL", "old.bak", "900101-1234568.txt"):
         (folder / name).write_text("x")
@@ -144,7 +145,7 @@ def test_files_that_are_not_read_are_named(project: Path):
     assert "3 files not read: [RRN-1].txt, A.JSONL, old.bak\n" in run(project, "--check").stdout
 
 
-def test_without_out_the_copy_of_a_single_file_lies_beside_the_records(project: Path):
+def test_without_out_the_copy_of_a_single_file_lies_beside_the_records(run: Run, project: Path):
     write_log(project / "log.jsonl", [record()])
     assert run(project, "--mode", "hash", "--in", "log.jsonl").returncode == 0
     assert len(list((project / "data/audit/sanitized").iterdir())) == 1
@@ -155,7 +156,7 @@ def test_without_out_the_copy_of_a_single_file_lies_beside_the_records(project: 
     [("", "key", True), ("key\n", "key", False), ("", "../key", False), ("", "sub/key", True)],
     ids=["not ignored", "ignored", "outside", "in a subfolder"],
 )
-def test_a_key_that_git_would_add_is_warned_of(project: Path, ignored: str, key: str, warns: bool):
+def test_a_key_that_git_would_add_is_warned_of(run: Run, project: Path, ignored: str, key: str, warns: bool):
     root = project / "repository"
     write_log(root / "in" / "a.jsonl", [record()])
     (root / "sub").mkdir()
@@ -168,5 +169,7 @@ def test_a_key_that_git_would_add_is_warned_of(project: Path, ignored: str, key:
 
 
 def test_the_script_is_the_command(project: Path):
-    done = run(project, "--check", command=(str(SCRIPT),))
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--check"], cwd=project, capture_output=True, encoding="utf-8", check=False
+    )
     assert (done.returncode, "EMAIL" in done.stdout) == (1, True)

@@ -12,6 +12,7 @@ from coreloop.demo.helpdesk import HELPDESK
 from coreloop.demo.phrases import Noun
 from coreloop.demo.plan import FromResult, PlannedStep, Request
 from coreloop.demo.script import scripted_requests
+from rows import each_row
 from scripted import answered, tools_of, work
 
 OF_THE_RUN = ("request_id", "duration_total_ms")
@@ -148,7 +149,7 @@ def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
     assert {"rate limit exceeded (429): retry after 20 s", "connection reset by peer"} == set(outages)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scenario", "line", "changed"),
     [(FINLAB, "ROE 8.2%", "ROE 8.3%"), (HELPDESK, "$79.00 refunded", "$78.00 refunded")],
     ids=["finlab", "helpdesk"],

@@ -10,6 +10,7 @@ import pytest
 from coreloop.demo.finlab import FINLAB
 from coreloop.demo.roster import roster
 from coreloop.demo.tools import copy_project, load_tools
+from rows import each_row
 from scripted import tools_of
 
 TOOLS = tools_of(FINLAB)
@@ -17,7 +18,7 @@ NOT_ON_FILE = FINLAB.recipes.any["not_on_file"]
 KRX = Path(__file__).parents[4] / "shared" / "data" / "krx_companies.tsv"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "args", "error", "words"),
     [
         pytest.param(
@@ -113,7 +114,7 @@ def test_extreme_debt_is_flagged():
     assert TOOLS["analysis"]("여울수소", "안정성")["flags"] == ["debt_ratio>5"]
 
 
-@pytest.mark.parametrize("axis", ["수익성", "성장성", "안정성", "현금흐름", "배당"])
+@each_row("axis", ["수익성", "성장성", "안정성", "현금흐름", "배당"])
 def test_every_axis_answers_for_every_company_in_plain_json(axis):
     for company in roster():
         result = TOOLS["analysis"](company.name, axis)

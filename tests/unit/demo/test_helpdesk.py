@@ -5,6 +5,7 @@ import json
 import pytest
 
 from coreloop.demo.helpdesk import HELPDESK, customers
+from rows import each_row
 from scripted import tools_of
 
 TOOLS = tools_of(HELPDESK)
@@ -19,7 +20,7 @@ def _ticket():
     return TOOLS["list_tickets"](customers()[0])[0]["id"]
 
 
-@pytest.mark.parametrize("customer", customers())
+@each_row("customer", customers())
 def test_every_customer_has_what_every_recipe_needs(customer):
     newest, larger, *_ = TOOLS["list_orders"](customer)
     assert newest["total"] <= 100 < larger["total"]
@@ -27,8 +28,8 @@ def test_every_customer_has_what_every_recipe_needs(customer):
     assert TOOLS["get_customer"](customer)["name"] == customer
 
 
-@pytest.mark.parametrize("tool", ["list_orders", "list_tickets"])
-@pytest.mark.parametrize("customer", customers())
+@each_row("tool", ["list_orders", "list_tickets"])
+@each_row("customer", customers())
 def test_the_newest_is_listed_first(tool, customer):
     days = [row.get("placed", row.get("opened")) for row in TOOLS[tool](customer)]
     assert days == sorted(days, reverse=True)
@@ -54,7 +55,7 @@ def test_results_are_plain_json():
         assert json.loads(json.dumps(result)) == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "args", "error", "words"),
     [
         pytest.param("list_orders", {"customer": "Quillfern"}, LookupError, "full name", id="customer"),

@@ -9,6 +9,7 @@ from coreloop.categories import Categories
 from coreloop.demo.finlab import FINLAB
 from coreloop.demo.helpdesk import HELPDESK, customers
 from coreloop.demo.run import make_project, propose_candidates, record_requests, refine_failures
+from rows import each_row, slow_after
 from scripted import tools_of
 
 TOOLS = tools_of(HELPDESK)
@@ -122,7 +123,7 @@ TRUE_KOREAN_LINES = {
 }
 
 
-@pytest.mark.parametrize("seed", [7, 8, pytest.param(9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", slow_after(1, [7, 8, 9]))
 @pytest.mark.parametrize(
     ("scenario", "lines", "least"),
     [(HELPDESK, TRUE_LINES, 6), (FINLAB, TRUE_KOREAN_LINES, 4)],
@@ -144,7 +145,7 @@ def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, t
         lines[line]()
 
 
-@pytest.mark.parametrize(("tool", "line"), TRUE_LINES)
+@each_row(("tool", "line"), TRUE_LINES)
 def test_no_docstring_says_a_proposed_line_already(tool, line):
     """A line is worth proposing only if the docstring does not have it in other words."""
     docstring = inspect.getdoc(TOOLS[tool])

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from coreloop.demo.tools import copy_project, load_tools
+from rows import each_row
 from scripted import SCENARIOS, tools_of
 
 HEADED = ["Parameters", "Returns", "Raises", "Examples", "Notes", "Guide", "See Also"]
@@ -57,7 +58,7 @@ def test_docstring_names_every_parameter(tool):
     ] == list(inspect.signature(tool).parameters)
 
 
-@pytest.mark.parametrize(("scenario", "name"), EVERY_TOOL, ids=lambda part: getattr(part, "name", part))
+@each_row(("scenario", "name"), EVERY_TOOL, ids=lambda part: getattr(part, "name", part))
 def test_no_guide_names_another_tool(scenario, name):
     """Which calls go well together is what the demo's mining must find."""
     tools = tools_of(scenario)

@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 import polars as pl
 import pytest
 
+from bounded import bounded
 from coreloop.demo.finlab import FINLAB
 from coreloop.demo.helpdesk import HELPDESK
 from coreloop.demo.promoting import Promoted
@@ -101,10 +101,10 @@ def test_another_seed_gives_other_records(scenario, tmp_path):
     assert asked[0] != asked[1]
 
 
-def test_a_demo_ends_within_ten_seconds(scenario, tmp_path):
-    started = perf_counter()
-    _demo(scenario, tmp_path)
-    assert perf_counter() - started < 10
+@pytest.mark.slow
+def test_a_demo_takes_less_than_ten_seconds_of_processor_time(scenario, tmp_path):
+    with bounded(10):
+        _demo(scenario, tmp_path)
 
 
 @pytest.mark.slow
@@ -193,6 +193,7 @@ def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsy
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     result = run_demo(HELPDESK, tmp_path / "demo", seed=7)

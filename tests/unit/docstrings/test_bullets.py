@@ -1,11 +1,11 @@
 from itertools import pairwise
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.docstrings.bullets import columns, read_bullets, read_list, write_bullet
 from coreloop.docstrings.sections import scan
+from rows import each_row
 
 
 def bullets(*lines):
@@ -41,7 +41,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("lines", "expected"), READ.values(), ids=READ)
+@each_row(("lines", "expected"), READ.values(), ids=READ)
 def test_bullets_are_read_as(lines, expected):
     assert bullets(*lines) == expected
 
@@ -51,7 +51,7 @@ def test_bullets_outside_the_range_are_not_read():
     assert [bullet.text for bullet in read_bullets(layout.lines, 1, 2)] == ["- b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "expected"),
     [
         (["- a", "  b", "- c"], ["- a b", "- c"]),
@@ -85,19 +85,19 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "lead", "width", "expected"), WRITTEN.values(), ids=WRITTEN)
+@each_row(("text", "lead", "width", "expected"), WRITTEN.values(), ids=WRITTEN)
 def test_bullet_is_written_as(text, lead, width, expected):
     assert write_bullet(text, lead, width=width) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "width"), [("a", 1), ("가나", 4), ("ﾊ", 1), ("Ａ", 2), ("\ta", 9), ("漢", 2), ("…", 1), ("", 0)]
 )
 def test_columns_are_counted_as_in_a_terminal(text, width):
     assert columns(text) == width
 
 
-@pytest.mark.parametrize("text", ["- aaaa - bbbb", "- aaaa - - bbbb", "- 마진 - 비율", "- a - b"])
+@each_row("text", ["- aaaa - bbbb", "- aaaa - - bbbb", "- 마진 - 비율", "- a - b"])
 def test_continuation_never_begins_with_a_dash(text):
     for width in range(1, 16):
         written = write_bullet(text, "", width=width)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from coreloop.docstrings.first_block import read_first_block
 from coreloop.docstrings.sections import scan
 from coreloop.docstrings.source import UnprovenError
+from rows import each_row
 
 
 def is_ours(text):
@@ -72,12 +73,12 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(("text", "last"), ENDS.values(), ids=ENDS)
+@each_row(("text", "last"), ENDS.values(), ids=ENDS)
 def test_first_block_ends_with(text, last):
     assert block(text) == (last, [])
 
 
-@pytest.mark.parametrize("title", ["# Title", "Title\n====="])
+@each_row("title", ["# Title", "Title\n====="])
 def test_title_does_not_hide_a_google_section_without_blank_line(title):
     assert block(f"{title}\n\nA.\nArgs:\n    x: y")[0] == "A."
 
@@ -94,7 +95,7 @@ WITHOUT = {
 }
 
 
-@pytest.mark.parametrize("text", WITHOUT.values(), ids=WITHOUT)
+@each_row("text", WITHOUT.values(), ids=WITHOUT)
 def test_docstring_without_text_before_its_first_section_is_refused(text):
     with pytest.raises(UnprovenError, match="write a summary first, or set docstring"):
         block(text)
@@ -121,7 +122,7 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "bullets"), LISTS.values(), ids=LISTS)
+@each_row(("text", "bullets"), LISTS.values(), ids=LISTS)
 def test_list_at_the_end_is(text, bullets):
     assert block(text)[1] == bullets
 

@@ -5,6 +5,7 @@ import pytest
 from coreloop.docstrings.insertion import refuse_change
 from merging import inserted
 from promoting import SOURCE
+from rows import each_row
 
 TWO = SOURCE + b'\n\ndef show(company: str) -> None:\n    """Show it."""\n'
 
@@ -14,7 +15,7 @@ def changed(old: bytes, new: bytes, source: bytes = TWO) -> bytes:
     return source.replace(old, new)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after"),
     [
         pytest.param(TWO, inserted(TWO, "- Call: show."), id="a section"),
@@ -34,7 +35,7 @@ def test_one_insertion_is_not_refused(before: bytes, after: bytes) -> None:
     assert refuse_change(before, after, "analysis") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("after", "reason"),
     [
         pytest.param(TWO, "not a single insertion", id="nothing"),

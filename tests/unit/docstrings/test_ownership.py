@@ -1,12 +1,11 @@
 """Which lines are coreloop's in real history: merged, reverted, replaced, written again by a person."""
 
-import pytest
-
 from coreloop.docstrings.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.history.repository import Repository
 from coreloop.proposals.lines import is_form
 from merging import message, revert
 from promoting import FILE, SOURCE, Project
+from rows import each_row
 
 FIRST, ALWAYS, MORE = "- First: show", "- Always pass company", "- Always pass company and axis"
 TARGET = f"{FILE}::analysis"
@@ -70,7 +69,7 @@ def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None
     assert ours(project) == {ALWAYS}
 
 
-@pytest.mark.parametrize("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
+@each_row("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
 def test_an_unreadable_file_has_no_lines(broken: bytes | None) -> None:
     assert not docstring_bullets(broken, TARGET)
     assert existing_bullets(broken or b"", TARGET, None) == ()

@@ -2,11 +2,11 @@ import ast
 import inspect
 import warnings
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.docstrings.edit import Edited, Refused, Unchanged, put_lines
+from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
 LIST = ("", *LINES)
@@ -120,8 +120,8 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("lines", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize("indent", ["    ", "\t"], ids=["blanks", "tabs"])
+@each_row("lines", PLACES.values(), ids=PLACES)
+@each_row("indent", ["    ", "\t"], ids=["blanks", "tabs"])
 def test_list_is_at_the_end_of_the_first_block(lines, indent):
     before, after = docstring(*lines, indent=indent)
     outcome = put(before)
@@ -140,7 +140,7 @@ JOINED = {
 }
 
 
-@pytest.mark.parametrize(("lines", "at"), JOINED.values(), ids=JOINED)
+@each_row(("lines", "at"), JOINED.values(), ids=JOINED)
 def test_list_of_coreloops_forms_is_continued(lines, at):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'))
     blank = [""] if ":param x: y" in lines else []
@@ -207,23 +207,21 @@ LITERALS = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), LITERALS.values(), ids=LITERALS)
+@each_row(("before", "after"), LITERALS.values(), ids=LITERALS)
 def test_literal_becomes(before, after):
     outcome = put(f"def f():\n    {before}\n")
     assert isinstance(outcome, Edited), outcome
     assert outcome.source.decode() == f"def f():\n    {after}\n"
 
 
-@pytest.mark.parametrize("newline", ["\r\n", "\r"], ids=["CRLF", "CR"])
-@pytest.mark.parametrize(
-    "lines", [("Sum.", HERE), ("Sum.", HERE_AND_BLANK, *ARGS), ("Sum.", HERE, "", *NUMPYDOC)]
-)
+@each_row("newline", ["\r\n", "\r"], ids=["CRLF", "CR"])
+@each_row("lines", [("Sum.", HERE), ("Sum.", HERE_AND_BLANK, *ARGS), ("Sum.", HERE, "", *NUMPYDOC)])
 def test_line_ends_are_those_of_the_file(newline, lines):
     before, after = (text.replace("\n", newline) for text in docstring(*lines))
     assert put(before).source == after.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "encoding", ["cp949", "euc-kr", "utf-8", "utf-8-sig"], ids=["cp949", "euc-kr", "utf-8", "byte order mark"]
 )
 def test_file_keeps_its_encoding(encoding):
@@ -267,7 +265,7 @@ def twice():
 '''
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("qualname", "line", "text", "indent"),
     [
         ("", None, "Module.", ""),
@@ -308,7 +306,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("source", "reason"), REFUSED.values(), ids=REFUSED)
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refusal_says_why(source, reason):
     outcome = put(source)
     assert isinstance(outcome, Refused)
@@ -342,10 +340,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("line", "reason"), HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize(
-    "lines", [("Sum.",), ("Sum.", "", *ARGS), ("Sum.", "", "- When: old.", "", *NUMPYDOC)]
-)
+@each_row(("line", "reason"), HOSTILE.values(), ids=HOSTILE)
+@each_row("lines", [("Sum.",), ("Sum.", "", *ARGS), ("Sum.", "", "- When: old.", "", *NUMPYDOC)])
 def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'), lines=[line], is_ours=lambda _: True)
     assert isinstance(outcome, Refused)
@@ -356,7 +352,7 @@ def test_no_lines_are_refused():
     assert put(function('"""Sum."""'), lines=[]) == Refused("there are no lines to append")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "- When: >>> f()",
@@ -368,9 +364,7 @@ def test_no_lines_are_refused():
         "- When: {x}",
     ],
 )
-@pytest.mark.parametrize(
-    "quoted", ['"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'", '"""Sum.\n\n    Args:\n        x: y"""']
-)
+@each_row("quoted", ['"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'", '"""Sum.\n\n    Args:\n        x: y"""'])
 def test_markup_after_a_dash_is_text(line, quoted):
     outcome = put(f"def f():\n    {quoted}\n", lines=[line])
     assert isinstance(outcome, Edited)
@@ -385,9 +379,7 @@ LONG = "- When: a question names the margin of a company"
 WRAPPED = ("- When: a question names", "  the margin of a company")
 
 
-@pytest.mark.parametrize(
-    "lines", [("Sum.", HERE), ("Sum.", HERE, "", *ARGS), ("Sum.", HERE_AND_BLANK, *ARGS)]
-)
+@each_row("lines", [("Sum.", HERE), ("Sum.", HERE, "", *ARGS), ("Sum.", HERE_AND_BLANK, *ARGS)])
 def test_line_is_wrapped_at_the_width(lines):
     before, _ = docstring(*lines)
     outcome = put(before, lines=[LONG, LINES[1]], width=29)
@@ -410,7 +402,7 @@ def test_dash_between_words_does_not_stop_a_line_from_being_wrapped():
     assert isinstance(put(function('"""Sum."""'), lines=["- When: aaaa - bbbb"], width=17), Edited)
 
 
-@pytest.mark.parametrize("word", ["```x", ">>>", "~~~"])
+@each_row("word", ["```x", ">>>", "~~~"])
 def test_mark_between_words_does_not_stop_a_line_from_being_wrapped(word):
     assert isinstance(put(function('"""Sum."""'), lines=[f"- When: aaaaaa {word} bbbb"], width=20), Edited)
 
@@ -422,8 +414,8 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize(("style", "section"), STYLES.items(), ids=STYLES)
-@pytest.mark.parametrize(
+@each_row(("style", "section"), STYLES.items(), ids=STYLES)
+@each_row(
     ("above", "below"),
     [
         (["Sum."], []),
@@ -440,9 +432,7 @@ def test_section_is_created_in_the_wanted_style(style, section, above, below):
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
 
 
-@pytest.mark.parametrize(
-    "above", [["Sum."], ["Sum.", "", "Notes", "-----", "x"]], ids=["text above", "section above"]
-)
+@each_row("above", [["Sum."], ["Sum.", "", "Notes", "-----", "x"]], ids=["text above", "section above"])
 def test_section_is_created_before_a_field_directly_below_text(above):
     outcome = put(function('"""' + above[0], *above[1:], ":returns: x", '"""'), section="Guide")
     rest = ["", *STYLES["numpydoc"], "", ":returns: x"]
@@ -463,7 +453,7 @@ def test_section_takes_the_style_of_the_others():
     assert "**Guide**\n\n    - When" in put(source, section="Guide", style="google").after
 
 
-@pytest.mark.parametrize("name", ["", "Guide:", "a\nb", "-----", "1st"])
+@each_row("name", ["", "Guide:", "a\nb", "-----", "1st"])
 def test_section_needs_a_name(name):
     assert isinstance(put(function('"""Sum."""'), section=name), Refused)
 
@@ -485,9 +475,9 @@ TAILS = {
 }
 
 
-@pytest.mark.parametrize(("replaced", "left"), REPLACED.values(), ids=REPLACED)
-@pytest.mark.parametrize("rest", TAILS.values(), ids=TAILS)
-@pytest.mark.parametrize("width", [None, 16], ids=["", "wrapped"])
+@each_row(("replaced", "left"), REPLACED.values(), ids=REPLACED)
+@each_row("rest", TAILS.values(), ids=TAILS)
+@each_row("width", [None, 16], ids=["", "wrapped"])
 def test_lines_are_replaced_by_others(replaced, left, rest, width):
     old = put(function('"""Sum.', *rest, '"""'), lines=OLD, width=width)
     outcome = put(old.source, lines=LINES, replaced=replaced, width=width)
@@ -510,7 +500,7 @@ def test_line_of_a_human_stays_in_its_place():
     assert outcome.source.decode() == function('"""Sum.', "", "- human", *LIST, "", *ARGS, '"""')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("replaced", "lines", "reason"),
     [
         (["- When: none."], LINES, "absent"),
@@ -530,7 +520,7 @@ def test_lines_are_not_replaced_if(replaced, lines, reason):
     assert reason in outcome.reason
 
 
-@pytest.mark.parametrize("rest", [["", "Text."], ["- b", "Text."], ["- When: b."]])
+@each_row("rest", [["", "Text."], ["- b", "Text."], ["- When: b."]])
 def test_no_text_is_doubled_if_a_bullet_on_the_first_line_is_replaced(rest):
     outcome = put_lines(
         function('"""- When: a.', *rest, '"""').encode(),
@@ -552,7 +542,7 @@ def test_second_call_changes_nothing_without_is_ours():
     assert isinstance(put_lines(first.source, "f", LINES), Unchanged)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         ("Title", "=====", "", "Text.", HERE_AND_BLANK, *NUMPYDOC),

@@ -1,8 +1,8 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.docstrings.edit import Edited, Refused, Unchanged, put_lines, remove_lines
+from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
 ARGS = ("Args:", "    x: y")
@@ -61,8 +61,8 @@ REMOVED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), REMOVED.values(), ids=REMOVED)
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@each_row(("before", "after"), REMOVED.values(), ids=REMOVED)
+@each_row("newline", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 def test_lines_are_removed(before, after, newline):
     old, new = (
         function('"""' + lines[0], *lines[1:], '"""').replace("\n", newline) for lines in (before, after)
@@ -80,7 +80,7 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), SECTIONS.values(), ids=SECTIONS)
+@each_row(("before", "after"), SECTIONS.values(), ids=SECTIONS)
 def test_lines_are_removed_of_a_section(before, after):
     old, new = (
         function('"""Sum.', "", *LINES, "", *lines, "", *NUMPYDOC, '"""') for lines in (before, after)
@@ -108,7 +108,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("source", "reason"), REFUSED.values(), ids=REFUSED)
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refusal_says_why(source, reason):
     outcome = remove(source)
     assert isinstance(outcome, Refused)
@@ -123,7 +123,7 @@ CHANGING = {
 }
 
 
-@pytest.mark.parametrize("below", CHANGING.values(), ids=CHANGING)
+@each_row("below", CHANGING.values(), ids=CHANGING)
 def test_lines_are_not_removed_if_text_below_them_would_become_a_section(below):
     outcome = remove(function('"""Sum.', "", *LINES, *below, '"""'))
     assert outcome == Refused("removing the lines would change how another section is read")
@@ -144,9 +144,7 @@ def test_tail_is_removed_only_directly_after_the_list():
     assert remove(more, tail=edited.tail) == function('"""Sum.', "", "More.", '"""')
 
 
-@pytest.mark.parametrize(
-    "rest", [["", "Text."], ["", "Text.", "", "More."], ["- b", "Text."], [""], ["- When: b."]]
-)
+@each_row("rest", [["", "Text."], ["", "Text.", "", "More."], ["- b", "Text."], [""], ["- When: b."]])
 def test_list_on_the_first_line_is_removed_or_refused(rest):
     outcome = remove(function('"""- When: a.', *rest, '"""'), ["- When: a."])
     if not isinstance(outcome, Refused):
@@ -159,9 +157,7 @@ def test_removing_no_lines_gives_an_outcome():
     assert remove(source, []) == source or isinstance(remove(source, []), Refused)
 
 
-@pytest.mark.parametrize(
-    "code", [["```", *LINES, "```"], [">>> f()", *LINES], ["~~~", "", *LINES, "", "~~~"]]
-)
+@each_row("code", [["```", *LINES, "```"], [">>> f()", *LINES], ["~~~", "", *LINES, "", "~~~"]])
 def test_code_is_not_removed(code):
     assert isinstance(remove(function('"""Sum.', "", *code, "", *ARGS, '"""')), Refused)
 
@@ -171,7 +167,7 @@ def test_list_that_also_occurs_in_code_is_removed():
     assert remove(put(source).source) == source
 
 
-@pytest.mark.parametrize(
+@each_row(
     "literal",
     ['"""Sum.\\\n\\\n"""', '"Sum\\x2e\\\n"', '"Sum.\\\n\\\n\\n\\nArgs:\\n    x: y"', '"""Sum.\\"\\\n"""'],
 )
@@ -183,7 +179,7 @@ def test_escaped_line_break_after_the_list_stays_or_the_list_does(literal):
     assert outcome in (source, Refused("an escaped line break is next to a line to remove"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "quoted",
     [
         '"""Sum."""',
@@ -198,7 +194,7 @@ def test_backslash_at_the_end_of_a_line_is_not_an_escaped_line_break(quoted):
     assert remove(edited.source, lines, tail=edited.tail) == source
 
 
-@pytest.mark.parametrize(
+@each_row(
     "rest",
     [ARGS, NUMPYDOC, (":param x: y",), ("@param x: y",), ("## Args", "x"), ("Returns:", "    int")],
     ids=["google", "numpydoc", "reST", "Epytext", "Markdown", "google, Returns"],
@@ -271,7 +267,7 @@ NEW = (
 )
 
 
-@pytest.mark.parametrize("tight", [False, True], ids=["blank line above a section", "none"])
+@each_row("tight", [False, True], ids=["blank line above a section", "none"])
 def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(tight):
     @settings(max_examples=80, deadline=None)
     @given(

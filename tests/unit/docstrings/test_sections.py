@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from coreloop.docstrings.names import KNOWN_NAMES, name_key
 from coreloop.docstrings.sections import scan
+from rows import each_row
 
 
 def find_sections(text, asked=()):
@@ -90,13 +91,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("text", "sections"), CASES.values(), ids=CASES)
+@each_row(("text", "sections"), CASES.values(), ids=CASES)
 def test_sections_are(text, sections):
     assert find_sections(text) == sections
 
 
-@pytest.mark.parametrize(("text", "sections"), CASES.values(), ids=CASES)
-@pytest.mark.parametrize("indent", ["    ", "\t"])
+@each_row(("text", "sections"), CASES.values(), ids=CASES)
+@each_row("indent", ["    ", "\t"])
 def test_indentation_of_the_docstring_does_not_matter(text, sections, indent):
     first, *rest = inspect.cleandoc(text).split("\n")
     layout = scan("\n".join([first, *(indent + line if line else line for line in rest), indent]))
@@ -136,6 +137,7 @@ TEXT = st.lists(
 ).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(TEXT)
 def test_sections_are_in_order_and_do_not_overlap(text):

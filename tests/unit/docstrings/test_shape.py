@@ -1,5 +1,3 @@
-import pytest
-
 from coreloop.docstrings.edit import Edited, Refused, append_to_section
 from coreloop.docstrings.shape import (
     OTHER_SECTIONS,
@@ -9,6 +7,7 @@ from coreloop.docstrings.shape import (
     lost_sections,
     shapes,
 )
+from rows import each_row
 
 NUMPYDOC = """Summary.
 
@@ -69,12 +68,12 @@ GOOGLE = """Summary.
 MARKDOWN = "Summary.\n\nMore text.\n" + "".join(f"\n## {name}\n\ntext\n" for name in SECTIONS[2:])
 
 
-@pytest.mark.parametrize("docstring", [NUMPYDOC, GOOGLE, MARKDOWN], ids=["numpydoc", "google", "markdown"])
+@each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN], ids=["numpydoc", "google", "markdown"])
 def test_nine_sections_are_seen_in_every_style(docstring):
     assert docstring_sections(docstring) == SECTIONS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "stub",
     [
         *(
@@ -102,14 +101,14 @@ def test_nine_sections_are_seen_in_every_style(docstring):
         ),
     ],
 )
-@pytest.mark.parametrize("heading", ["Guide\n    -----", "## Guide", "Guide:"])
+@each_row("heading", ["Guide\n    -----", "## Guide", "Guide:"])
 def test_stub_is_missing(heading, stub):
     body = f"    {stub}" if heading == "Guide:" else stub
     docstring = f"Summary.\n\n    {heading}\n    {body}\n\n    Notes\n    -----\n    x\n    "
     assert docstring_sections(docstring) == ("Summary", "Notes")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("docstring", "present"),
     {
         "nothing": (None, ()),
@@ -178,7 +177,7 @@ def with_docstring(docstring):
     return f'class A:\n  def f(self):\n    """{docstring}"""\n'.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "lost"),
     {
         "nothing lost": (with_docstring(NUMPYDOC), ()),
@@ -203,7 +202,7 @@ def test_same_name_is_compared_in_order():
     assert lost_sections(both, both.replace(b'"Sum."', b"...", 1)) == (Loss("f", 2, ("Summary",)),)
 
 
-@pytest.mark.parametrize("docstring", [NUMPYDOC, GOOGLE, MARKDOWN])
+@each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN])
 def test_edit_loses_nothing_and_fills_a_stub(docstring):
     old = with_docstring(docstring.replace("always.", "TODO"))
     edited = append_to_section(old, "A.f", "Guide", ["- When: now."])

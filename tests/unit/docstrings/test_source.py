@@ -3,9 +3,10 @@ import ast
 import pytest
 
 from coreloop.docstrings.source import UnprovenError, equal_except, read_source
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right"),
     [
         *(
@@ -51,8 +52,8 @@ def test_only_the_named_constant_may_differ():
     assert not equal_except(old, ast.parse("u'c'; 'b'"), pair=(pair[0], pair[0]))
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
+@each_row("newline", ["\n", "\r\n", "\r"])
+@each_row(
     ("head", "encoding"),
     [
         ("", "utf-8"),

@@ -28,7 +28,8 @@ from github_stand_in import GithubStandIn
 CANARY = "ghp_canary0123456789"
 
 BY_NAME = pytest.mark.parametrize(
-    ("fault", "leaf", "rest"), [entry[1:] for entry in FAILURES], ids=[entry[0] for entry in FAILURES]
+    ("fault", "leaf", "rest"),
+    [pytest.param(*entry, id=name, marks=[pytest.mark.slow] * (name == "slow")) for name, *entry in FAILURES],
 )
 
 
@@ -103,8 +104,8 @@ def test_every_exception_of_the_libraries_has_a_translation() -> None:
 
 
 class TestSecret:
-    @pytest.mark.parametrize("fault", [entry[1] for entry in FAILURES], ids=[entry[0] for entry in FAILURES])
-    def test_no_failure_shows_the_token(self, github, canary, caplog, fault) -> None:
+    @BY_NAME
+    def test_no_failure_shows_the_token(self, github, canary, caplog, fault, leaf, rest) -> None:
         caplog.set_level(logging.DEBUG)
         github.fail(fault)
         shown = _shown(canary.open_pull_requests)

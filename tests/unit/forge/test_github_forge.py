@@ -28,20 +28,17 @@ from coreloop.forge.protocol import Forge, ReviewNotRequired, ReviewRequired, Re
 from coreloop.forge.pygithub_transport import Connection, patient
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
+from rows import each_row
 
 
-@pytest.mark.parametrize(
-    "url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"]
-)
+@each_row("url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"])
 def test_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API") as caught:
         GithubForge("octo/tools", token="a-token", connection=Connection(base_url=url))
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"]
-)
+@each_row("repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"])
 def test_repository_that_is_none_is_refused(repo: str) -> None:
     with pytest.raises(UsageError, match="set forge: repo to owner/name"):
         GithubForge(repo, token="a-token")

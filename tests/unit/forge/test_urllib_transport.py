@@ -19,6 +19,7 @@ from coreloop.forge.github_api import GithubApi
 from coreloop.forge.urllib_transport import UrllibTransport
 from github_failures import FAILURES, raw, said
 from github_stand_in import Fault, GithubStandIn, Reply
+from rows import each_row
 
 CANARY = "ghp_canary0123456789"
 DOING = "list the open pull requests of octo/tools"
@@ -196,21 +197,19 @@ def test_graphql_is_beside_the_rest_api(github, clock, below: str, asked: str) -
     assert github.traffic[0].path == asked
 
 
-@pytest.mark.parametrize("url", ["http://github.example.com", "http://127.evil.example"])
+@each_row("url", ["http://github.example.com", "http://127.evil.example"])
 def test_the_token_does_not_travel_in_the_clear(url: str) -> None:
     with pytest.raises(UsageError, match="unencrypted; use https"):
         UrllibTransport(CANARY, base_url=url)
 
 
-@pytest.mark.parametrize(
-    "url", ["", "github.example", "ftp://x", "file:///etc", "https://me:s@github.example"]
-)
+@each_row("url", ["", "github.example", "ftp://x", "file:///etc", "https://me:s@github.example"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API"):
         UrllibTransport(CANARY, base_url=url)
 
 
-@pytest.mark.parametrize("token", ["", " ", "\n", f"{CANARY}\nX-Other: 1", f"{CANARY}é"])
+@each_row("token", ["", " ", "\n", f"{CANARY}\nX-Other: 1", f"{CANARY}é"])
 def test_an_impossible_token_is_refused_unquoted(token: str) -> None:
     with pytest.raises(ForgeAuthError, match="GITHUB_TOKEN or GH_TOKEN") as caught:
         UrllibTransport(token)

@@ -27,6 +27,7 @@ from guarding import (
     review_json,
 )
 from promoting import BRANCH, FILE, ID, KEY, SOURCE, Project, copy_project, hush_git
+from rows import slow_after
 
 Check = Callable[..., tuple[int, str, str]]
 
@@ -153,7 +154,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("files", "reason"), SPOILED)
+@pytest.mark.parametrize(("files", "reason"), slow_after(1, SPOILED))
 def test_other_files_stop_it(files, reason: str, promoted: Project, check: Check):
     code, out, _ = check(happened(promoted, spoiled(promoted, files)))
     assert code == 1
@@ -187,7 +188,7 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "reason"), EDITS)
+@pytest.mark.parametrize(("change", "reason"), slow_after(3, EDITS))
 def test_a_change_beside_the_insertion_stops_it(change, reason: str, promoted: Project, check: Check):
     source = change(promoted_source(promoted))
     assert source != promoted_source(promoted)
@@ -265,7 +266,7 @@ def group(project: Project, head: str, number: int = NUMBER) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("way", ["merge", "squash", "rebase"])
+@pytest.mark.parametrize("way", slow_after(1, ["merge", "squash", "rebase"]))
 def test_a_group_is_decided_by_reviews_of_its_pull_requests(
     way: str, promoted: Project, check: Check, tmp_path: Path
 ):

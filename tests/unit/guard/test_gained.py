@@ -10,6 +10,7 @@ from coreloop.guard.gained import gained_lines, is_worded, own_lines, stray_line
 from coreloop.project.settings import CategoryRule, Settings
 from guarding import HEAD, file
 from promoting import FILE, LINES
+from rows import each_row
 
 ONCE = "- Call once per request"
 SETTINGS = Settings(categories=(CategoryRule(label="FIN", any=("roe",)),))
@@ -27,7 +28,7 @@ def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
     return [(line.qualname, line.line) for line in gained_lines([Texts(path, old, new)])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "line"),
     [
         (function(ONCE), ONCE),
@@ -44,7 +45,7 @@ def test_a_line_is_gained_however_it_is_written(new: bytes, line: str):
     assert lines_of(PLAIN, new) == [("f", line)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new"),
     [
         (function(ONCE), function("- Fast.", ONCE)),
@@ -95,7 +96,7 @@ def test_undoing_a_promotion_restores_what_it_replaced():
     assert undone_lines(Counter(), before, before=before, after=Counter()) == Counter()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "worded"),
     [
         (ONCE, True),

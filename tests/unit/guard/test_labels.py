@@ -2,12 +2,12 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import _LOOKALIKES, plain_letters
+from rows import each_row
 
 ASKS = [
     *("auto-merge", "automerge", "auto merge", "AUTO_MERGE", "Auto Merge", "auto.merge", "auto:merge"),
@@ -83,12 +83,12 @@ ASKS_NOT = [
 ]
 
 
-@pytest.mark.parametrize("label", ASKS)
+@each_row("label", ASKS)
 def test_a_label_that_asks(label: str):
     assert asks_to_merge(label)
 
 
-@pytest.mark.parametrize("label", ASKS_NOT)
+@each_row("label", ASKS_NOT)
 def test_a_label_that_does_not(label: str):
     assert not asks_to_merge(label)
 

@@ -10,6 +10,7 @@ from coreloop.promote.pull_request import trailers
 from coreloop.proposals.words import Words
 from guarding import REPLAY, candidate_proposal
 from promoting import LINES
+from rows import each_row
 
 WHEN, CALL, EVIDENCE = LINES
 NO_CATEGORY = "- When: questions of no category."
@@ -45,7 +46,7 @@ def reasons(lines, trailers=GUIDE, settings=None, source="") -> list[str]:
     return list(refuse_lines(lines, trailers, words))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         *(LINES, (CALL, EVIDENCE), (WHEN, EVIDENCE), (NO_CATEGORY, CALL, EVIDENCE), (EVIDENCE,)),
@@ -56,7 +57,7 @@ def test_lines_of_a_guide(lines):
     assert reasons(lines) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fails", "trailers"),
     [
         (FAILS, CAVEAT),
@@ -72,7 +73,7 @@ def test_lines_of_a_caveat(fails, trailers):
 NO_GUIDE = "the lines are not the When and Call of a Guide"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "reason"),
     [
         pytest.param((*LINES[:2], "- Evidence: everybody says so."), NO_GUIDE, id="free text"),
@@ -119,13 +120,13 @@ def test_what_is_no_line_of_a_guide(lines, reason):
     assert reason in message
 
 
-@pytest.mark.parametrize("lines", [LINES, (WHEN, CALL), (CALL,)])
+@each_row("lines", [LINES, (WHEN, CALL), (CALL,)])
 def test_steps_can_always_be_asked_for_again(lines):
     (reason,) = reasons(lines, {**GUIDE, "Replay": "not-applicable"})
     assert reason == "the trailer Replay is not-applicable, but the steps can be replayed"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "reason"),
     [
         ("Evidence", "many of them", "the trailer Evidence is not that of a Guide"),
@@ -138,13 +139,13 @@ def test_steps_can_always_be_asked_for_again(lines):
         ("Success-Rate", "0.900", "the trailer Success-Rate does not fit 12 of 12 requests"),
     ],
 )
-@pytest.mark.parametrize("lines", [(WHEN, CALL), (CALL,)])
+@each_row("lines", [(WHEN, CALL), (CALL,)])
 def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reason):
     (result,) = reasons(lines, {**GUIDE, name: value})
     assert result.startswith(reason)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         (FAILS,),
@@ -176,16 +177,14 @@ def test_a_value_of_several_words_is_declared(settings_of):
     assert "cash flow" in reasons(caveat, OF_REQUESTS)[0]
 
 
-@pytest.mark.parametrize("name", ["Evidence", "Observed", "Unique-Questions", "Success-Rate"])
-@pytest.mark.parametrize(
-    ("lines", "said"), [(LINES, GUIDE), ((FAILS, SHARE), CAVEAT)], ids=["guide", "caveat"]
-)
+@each_row("name", ["Evidence", "Observed", "Unique-Questions", "Success-Rate"])
+@each_row(("lines", "said"), [(LINES, GUIDE), ((FAILS, SHARE), CAVEAT)], ids=["guide", "caveat"])
 def test_figures_are_those_of_the_trailers(lines, said, name):
     (reason,) = reasons(lines, {**said, name: "0.5"})
     assert f"the trailer {name}" in reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("succeeded", "observed", "rate", "fits"),
     [
         (11, 12, "0.917", True),
@@ -204,7 +203,7 @@ def test_a_rate_fits_when_it_rounds_to_the_count(succeeded, observed, rate, fits
     assert (result == []) is fits
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "reason"),
     [
         ("9 distinct", "13 distinct", "the Evidence has 13 distinct questions of 12 requests"),
@@ -220,7 +219,7 @@ def test_evidence_of_a_guide_is_possible(old, new, reason):
     assert reason in reasons((WHEN, CALL, EVIDENCE.replace(old, new)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fails", "share", "reason"),
     [
         (FAILS.replace("57 of 57", "58 of 57"), SHARE, "the lines say that 58 of 57 failed"),
@@ -234,7 +233,7 @@ def test_figures_of_a_caveat_are_possible(fails, share, reason):
     assert reason in "\n".join(reasons((fails, share), CAVEAT))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "reason"),
     [
         ((WHEN, "- Call: login(company).", EVIDENCE), "login is not a tool of coreloop.yaml or the base"),
@@ -251,7 +250,7 @@ def test_arguments_of_a_caveat_are_the_tools_own():
     assert found == "password is not an argument of "
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "declared"),
     [
         ("AXES = ['cash flow']", True),

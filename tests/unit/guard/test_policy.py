@@ -32,6 +32,7 @@ from guarding import (
     pull,
 )
 from promoting import FILE, LINES, SOURCE
+from rows import each_row
 
 MESSAGE = commit().message
 ORDINARY = commit("fix: a typo\n\nTarget: the docs\n")
@@ -64,7 +65,7 @@ def assert_stops_only_for(decision: Decision, reason: str) -> None:
 # --- what goes on ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "happened",
     [
         pytest.param(event("opened", labels=()), id="the draft, just opened and not labelled yet"),
@@ -93,7 +94,7 @@ def test_a_reviewed_promotion_may_be_queued():
     assert judged(event("enqueued"), reviews=(approval(),)).reasons == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "happened",
     [
         ordinary_event(),
@@ -140,21 +141,21 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize(("signs", "claim"), CLAIMS)
+@each_row(("signs", "claim"), CLAIMS)
 def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
     decision = judged(ordinary_event("edited", **signs), commits=(ORDINARY,), files={HEAD: ()})
     assert decision.claims == (claim,)
     assert_stops(decision, "lacks the trailers")
 
 
-@pytest.mark.parametrize("name", ["Candidate-Id", "Candidate-Key", "candidate-key"])
+@each_row("name", ["Candidate-Id", "Candidate-Key", "candidate-key"])
 def test_a_commit_s_trailers_say_it_too(name):
     decision = judged(ordinary_event(), commits=(commit(f"fix: x\n\n{name}: 1\n"),), files={})
     assert decision.claims == (f"trailers of commit {HEAD[:12]}",)
     assert decision.reasons
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         "docs: trailers\n\n> Candidate-Id: 1\n",
@@ -205,7 +206,7 @@ def test_the_label_of_the_event_counts_though_the_list_lacks_it():
     assert_stops_only_for(judged(event("labeled", label="queue")), "the label queue")
 
 
-@pytest.mark.parametrize("action", ["auto_merge_enabled", "labeled", "opened", "edited", "ready_for_review"])
+@each_row("action", ["auto_merge_enabled", "labeled", "opened", "edited", "ready_for_review"])
 def test_auto_merge_stops_it_on_any_event(action):
     decision = judged(event(action, auto_merge=True))
     assert_stops_only_for(decision, "auto-merge of #7 is on")
@@ -216,7 +217,7 @@ def test_auto_merge_that_was_just_turned_on_stops_it():
     assert_stops_only_for(judged(event("auto_merge_enabled")), "auto-merge of #7 is on")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("action", "sender"),
     [
         ("ready_for_review", BOT),
@@ -231,7 +232,7 @@ def test_only_a_human_takes_it_out_of_draft(action, sender):
     assert decision.actions == (Action("convert_to_draft", NUMBER),)
 
 
-@pytest.mark.parametrize("action", ["ready_for_review", "opened", "reopened"])
+@each_row("action", ["ready_for_review", "opened", "reopened"])
 def test_a_machine_that_took_it_out_of_draft_is_moot_once_that_is_undone_or_approved(action):
     assert judged(event(action, sender=BOT)) == judged(event(action))
     approved = judged(event(action, sender=BOT, draft=False), reviews=(approval(),))
@@ -246,7 +247,7 @@ def test_an_action_that_nobody_knows_is_an_error():
 # --- what it is ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "reason"),
     [
         ({"title": "docs: better words"}, "its title is not its commit's subject"),
@@ -285,7 +286,7 @@ def test_a_merge_stops_it():
     assert_stops_only_for(judged(commits=(commit(parents=(BASE, OTHER)),)), "is a merge")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "reason"),
     [
         ("Phase", None, "lacks the trailers Phase"),
@@ -315,7 +316,7 @@ def test_trailers_are_whole_and_agree(name, value, reason):
     assert_stops(decided_with(name, value), reason)
 
 
-@pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails"])
+@each_row("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails"])
 def test_the_subject_is_the_title_of_its_phase(subject):
     message = MESSAGE.replace(pull().title, subject)
     decision = judged(event(title=subject), commits=(commit(message),))
@@ -338,7 +339,7 @@ def test_a_project_in_a_folder_has_its_targets_below_it():
 # --- the file --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("files", "reason"),
     [
         pytest.param((), "0 files change", id="nothing changes"),
@@ -472,13 +473,13 @@ APPROVED = [
 ]
 
 
-@pytest.mark.parametrize("reviews", NOT_APPROVED)
+@each_row("reviews", NOT_APPROVED)
 def test_the_queue_takes_no_promotion_without_another_human(reviews):
     assert_stops_only_for(judged(event("enqueued"), reviews=reviews), "#7 is queued, but no human other than")
     assert_stops_only_for(grouped(reviews=reviews, pulls=(pull(),)), "#7 is queued, but no human other than")
 
 
-@pytest.mark.parametrize("reviews", APPROVED)
+@each_row("reviews", APPROVED)
 def test_the_queue_takes_a_promotion_that_another_human_approved(reviews):
     assert judged(event("enqueued"), reviews=reviews).reasons == ()
     assert grouped(reviews=reviews, pulls=(pull(),)).reasons == ()
@@ -511,7 +512,7 @@ ANYWHERE += ["auto_merge_disabled", "submitted", "dismissed"]
 HOW = "have someone with write access approve it who neither wrote nor pushed it"
 
 
-@pytest.mark.parametrize("reviews", NOT_APPROVED)
+@each_row("reviews", NOT_APPROVED)
 def test_no_promotion_goes_on_without_another_human_unless_it_is_a_draft(reviews):
     for action in ANYWHERE:
         ready = judged(event(action, draft=False), reviews=reviews)
@@ -520,7 +521,7 @@ def test_no_promotion_goes_on_without_another_human_unless_it_is_a_draft(reviews
         assert judged(event(action), reviews=reviews).reasons == ()
 
 
-@pytest.mark.parametrize("reviews", APPROVED)
+@each_row("reviews", APPROVED)
 def test_a_promotion_that_another_human_approved_goes_on(reviews):
     for action in ANYWHERE:
         assert judged(event(action, draft=False), reviews=reviews).reasons == ()
@@ -540,12 +541,12 @@ CURED = [
 ]
 
 
-@pytest.mark.parametrize(("action", "changes"), CURED)
+@each_row(("action", "changes"), CURED)
 def test_what_was_undone_no_longer_stops_it(action, changes):
     assert judged(event(action, live=True, **changes)).reasons == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "reason"),
     [
         ({"labels": ("coreloop", "automerge")}, "the label automerge of #7 asks a bot to merge; remove it"),
@@ -565,7 +566,7 @@ def test_coreloop_s_label_stays_missed():
 LAX, STRICT = BaseRules(False, False), BaseRules(True, True)
 
 
-@pytest.mark.parametrize("rules", [LAX, STRICT, BaseRules(unread="no answer"), None])
+@each_row("rules", [LAX, STRICT, BaseRules(unread="no answer"), None])
 def test_the_rules_of_the_base_change_no_decision(rules):
     ready = event(draft=False, live=True, base_rules=rules)
     decision = judged(ready, reviews=(approval(),))
@@ -607,7 +608,7 @@ def test_a_group_without_a_promotion_goes_on():
     assert grouped(commits=(ORDINARY,), files={}, pulls=(ordinary_event().pull,)) == Decision()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("commits", "files"),
     [
         ((MERGE, commit()), {HEAD: (file(),)}),
@@ -631,7 +632,7 @@ def test_a_group_that_is_given_up_goes_on():
         grouped("renamed")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "reason"),
     [
         ({"labels": ("automerge",)}, "the label automerge of #7"),
@@ -654,7 +655,7 @@ def test_labels_of_a_group_are_to_be_taken_off():
     )
 
 
-@pytest.mark.parametrize("sign", [{"head_sha": HEAD, "body": ""}, {"head_sha": OLD, "body": MESSAGE}])
+@each_row("sign", [{"head_sha": HEAD, "body": ""}, {"head_sha": OLD, "body": MESSAGE}])
 def test_a_pull_request_of_a_group_is_known_by_its_commit_or_its_text(sign):
     plain = ordinary_event(**sign).pull
     assert_stops_only_for(grouped(pulls=(plain,)), "#7 is queued")
@@ -696,9 +697,7 @@ def test_a_group_that_claims_without_a_promotion_stops():
     assert_stops_only_for(decision, "#7 contains no promotion")
 
 
-@pytest.mark.parametrize(
-    ("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "but the Target")]
-)
+@each_row(("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "but the Target")])
 def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
     decision = grouped(files={HEAD: files}, pulls=(pull(),), reviews=(approval(),))
     assert_stops_only_for(decision, reason)

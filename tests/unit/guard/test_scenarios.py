@@ -35,6 +35,7 @@ from guarding import (
     statement_proposal,
 )
 from promoting import FILE, OTHER_FILE, SOURCE, Project
+from rows import slow_after
 
 PAGE = Path(__file__).parents[3] / "docs/reference/guard-decisions.md"
 LINE = "- First: show"
@@ -589,9 +590,11 @@ def named(build: Callable[..., None]) -> str:
     return (build.__doc__ or "").partition("\n")[0]
 
 
-def parametrized(*builds: Callable[..., None]) -> pytest.MarkDecorator:
+def parametrized(*builds: Callable[..., None], fast: int | None = None) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
-        "build", builds, ids=[build.__name__.replace("_", " ") for build in builds]
+        "build",
+        builds if fast is None else slow_after(fast, builds),
+        ids=[build.__name__.replace("_", " ") for build in builds],
     )
 
 
@@ -612,7 +615,7 @@ def test_promotion(build: Callable[[Bench], None], bench: Bench):
     assert_row(rows("Promotions")[named(build)], decision)
 
 
-@parametrized(*ORDINARY)
+@parametrized(*ORDINARY, fast=4)
 def test_ordinary_work(build: Callable[[Bench], None], bench: Bench):
     build(bench)
     decision = bench.decide(bench.event())

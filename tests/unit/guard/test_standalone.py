@@ -18,6 +18,7 @@ from coreloop.guard.__main__ import _parser
 from github_stand_in import GithubStandIn
 from guarding import BOT, Payload, commit, edit, event, ordinary_event
 from promoting import BRANCH, FILE, Project
+from rows import slow_after
 
 SOURCE = Path(coreloop.__file__).parents[1]
 PACKAGES = ("docstrings", "history", "guard", "project")
@@ -116,6 +117,7 @@ def test_other_work_goes_on(python: Run, about) -> None:
     assert json.loads(completed.stdout)["coreloop"] is False
 
 
+@pytest.mark.slow
 def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) -> None:
     heavy = {
         "yaml",
@@ -133,11 +135,14 @@ def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [
-        ({"labels": ("coreloop", "automerge")}, "the label automerge"),
-        ({"auto_merge": True}, "auto-merge of"),
-        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "not a human"),
-    ],
+    slow_after(
+        1,
+        [
+            ({"labels": ("coreloop", "automerge")}, "the label automerge"),
+            ({"auto_merge": True}, "auto-merge of"),
+            ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "not a human"),
+        ],
+    ),
     ids=["label", "auto-merge", "no human"],
 )
 def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
@@ -154,7 +159,7 @@ def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project
     assert python("-m", "coreloop.guard", "check", *about(head_sha=head)).returncode == 1
 
 
-@pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
+@pytest.mark.parametrize("passes", slow_after(1, [True, False]), ids=["green", "red"])
 def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
     completed = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
     assert (completed.returncode, completed.stderr) == (0 if passes else 1, NOTHING)
@@ -193,11 +198,9 @@ def test_what_cannot_be_read_is_one_line(python: Run, tmp_path: Path) -> None:
     assert "cannot be read" in completed.stderr
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("check",), ("nothing",), ("check", "--ev", "x", "--event-name", "push")]
-)
-def test_usage_is_2(python: Run, words: tuple[str, ...]) -> None:
-    assert python("-m", "coreloop.guard", *words).returncode == 2
+@pytest.mark.parametrize("words", slow_after(1, ["", "check", "nothing", "check --ev x --event-name push"]))
+def test_usage_is_2(python: Run, words: str) -> None:
+    assert python("-m", "coreloop.guard", *words.split()).returncode == 2
 
 
 def own_modules() -> list[str]:

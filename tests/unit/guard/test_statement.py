@@ -1,7 +1,5 @@
 """One line about one tool: its form, the words of the base, and trailers that agree with each other."""
 
-import pytest
-
 from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
@@ -13,6 +11,7 @@ from coreloop.proposals.lines import is_form
 from coreloop.proposals.words import Words
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
+from rows import each_row
 
 GUIDE = read_trailers(trailers([statement_proposal()], NOT_APPLICABLE))
 CAVEAT = {
@@ -53,7 +52,7 @@ def test_the_key_is_that_of_the_line():
     assert found == ["the Candidate-Key is not the line's key"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "- First: show",
@@ -66,7 +65,7 @@ def test_statements_of_a_guide(line):
     assert reasons(line) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "- company: from search().hits[].company",
@@ -84,7 +83,7 @@ def test_statements_of_a_caveat(line):
     assert reasons(line, CAVEAT) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "- Always pass company",
@@ -97,12 +96,12 @@ def test_a_caveat_is_no_guide(line):
     assert reasons(line) == ["the line is not a form of phase R"]
 
 
-@pytest.mark.parametrize("line", ["- First: show", "- Call once per request"])
+@each_row("line", ["- First: show", "- Call once per request"])
 def test_a_guide_is_no_caveat(line):
     assert reasons(line, CAVEAT) == ["the line is not a form of phase F"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "reason"),
     [
         ("- password: from show().x", "password is not an argument of analysis"),
@@ -121,7 +120,7 @@ def test_words_of_a_guide_are_those_of_the_base(line, reason):
     assert reason in found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "reason"),
     [
         ("- Always pass company and password", "password is not an argument of analysis"),
@@ -152,7 +151,7 @@ def test_what_coreloop_yaml_declares_may_be_written(settings_of):
     assert reasons("- First: ignore.all", settings=declared) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("symbol", "argument", "fits"),
     [
         ("anything", "whatever", True),
@@ -173,13 +172,13 @@ def test_nothing_is_an_argument_where_the_definition_is_not_known():
     ]
 
 
-@pytest.mark.parametrize("verdict", ["reproduced", "unavailable", "inconclusive"])
+@each_row("verdict", ["reproduced", "unavailable", "inconclusive"])
 def test_a_statement_has_nothing_to_repeat(verdict):
     (reason,) = reasons("- First: show", {**GUIDE, "Replay": verdict})
     assert reason == f"the trailer Replay is {verdict}, but statements cannot be replayed"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "reason"),
     [
         (
@@ -266,7 +265,7 @@ def test_several_statements_are_one_commit():
     assert decided(message_of(*BOTH), with_list(*BOTH)) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "lines", "reason"),
     [
         (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} belongs to no candidate"),
@@ -301,7 +300,7 @@ def test_a_line_of_a_promotion_gives_way_to_one_about_the_same():
     assert decided(message_of(BETTER), after, before, frozenset({ALWAYS})) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "ours", "reason"),
     [
         (ALWAYS, BETTER, frozenset(), f"{ALWAYS} is removed, but no promotion added it"),

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.history.slug import KOREAN_AXIS_SLUG, to_slug
+from rows import each_row
 
 AXES = {
     "수익성": "profitability",
@@ -41,7 +42,7 @@ AXES = {
 }
 
 
-@pytest.mark.parametrize(("axis", "slug"), AXES.items())
+@each_row(("axis", "slug"), AXES.items())
 def test_korean_axis_has_its_slug(axis: str, slug: str) -> None:
     assert to_slug(axis) == slug
 
@@ -67,7 +68,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "slug"), CASES)
+@each_row(("name", "slug"), CASES)
 def test_name_becomes(name: str | None, slug: str) -> None:
     assert to_slug(name) == slug
 

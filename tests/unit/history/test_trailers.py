@@ -16,6 +16,7 @@ from coreloop.history.trailers import (
     write_trailers,
 )
 from coreloop.promote.replay import ReplayVerdict
+from rows import each_row
 
 BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
 FOUND = [
@@ -45,12 +46,12 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("message", FOUND)
+@each_row("message", FOUND)
 def test_trailers_are_found(message: str) -> None:
     assert read_trailers(message) == BOTH
 
 
-@pytest.mark.parametrize("message", NOT_FOUND)
+@each_row("message", NOT_FOUND)
 def test_other_text_is_not_a_trailer(message: str) -> None:
     assert read_trailers(message) == {}
 
@@ -109,12 +110,12 @@ def test_trailers_before_the_first_phase_belong_to_the_first_candidate():
     )
 
 
-@pytest.mark.parametrize("message", ["", "Subject\n\nText.", "  Phase: R"])
+@each_row("message", ["", "Subject\n\nText.", "  Phase: R"])
 def test_a_message_without_trailers_promotes_nothing(message: str):
     assert (read_promoted(message), promoted_keys(message)) == ((), ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("title", "phases", "sound"),
     [
         ("[CORELOOP-R] docs(a): how it is used with success", ["R"], True),

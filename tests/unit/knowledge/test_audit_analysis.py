@@ -15,12 +15,13 @@ from coreloop.knowledge.audit_analysis import (
     parse_engine_improvement_bullets,
     read_notes,
 )
+from rows import each_row
 
 ROOT = Path(__file__).parents[3]
 NOTES = ROOT / "examples" / "knowledge" / "data" / "dart" / "auditAnalysis"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "heading",
     [
         "## 엔진 개선",
@@ -53,7 +54,7 @@ def test_every_usual_heading_opens_the_section(heading: str):
     assert improvement_bullets(f"# x\n- no\n\n{heading}\n\n- a\n- b\n") == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "heading", ["# 엔진 개선", "#### 엔진 개선", "## 엔진 개선 내역", "## 개선", "엔진 개선", "**엔진 개선**"]
 )
 def test_other_headings_do_not_open_the_section(heading: str):
@@ -88,7 +89,7 @@ def test_a_note_on_other_subjects_is_not_reported(tmp_path: Path):
     assert read_notes(tmp_path).skipped == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "expected"),
     [
         pytest.param("- a\n* b\n+ c\n1. d\n2) e\n", ["a", "b", "c", "d", "e"], id="every bullet sign"),

@@ -23,6 +23,7 @@ from coreloop.knowledge.front_matter import Malformed
 from coreloop.knowledge.insights import Insight, InsightSource
 from coreloop.knowledge.store import reading, writing
 from coreloop.project.workspace import Workspace, open_workspace
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 EXAMPLES = Path(__file__).parents[3] / "examples" / "knowledge"
@@ -85,7 +86,7 @@ def test_a_narrative_replaces_an_absent_verdict_and_keys_may_be_in_snake_case():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("# no front matter", "no front matter"),
@@ -101,7 +102,7 @@ def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reas
     assert _read(text) == SkippedPost(reason)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "line", "reason"),
     [
         (_post("title: a: b"), 2, "mapping values are not allowed here"),

@@ -408,6 +408,7 @@ def test_cleanups_lose_no_rows_of_simultaneous_writers(tmp_path: Path):
     assert remaining["success_count"] + removed == sum(written)
 
 
+@pytest.mark.slow
 def test_simultaneous_cleanups_leave_no_trace(tmp_path: Path):
     database = _big(tmp_path / "x.db", 3_000)
     processes = [_start(CLEAN, str(database)) for _ in range(4)]

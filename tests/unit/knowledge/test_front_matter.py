@@ -14,6 +14,7 @@ from coreloop.knowledge.front_matter import (
     scalar,
     scalars,
 )
+from rows import each_row
 
 
 def _read(text: str) -> dict[str, yaml.Node]:
@@ -22,7 +23,7 @@ def _read(text: str) -> dict[str, yaml.Node]:
     return nodes
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", "# Title\n", "\n---\na: 1\n---\n", "--- a\n---\n", "----\na: 1\n----\n", "text\n---\na: 1\n---\n"],
 )
@@ -30,7 +31,7 @@ def test_a_text_without_front_matter(text: str):
     assert read_front_matter(text) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "---\na: 1\n---\n",
@@ -47,12 +48,12 @@ def test_front_matter_ends_at_the_next_fence(text: str):
     assert {key: scalar(node, key) for key, node in _read(text).items()} == {"a": "1"}
 
 
-@pytest.mark.parametrize("text", ["---\n---\n", "---\n\n---\n", "---\n# nothing\n---\n", "---\n~\n---\n"])
+@each_row("text", ["---\n---\n", "---\n\n---\n", "---\n# nothing\n---\n", "---\n~\n---\n"])
 def test_empty_front_matter_has_no_keys(text: str):
     assert _read(text) == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("035720", "035720"),
@@ -86,7 +87,7 @@ def test_a_value_is_read_as_written(written: str, read: str | None):
         assert scalar(node, "key") == read
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "line", "reason"),
     [
         ("---\na: 1\n", 1, "the front matter has no closing ---"),
@@ -116,7 +117,7 @@ def test_lists_are_read_in_any_style():
     assert scalars(None, "d") == ()
 
 
-@pytest.mark.parametrize("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
+@each_row("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
 def test_a_list_contains_only_scalars(written: str):
     node = _read(f"---\n\na: {written}\n---\n")["a"]
     with pytest.raises(FrontMatterError, match="must be a single value") as raised:

@@ -19,6 +19,7 @@ from coreloop.knowledge.insights import (
 )
 from coreloop.knowledge.schema import utc_text
 from coreloop.knowledge.store import writing
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 KNOWN = Insight(stock_code="990168", narrative="좋다", source="live")
@@ -30,7 +31,7 @@ def knowledge(tmp_path: Path):
         yield connection
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stock_code", "answer_chars", "grade", "reason"),
     [
         ("990168", 500, "P", None),
@@ -166,13 +167,11 @@ def test_the_last_insight_of_each_source_and_evidence_is_kept(tmp_path_factory, 
                 assert getattr(stored[key], name) == getattr(insight, name)
 
 
-@pytest.mark.parametrize("code", ["005930", "0001A0", "KR7005930003", "AAPL", "BRK.B", "F"])
+@each_row("code", ["005930", "0001A0", "KR7005930003", "AAPL", "BRK.B", "F"])
 def test_stock_codes(code):
     assert is_stock_code(code)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "README", "삼성전자", "005930 ", "../5930", "5930", "a" * 20, "005930\n", "aapl"]
-)
+@each_row("text", ["", "README", "삼성전자", "005930 ", "../5930", "5930", "a" * 20, "005930\n", "aapl"])
 def test_other_texts_are_not_stock_codes(text):
     assert is_stock_code(text) == (text == "5930")

@@ -27,6 +27,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
 from coreloop.mine.tables import NAMES
 from logs import call, failed, line, record
+from rows import slow_after
 
 PLAIN = MineSettings()
 
@@ -184,7 +185,7 @@ def _empty(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [_change_the_middle, _shrink, _replace, _save_in_an_editor, _rewrite, _empty]
+    "change", slow_after(2, [_change_the_middle, _shrink, _replace, _save_in_an_editor, _rewrite, _empty])
 )
 def test_a_file_that_changed_is_counted_again(project: Project, change: Any):
     before = (project.logs / "2026-04-25.jsonl").stat()
@@ -260,7 +261,7 @@ def test_another_version_counts_again(project: Project, monkeypatch: pytest.Monk
     assert 0 not in project.read.values()
 
 
-@pytest.mark.parametrize("name", [*NAMES, "rollup"])
+@pytest.mark.parametrize("name", slow_after(2, [*NAMES, "rollup"]))
 def test_a_truncated_rollup_is_made_again(project: Project, name: str):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
     path = damaged / ("rollup.json" if name == "rollup" else f"{name}.parquet")

@@ -20,6 +20,7 @@ from coreloop.mine.tables import Tables, merge_tables
 from coreloop.mine.window import moment
 from coreloop.records import OTHER
 from logs import call, failed, line, record
+from rows import each_row
 
 SETTINGS = MineSettings(selectors={"gather": ("target",), "bare": ()})
 EPOCH = date(1970, 1, 1)
@@ -167,7 +168,7 @@ def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["n"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "other"),
     [
         pytest.param(failed("a", {"x": 1}), failed("a", {"y": 1}), id="argument names"),
@@ -183,7 +184,7 @@ def test_calls_that_differ_in_a_key_are_counted_separately(
     assert [row["n"] for row in _rows(first, other, first)] == [2, 1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "other"),
     [
         pytest.param(failed("a", {"x": 1}), failed("a", {"x": 2}), id="an argument's value"),

@@ -1,10 +1,10 @@
 """Sets of cases as integers, compared with Python's sets."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.mine.cases import Cases, bits_of, places_of, stratify
+from rows import each_row
 
 N = 400
 _places = st.sets(st.integers(0, N - 1), max_size=60)
@@ -62,7 +62,7 @@ def test_strata_part_all_cases_and_both_sides(keys: list[int], data: st.DataObje
     ]
 
 
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 64])
+@each_row("n", [0, 1, 7, 8, 9, 64])
 def test_all_is_every_place(n: int):
     cases = Cases(n, 0, 0, [0] * n, ())
     assert places_of(cases.all) == list(range(n))

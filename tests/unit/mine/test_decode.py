@@ -26,6 +26,7 @@ from coreloop.mine.fields import CallFields, CountedFields, RecordFields
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.window import moment
 from logs import call, line, override, record
+from rows import each_row
 
 ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
 
@@ -64,7 +65,7 @@ def test_a_version_1_line_needs_only_its_seven_fields():
     assert [call_fields.name for call_fields in read.calls] == ["show", "analysis"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "seconds"),
     [
         pytest.param("1970-01-02T00:00:00Z", 86_400, id="Z"),
@@ -80,7 +81,7 @@ def test_times_are_read_as_utc(text: str, seconds: float):
     assert read.ts_us == int(seconds * 1_000_000)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "reason"),
     [
         pytest.param(line(record())[:-40], "torn or not JSON", id="torn"),
@@ -112,13 +113,13 @@ def test_an_unreadable_line_is_skipped_for_a_reason(raw: bytes, reason: str):
     assert decode_line(raw, 5) == Skipped(reason, 5)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-be", "cp949"])
+@each_row("encoding", ["utf-16", "utf-32-be", "cp949"])
 def test_a_line_in_another_encoding_is_skipped(encoding: str):
     raw = json.dumps(record(), ensure_ascii=False).encode(encoding)
     assert isinstance(decode_line(raw), Skipped)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         pytest.param({}, id="else the same"),
@@ -142,7 +143,7 @@ def _one_call(**changes: Any) -> CallFields:
     return call_fields
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value", "expected"),
     [
         pytest.param("schema_version", "2", 2, id="a version that is text"),
@@ -175,7 +176,7 @@ def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, val
     assert read.absent == (("schema_version",) if field == "schema_version" and expected == 1 else ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value", "expected"),
     [
         pytest.param("overrides_used", {"wacc": 0.09, "tax": None}, ["wacc", "tax"], id="an object's keys"),
@@ -199,7 +200,7 @@ def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
     assert getattr(_one_call(**{field: value}), field) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "absent"),
     [
         pytest.param({"question": True}, ["question"], id="a question that is true"),
@@ -229,9 +230,7 @@ def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str,
     assert getattr(read.fields, absent[0], None) is None or absent[0] == "override_calls"
 
 
-@pytest.mark.parametrize(
-    "bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr
-)
+@each_row("bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr)
 def test_an_unusable_call_is_skipped_and_not_its_record(bad: object):
     read = _read_record(tool_calls=[call("show"), bad, "scan"])
     assert [call_fields.name for call_fields in read.calls] == ["show", "scan"]
@@ -243,7 +242,7 @@ def test_a_lone_call_is_a_list_of_one():
     assert [call_fields.name for call_fields in _read_record(tool_calls="show").calls] == ["show"]
 
 
-@pytest.mark.parametrize("judgment", ["V", {"verdict": ["V"]}, {"verdict": "V"}], ids=repr)
+@each_row("judgment", ["V", {"verdict": ["V"]}, {"verdict": "V"}], ids=repr)
 def test_a_verdict_in_another_form_is_a_verdict(judgment: object):
     verdict = _read_record(judgment=judgment).fields.judgment
     assert verdict is not None
@@ -255,7 +254,7 @@ def test_an_override_that_failed_counts_without_its_tool():
     assert (override.tool, override.succeeded) == ("", False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "ts",
     [
         pytest.param(1_777_109_400, id="seconds"),
@@ -276,7 +275,7 @@ def test_tool_calls_that_are_missing_are_none():
     assert (read.calls, read.absent) == ([], ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("original", "instead", "question", "chunk_len"),
     [
         pytest.param("삼".encode(), b"\\ud800", "?성전자 수익성 분석해줘", 1000, id="half a character"),
@@ -342,7 +341,7 @@ def test_unknown_fields_do_no_harm():
     assert isinstance(decode_line(line(record(colour="red", nested={"a": [1, {"b": None}]}))), RecordLine)
 
 
-@pytest.mark.parametrize("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
+@each_row("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
 def test_arguments_of_any_form_are_read(args: object):
     read = decode_line(line(record(tool_calls=[{**call(), "args": args}])))
     assert isinstance(read, RecordLine)
@@ -378,6 +377,7 @@ def test_blank_lines_are_nothing(tmp_path: Path):
     assert _read(tmp_path, b"\xef\xbb\xbf") == []
 
 
+@pytest.mark.slow
 def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
     long = line(record(tool_calls=[call("show", {"text": "가" * 17_000_000})]))
     assert len(long) > 50_000_000
@@ -411,7 +411,7 @@ def test_a_time_is_exact(at: datetime):
     assert moment(read.ts_us) == (at if at.tzinfo is not None else at.replace(tzinfo=UTC))
 
 
-@pytest.mark.parametrize("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+@each_row("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
 def test_the_first_and_the_last_moment_are_times(ts: str):
     read = decode_line(line(record(ts=ts)))
     assert isinstance(read, RecordLine)

@@ -101,6 +101,7 @@ def test_a_worker_that_dies_is_an_error(tmp_path: Path, cluster: str):
         list(Executor(scheduler=cluster).run([task]))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     monkeypatch.setattr("coreloop.mine.remote._ANSWER_S", 0.2)

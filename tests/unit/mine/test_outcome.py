@@ -13,6 +13,7 @@ from coreloop.mine.decode import NOT_PLAIN, RecordLine, decode_line, decode_plai
 from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.records import Record
 from logs import call, failed, line, override, record
+from rows import each_row
 
 GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
 EMPTY: tuple[Any, ...] = ("", False, [], {})
@@ -39,7 +40,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
     return {"judgment": {"verdict": verdict}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "expected"),
     [
         pytest.param({}, GOOD, id="a call and a long answer"),
@@ -110,7 +111,7 @@ def test_errors_violations_and_calls(changes: dict[str, Any], expected: RequestO
     assert _outcome(**changes) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("chunk_len", "min_chunk_len", "expected"),
     [
         pytest.param(0, 400, BAD, id="nothing"),
@@ -141,7 +142,7 @@ def test_an_answer_of_unknown_length_does_not_affect_the_outcome():
     assert _outcome(chunk_len=None, error="429") is NEITHER
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("calls", "overrides", "expected"),
     [
         pytest.param([call(**FLAG)], [], BAD, id="a flag and nothing else"),
@@ -177,10 +178,10 @@ def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expe
     assert _outcome(tool_calls=calls, override_calls=overrides) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("verdict", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD), (None, None), ("?", None)]
 )
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "otherwise"),
     [
         pytest.param({}, GOOD, id="a good one"),
@@ -197,8 +198,8 @@ def test_a_verdict_overrides_everything(
     assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
 
 
-@pytest.mark.parametrize(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
-@pytest.mark.parametrize("recorded", ["P", "V", None])
+@each_row(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
+@each_row("recorded", ["P", "V", None])
 def test_a_later_verdict_overrides_the_recorded_verdict(
     recorded: str | None, later: str, expected: RequestOutcome
 ):
@@ -211,7 +212,7 @@ def test_a_record_without_a_judgment_is_decided_by_its_other_fields():
     assert _outcome(judgment=None) is GOOD
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("rate limit exceeded (429): retry after 20 s", "rate_limit"),

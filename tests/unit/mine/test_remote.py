@@ -21,6 +21,7 @@ from coreloop.mine.source import read_source, split_at_lines
 from coreloop.mine.tables import NAMES
 from coreloop.mine.window import merge
 from logs import call, failed, line, record
+from rows import each_row
 
 PLAIN = MineSettings()
 LOGS = Address("memory://bucket/ai-ask")
@@ -244,7 +245,7 @@ def test_an_unknown_protocol_is_an_error():
         day_files(Address("nonsense://bucket"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hidden", "address", "says"),
     [
         ("s3fs", "s3://bucket/logs", "s3:// needs a package; install it: pip install s3fs"),
@@ -285,7 +286,7 @@ def test_fsspec_is_imported_only_for_an_address(tmp_path: Path):
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "shown"),
     [
         ("s3://bucket/ai-ask", "s3://bucket/ai-ask"),

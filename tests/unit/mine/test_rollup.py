@@ -23,6 +23,7 @@ from coreloop.mine.tables import NAMES, SCHEMAS
 from coreloop.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.records import OTHER, hash_sequence, join_steps, step
 from logs import call, failed, line, record, write_log
+from rows import each_row
 
 
 @dataclass
@@ -88,7 +89,7 @@ def _microseconds(hour: int) -> int:
     return int(datetime(2026, 4, 25, hour, tzinfo=UTC).timestamp()) * 1_000_000
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         pytest.param({"ts": "2026-04-26T00:00:00Z"}, id="day"),
@@ -151,7 +152,7 @@ def test_records_with_an_unusable_field_are_counted_once_for_each_field():
     assert rolled.oddities.absent == {"overrides_used": Oddity(1, 100), "args": Oddity(2, 100)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("calls", "expected"),
     [
         pytest.param([call("show", {"topic": "손익"})], "show()", id="no selector"),
@@ -248,7 +249,7 @@ def test_the_shape_of_steps_is_kept_with_argument_names_and_no_values():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("label", "question", "expected"),
     [
         pytest.param("FIN-own", "배당", "FIN-own", id="a recorded label stands"),
@@ -311,10 +312,10 @@ def test_a_replay_is_not_counted_but_its_id_is_stored():
     assert tables.calls.collect()["n"].sum() == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     "field", ["request_id", "question_hash", "session_hash", "tool_sequence_hash"], ids=lambda name: name
 )
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", ":", "-000000000000001", "a:-00000000000001", " 1_0000000000000", "ffffffffffffffff", "가" * 16],
 )
@@ -359,13 +360,13 @@ def test_hashes_are_the_same_read_singly_or_as_a_column(texts: list[str]):
     assert set(rolled.requests["question"]) == {as_int(text) for text in texts if text}
 
 
-@pytest.mark.parametrize("chunk_len", [1e300, 2**63, 401.9, -1e300])
+@each_row("chunk_len", [1e300, 2**63, 401.9, -1e300])
 def test_no_length_is_too_much_for_a_sum(chunk_len: float):
     rows = _rolled(*[record(chunk_len=chunk_len)] * 3).groups
     assert rows["chunk_len"][0] == 3 * max(-(2**31), min(2**31, int(chunk_len)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["sha256:00000000000000aa", "sha256-00000000000000aa", "00000000000000aa", "SHA256:00000000000000aa"],
 )
@@ -380,8 +381,8 @@ def test_a_question_is_the_same_in_a_row_and_in_its_line(text: str):
 HANDED_OVER = [call("analysis"), call("transfer")]
 
 
-@pytest.mark.parametrize("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
-@pytest.mark.parametrize(
+@each_row("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
+@each_row(
     ("changes", "verdict", "expected"),
     [
         pytest.param({"tool_calls": HANDED_OVER}, None, RequestOutcome.NEUTRAL, id="at its end"),

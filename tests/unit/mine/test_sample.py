@@ -10,6 +10,7 @@ from coreloop.mine import sample as sample_module
 from coreloop.mine.sample import Sample, count_providers, read_sample
 from coreloop.mine.window import merge
 from logs import call, failed, record
+from rows import each_row
 from samples import ALWAYS, START, asked, rolled, sample_of
 
 
@@ -70,7 +71,7 @@ def test_of_too_many_requests_the_smallest_numbers_are_taken(monkeypatch: pytest
 # --- the last days ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "held"),
     [
         ((0, 1), {1}),
@@ -99,7 +100,7 @@ def test_a_log_of_a_single_day_has_no_held_out_days():
 # --- what a request is -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "succeeded", "counts"),
     [
         ({}, True, True),

@@ -17,6 +17,7 @@ from coreloop.mine.sampling import SampledCall, sample_number
 from coreloop.mine.tables import MAX_SAMPLED, Tables, merge_tables
 from coreloop.mine.values import EDGES, bucket_of, value_hash
 from logs import call, failed, line, record
+from rows import each_row
 from samples import START, mine_settings
 
 _decode = msgspec.json.Decoder(list[SampledCall]).decode
@@ -92,6 +93,7 @@ def test_parts_merge_in_any_grouping(data: st.DataObject, busy: list[tuple[int, 
     assert nested.equals(_sample(first, second, third))
 
 
+@pytest.mark.slow
 @given(cut=st.integers(1, 299))
 def test_a_sample_has_the_same_bytes_for_any_split_of_its_lines(
     cut: int, tmp_path_factory: pytest.TempPathFactory
@@ -112,8 +114,8 @@ def test_the_draw_favours_no_hour():
     assert all(abs(count - MAX_SAMPLED / 8) < 5 * (MAX_SAMPLED / 8) ** 0.5 for count in eighths)
 
 
-@pytest.mark.parametrize("step_us", [1, 1000, 1_000_000, 86_400_000_000])
-@pytest.mark.parametrize("step_bytes", [0, 1, 512, 4096])
+@each_row("step_us", [1, 1000, 1_000_000, 86_400_000_000])
+@each_row("step_bytes", [0, 1, 512, 4096])
 def test_numbers_are_spread_evenly_whatever_the_rhythm(step_us: int, step_bytes: int):
     numbers = [sample_number(1_777_000_000_000_000 + n * step_us, n * step_bytes) for n in range(4000)]
     lower = sum(number < 1 << 63 for number in numbers)
@@ -141,13 +143,13 @@ def test_no_text_of_a_value_is_kept():
     assert "5678" not in row["calls"]
 
 
-@pytest.mark.parametrize("value", [None, "", [], {}])
+@each_row("value", [None, "", [], {}])
 def test_an_empty_argument_counts_as_absent(value: Any):
     (sampled_call,) = _calls(call("t", {"a": value, "b": 1}))
     assert set(sampled_call.arguments) == {"b"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "other"),
     [("W1", " W1 "), ("é", "e\u0301"), (1, 1.0), (7, "7"), (True, "true"), (123456789, 123456789.0)],
 )
@@ -160,7 +162,7 @@ def test_long_numbers_that_differ_are_different_values():
     assert value_hash(0.1234567) != value_hash(0.1234568)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw", [b"1e400", b"9" * 5000, b"-" + b"9" * 400, b"[" * 300 + b"]" * 300, b'"' + b"x" * 100_000 + b'"']
 )
 def test_an_undecodable_value_is_present_and_differs_from_others(raw: bytes):
@@ -202,7 +204,7 @@ def test_unrecorded_sources_are_none():
     assert sampled_call.arguments["a"].sources is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     ["t.x", 7, None, {}, {"t.x": 1}, ["t.x", 7], [["t.x"]], [None], True],
     ids=str,
@@ -217,14 +219,14 @@ def test_a_source_of_another_shape_is_not_recorded_and_spoils_nothing_else(wrong
     assert second.arguments["c"].sources == ()
 
 
-@pytest.mark.parametrize("wrong", ["t.x", 7, [], ["a"], True])
+@each_row("wrong", ["t.x", 7, [], ["a"], True])
 def test_sources_of_another_shape_leave_the_model_as_it_is(wrong: Any):
     row = _kept(call("t", {"a": 1}, args_from=wrong), model="gpt-9")
     assert row["model"] == "gpt-9"
     assert _decode(row["calls"])[0].arguments["a"].sources is None
 
 
-@pytest.mark.parametrize("wrong", [7, None, ["m"], {}])
+@each_row("wrong", [7, None, ["m"], {}])
 def test_a_model_that_is_no_text_leaves_the_sources_as_they_are(wrong: Any):
     row = _kept(call("t", {"a": 1}, args_from={"a": ["u.y"]}), model=wrong)
     assert row["model"] == ""

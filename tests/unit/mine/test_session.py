@@ -19,6 +19,7 @@ from coreloop.status.read import read_status
 from coreloop.verdicts.judge import judge
 from coreloop.verdicts.queue import read_queue
 from logs import failed, record, write_log
+from rows import slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAYS = Days(date(2026, 4, 1), date(2026, 4, 30))
@@ -57,7 +58,7 @@ def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
     yield Watch(opened=note), runs
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(COMMANDS, repeat=2)))
+@pytest.mark.parametrize(("first", "second"), slow_after(len(COMMANDS), product(COMMANDS, repeat=2)))
 def test_rollups_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
     with reused() as (watch, runs):
         for name in (first, second, first, second):

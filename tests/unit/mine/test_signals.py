@@ -12,6 +12,7 @@ from coreloop.failures import CLASSES, LABELS, bits_of, error_class, known_types
 from coreloop.mine.decode import RecordLine, decode_line
 from coreloop.mine.signals import signals, template
 from logs import call, failed, line, override, record
+from rows import each_row
 
 FLAG = call(extreme_flags=["roe>100%"])
 
@@ -22,7 +23,7 @@ def _signals(**changes: Any) -> set[str]:
     return set(names_of(signals(decoded.fields, decoded.calls, min_chunk_len=400), among=(*LABELS, *CLASSES)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "names"),
     [
         pytest.param({}, set(), id="nothing"),
@@ -106,7 +107,7 @@ def test_an_unknown_type_is_an_error_that_names_the_known_ones() -> None:
         known_types(["timeout", "ratelimit"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("", ""),
@@ -140,7 +141,7 @@ def test_varying_parts_are_replaced(text: str, expected: str) -> None:
     assert template(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected", "named"),
     [
         ("종목코드 005930을 찾을 수 없습니다", "종목코드 <n> 찾을 수 없습니다", "not_found"),

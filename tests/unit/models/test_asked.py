@@ -1,11 +1,10 @@
 """Small files and questions: a sentence about another year, company or fact is no answer."""
 
-import pytest
-
 from coreloop.models.contracts import SynthesisResponse
 from coreloop.models.model import CallLimits
 from coreloop.models.offline import OfflineModel
 from coreloop.models.prompt import Material, NumberedSource, user_message
+from rows import each_row
 
 SAMSUNG = ("삼성전자", "삼성전자의 2023년 매출은 258조 9,355억 원이다. 본사는 수원에 있다.")
 YEARS = ("삼성전자", "2022년 매출은 302조 원이다. 2023년 매출은 258조 원이다.")
@@ -34,7 +33,7 @@ def quotes(question: str, *sources: tuple[str, str]) -> list[str]:
     return [line.rpartition(" [")[0] for line in answer.splitlines()[1:]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "sources", "answer"),
     [
         ("삼성전자의 2023년 매출은 얼마인가?", [SAMSUNG], "삼성전자의 2023년 매출은 258조 9,355억 원이다."),
@@ -75,7 +74,7 @@ def test_only_what_is_asked_is_an_answer(question: str, sources: list[tuple[str,
     assert not any("LG화학" in text for text in found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "answer"),
     [
         ("```\nThe guard checks 3 files\n```\n\nThe guard checks each file.", "The guard checks each file."),

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from coreloop.models.contracts import SCHEMA_FILES, json_schema
+from rows import each_row
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 ULID = "01KQ0000000000000000000000"
@@ -53,7 +54,7 @@ def as_json(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-@pytest.mark.parametrize("name", SCHEMA_FILES)
+@each_row("name", SCHEMA_FILES)
 def test_a_file_is_the_schema_of_its_type(name: str):
     assert json.loads((FOLDER / name).read_text(encoding="utf-8")) == as_json(json_schema(SCHEMA_FILES[name]))
 
@@ -62,14 +63,14 @@ def test_no_other_file_is_there():
     assert {path.name for path in FOLDER.iterdir()} == set(SCHEMA_FILES)
 
 
-@pytest.mark.parametrize("name", SCHEMA_FILES)
+@each_row("name", SCHEMA_FILES)
 def test_a_schema_is_valid_and_accepts_the_documented_shape(name: str):
     schema = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(EXAMPLES[name])
 
 
-@pytest.mark.parametrize("name", SCHEMA_FILES)
+@each_row("name", SCHEMA_FILES)
 def test_every_required_key_is_needed(name: str):
     schema = json_schema(SCHEMA_FILES[name])
     required = schema["required"]
@@ -80,7 +81,7 @@ def test_every_required_key_is_needed(name: str):
             Draft202012Validator(schema).validate(without)
 
 
-@pytest.mark.parametrize("bad", ["1", "[0]", "[1] ", "[a]"])
+@each_row("bad", ["1", "[0]", "[1] ", "[a]"])
 def test_a_citation_has_a_number_in_brackets(bad: str):
     example = EXAMPLES["SYNTHESIS_RESPONSE_V1.json"] | {"citations": [CITATION | {"id": bad}]}
     with pytest.raises(ValidationError):

@@ -1,11 +1,10 @@
 """Dates in one form, however they are written."""
 
-import pytest
-
 from coreloop.models.dates import Date, dates_agree, holds_date, split_dates
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "2024-03-01", "2024.3.1", "2024. 3. 1.", "2024/03/01", "March 1, 2024", "Mar. 1 2024", "1 March 2024",
@@ -16,7 +15,7 @@ def test_a_day_is_read_in_every_form(text: str):
     assert split_dates(text)[0] == (Date(2024, month=3, day=1),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "dates"),
     [
         ("in 1998", [Date(1998)]),
@@ -38,7 +37,7 @@ def test_the_text_without_its_dates_is_returned():
     assert split_dates("on 2024-03-01 it sold 5")[1].split() == ["on", "it", "sold", "5"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "claimed", "holds"),
     [
         ([Date(2024, month=3, day=1)], Date(2024), True),

@@ -14,6 +14,7 @@ from coreloop.models.ladder import Ladder
 from coreloop.models.model import CallLimits, Message
 from coreloop.models.openai_compatible import OpenAICompatible
 from model_stand_in import error_body, model_stand_in, streams
+from rows import each_row
 
 SPEC = Path(__file__).parents[2] / ".openai" / "chat.json"
 pytestmark = pytest.mark.skipif(
@@ -56,8 +57,8 @@ def sent(endpoint: str, contract: type[Contract]) -> tuple[dict[str, Any], list[
     return server.bodies[-1], [json.loads(data) for data in server.sent]
 
 
-@pytest.mark.parametrize("endpoint", BODIES)
-@pytest.mark.parametrize("contract", SCHEMA_FILES.values())
+@each_row("endpoint", BODIES)
+@each_row("contract", SCHEMA_FILES.values())
 def test_a_request_and_the_streamed_chunks_are_as_described(endpoint: str, contract: type[Contract]):
     body, chunks = sent(endpoint, contract)
     validator("CreateChatCompletionRequest").validate(body)
@@ -71,7 +72,7 @@ def test_an_error_is_as_described():
     validator("ErrorResponse").validate(error_body("no"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "wrong"),
     [
         ("CreateChatCompletionRequest", {"model": "m"}),

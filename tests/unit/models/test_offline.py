@@ -21,6 +21,7 @@ from coreloop.models.ladder import Ladder
 from coreloop.models.model import CallLimits, Message, Usage
 from coreloop.models.offline import OfflineModel
 from coreloop.models.prompt import Material, NumberedSource, read_material, user_message
+from rows import each_row
 
 MOMENT = datetime(2026, 4, 25, tzinfo=UTC)
 SEOUL = NumberedSource(
@@ -43,7 +44,7 @@ def ask(schema: type[Contract], **material: Any) -> Any:
     return OfflineModel(lambda: MOMENT).complete([message], schema, CallLimits()).value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "queries", "tier"),
     [
         ("서울의 인구는 얼마인가요?", ["서울 인구"], "simple"),
@@ -90,7 +91,7 @@ def test_a_reflection_without_gaps_is_sufficient():
     assert reflection.metadata.timestamp == MOMENT
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "source", "answer"),
     [
         (
@@ -161,7 +162,7 @@ def test_a_message_is_one_document_and_reads_back():
     assert read_material([message, Message("assistant", "?")]).sources == (SEOUL,)
 
 
-@pytest.mark.parametrize("text", ["Why?", "{", "[1]", '{"question": 1}', "[" * 100_000, "\udc80", ""])
+@each_row("text", ["Why?", "{", "[1]", '{"question": 1}', "[" * 100_000, "\udc80", ""])
 def test_any_other_message_is_a_question(text: str):
     assert read_material([Message("user", text)]) == Material(question=text)
 
@@ -191,7 +192,7 @@ RESTART = "After a crash, the same command goes on where the research was, and r
 TABLE = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "question", "quoted"),
     [
         (f"{RESTART}\n", "How does a research go on after a crash?", RESTART),

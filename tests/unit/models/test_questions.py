@@ -2,12 +2,11 @@
 
 import unicodedata
 
-import pytest
-
 from coreloop.models.questions import is_korean, question_parts, search_words
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "parts"),
     [
         ("Why?", ("Why?",)),
@@ -23,7 +22,7 @@ def test_a_question_is_split_into_its_parts(question: str, parts: tuple[str, ...
     assert question_parts(question) == parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "words"),
     [
         ("삼성전자의 2024년 영업이익은 왜 줄었나요?", "삼성전자 2024년 영업이익 줄었"),

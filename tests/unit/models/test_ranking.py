@@ -1,11 +1,9 @@
 """Which sentence answers a question."""
 
-import time
-
-import pytest
-
+from bounded import bounded
 from coreloop.models.ranking import ANSWER_AT, rank_sentences
 from coreloop.models.sentences import Sentence
+from rows import each_row
 
 
 def ranked(question: str, *texts: str) -> list[str]:
@@ -63,7 +61,7 @@ def test_a_question_about_something_else_stays_below_the_threshold():
     assert best_score("아폴로 11호가 달에 착륙한 연도는?", *PARAGRAPH) < ANSWER_AT
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "texts", "kind"),
     [
         ("서울이 수도가 된 연도는?", ("서울은 수도이다.",), -1.0),
@@ -89,7 +87,7 @@ def test_a_date_or_count_that_is_asked_for_counts(question: str, texts: tuple[st
     assert ranked_sentence.features["kind"] == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "text"),
     [
         ("When is the deadline of the pilot project?", "The deadline of the pilot project is Friday."),
@@ -103,7 +101,7 @@ def test_a_day_of_the_week_a_time_of_the_day_or_a_span_answers_when(question: st
     assert best_score(question, text) >= ANSWER_AT
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "text"),
     [
         ("How long does a refund take?", "A refund takes some effort."),
@@ -126,9 +124,8 @@ def test_the_first_source_and_the_sentence_before_count():
     assert ranks[sentences[1]]["rank"] > ranks[sentences[2]]["rank"]
 
 
-@pytest.mark.parametrize("unit", ["가", "a ", "1", "1,", "몇 ", "년"])
+@each_row("unit", ["가", "a ", "1", "1,", "몇 ", "년"])
 def test_ranking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 100_000)[:100_000]
-    started = time.process_time()
-    rank_sentences(hostile[:2_000], [Sentence(1, hostile)])
-    assert time.process_time() - started < 3
+    with bounded():
+        rank_sentences(hostile[:2_000], [Sentence(1, hostile)])

@@ -1,20 +1,21 @@
 """JSON is found in whatever a model wraps around it, and nothing that breaks the contract gets through."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.models.contracts import PlannedQuery, PlanResponse
 from coreloop.models.replies import MAX_CHARS, MalformedReplyError, read_reply
+from rows import each_row
 
 PLAN = '{"queries": [{"query": "영업이익 2025", "intent": "figure"}]}'
 READ = PlanResponse(queries=(PlannedQuery(query="영업이익 2025", intent="figure"),))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         PLAN,
@@ -45,7 +46,7 @@ def test_json_is_found(text: str):
     assert read_reply(text, PlanResponse) == READ
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ("", "no JSON object"),
@@ -92,12 +93,10 @@ def _first_plan(text: str) -> PlanResponse:
         return READ
 
 
-@pytest.mark.parametrize("unit", ["{", "```json\n", '{"a":', "``` ", '"', "{}"])
+@each_row("unit", ["{", "```json\n", '{"a":', "``` ", '"', "{}"])
 def test_reading_is_bounded_on_hostile_replies(unit: str):
-    started = time.process_time()
-    with pytest.raises(MalformedReplyError):
+    with bounded(), pytest.raises(MalformedReplyError):
         read_reply((unit * MAX_CHARS)[:MAX_CHARS], PlanResponse)
-    assert time.process_time() - started < 5
 
 
 def test_numbers_as_texts_are_not_converted():

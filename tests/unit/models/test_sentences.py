@@ -1,15 +1,15 @@
 """Where sentences end."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.models.sentences import MAX_CHARS, read_sentences, split_sentences
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentences"),
     [
         ("서울은 수도이다. 한강이 흐른다.", ["서울은 수도이다.", "한강이 흐른다."]),
@@ -71,12 +71,11 @@ def test_a_sentence_is_a_part_of_the_text(text: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["가", ". ", "a.", '."', "[1]", ".[1]", "\n", "- ", "a\n", "e.g. ", " "])
 def test_splitting_is_linear_on_hostile_texts(unit: str):
-    started = time.process_time()
-    split_sentences((unit * 500_000)[:500_000])
-    assert time.process_time() - started < 5
+    with bounded():
+        split_sentences((unit * 500_000)[:500_000])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Before it.\n\n```python\nrun = open_run()\n```\n\nAfter it.",

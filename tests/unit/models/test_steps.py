@@ -25,6 +25,7 @@ from coreloop.runs.run import Run, work_on
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in, streams
+from rows import slow_after
 from running import python, store_at
 
 KEY = "sk-test-0123456789"
@@ -207,7 +208,7 @@ with store_at(place) as store:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no SIGKILL here")
 @pytest.mark.parametrize(
     ("number", "when", "calls", "is_assumed"),
-    [(2, "after", 1, True), (3, "before", 2, True), (3, "after", 1, False)],
+    slow_after(1, [(2, "after", 1, True), (3, "before", 2, True), (3, "after", 1, False)]),
     ids=["reserved, not asked", "answered, not committed", "committed"],
 )
 def test_a_killed_process_overspends_nothing_and_repeats_no_answer(

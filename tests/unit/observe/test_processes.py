@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from coreloop.observe import AuditCollector
+from rows import slow_after
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
 
@@ -85,7 +86,7 @@ def test_eight_processes_lose_and_tear_nothing(tmp_path):
     assert written(tmp_path) == {f"w{number}": list(range(2000)) for number in range(8)}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", slow_after(1, [0, 1, 2]))
 def test_a_killed_process_does_not_damage_the_others_records(tmp_path, seed):
     enough = random.Random(seed).randint(1, 700)
     with ExitStack() as stack:

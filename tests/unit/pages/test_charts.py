@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
@@ -18,6 +17,7 @@ from coreloop.pages.charts import (
     interval_chart,
     line_chart,
 )
+from rows import each_row
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = f"{SVG}text"
@@ -46,7 +46,7 @@ def draw_all(label: str) -> dict[str, Markup]:
     }
 
 
-@pytest.mark.parametrize("kind", draw_all("x"))
+@each_row("kind", draw_all("x"))
 def test_hostile_labels_are_text(kind: str):
     root = read(draw_all(HOSTILE)[kind])
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
@@ -61,7 +61,7 @@ def test_charts_of_any_text_are_well_formed(label: str):
         read(chart)
 
 
-@pytest.mark.parametrize("kind", draw_all("x"))
+@each_row("kind", draw_all("x"))
 def test_a_chart_is_named_by_its_title_and_its_text(kind: str):
     root = read(draw_all("success")[kind])
     title, desc = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
@@ -82,7 +82,7 @@ EMPTY: dict[str, Callable[[], Markup]] = {
 }
 
 
-@pytest.mark.parametrize("kind", EMPTY)
+@each_row("kind", EMPTY)
 def test_nothing_to_draw_is_a_chart(kind: str):
     read(EMPTY[kind]())
 

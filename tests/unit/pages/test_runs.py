@@ -15,6 +15,7 @@ from coreloop.repair.run import answer
 from coreloop.research.knowledge import Request
 from coreloop.research.run import begin_research, run_research
 from researching import project
+from rows import each_row
 
 QUESTION = "How long is the Han river?"
 
@@ -92,7 +93,7 @@ def test_the_list_has_no_questions_in_a_report(source: Source):
     assert QUESTION not in render("runs.html", Frame(section="runs", root=""), view)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claim", "text", "found"),
     [
         ("b c", "a b c d", ("a ", "b c", " d")),

@@ -5,11 +5,11 @@ from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 
-import pytest
 import yaml
 
 from coreloop.pages import health
 from coreloop.pages.sections import SECTIONS
+from rows import each_row
 
 PAGES = Path(str(files("coreloop.pages")))
 TABLES = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in sorted(PAGES.glob("korean/*.yaml"))}
@@ -28,7 +28,7 @@ def lacking(words: set[str]) -> set[str]:
     return words - known
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@each_row("template", TEMPLATES)
 def test_each_text_of_a_template_has_its_korean(template: str):
     assert lacking(said(template)) == set()
 
@@ -42,7 +42,7 @@ def test_words_that_views_choose_have_their_korean():
     assert lacking(gates | refusals | {section.title for section in SECTIONS}) == set()
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each_row("table", TABLES)
 def test_the_korean_has_the_same_values(table: str):
     for english, korean in TABLES[table].items():
         assert values(korean) == values(english), english

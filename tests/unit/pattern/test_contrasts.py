@@ -8,6 +8,7 @@ import pytest
 
 from coreloop.pattern.contrasts import Contrast, find_contrasts, without_repeats
 from logs import call, failed
+from rows import each_row
 from samples import asked, sample_of
 
 Made = Callable[[int, bool], list[Any]]
@@ -48,7 +49,7 @@ def test_a_single_call_is_compared_with_many_and_saved_calls_are_counted():
     assert contrast.n_saved == 120
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("of_others", "refused"),
     [
         (60, "weak: in 60 of 60 requests no call repeats another's arguments; all may be needed"),
@@ -123,7 +124,7 @@ def test_the_question_is_never_a_side_of_a_contrast():
     assert contrasts == []
 
 
-@pytest.mark.parametrize(("count", "missing"), [(2, 0), (1, 10)])
+@each_row(("count", "missing"), [(2, 0), (1, 10)])
 def test_each_side_needs_twenty_requests_of_all_days(count: int, missing: int):
     made = [
         asked(n, *([call("look")] if n % 20 < 10 else []), call("pay"), ok=n % 20 < 10)
@@ -147,7 +148,7 @@ def test_each_side_needs_five_questions():
     assert find_contrasts(sample_of(made)) == []
 
 
-@pytest.mark.parametrize("by", ["category_hash", "model"])
+@each_row("by", ["category_hash", "model"])
 def test_a_difference_that_a_category_or_a_model_explains_is_not_stated(by: str):
     rng, made = Random(5), []
     for number in range(600):
@@ -172,7 +173,7 @@ def test_a_difference_that_reverses_on_the_held_out_days_is_not_stated():
     assert _sure(find_contrasts(sample_of(made))) == {}
 
 
-@pytest.mark.parametrize("ok", [True, False], ids=["only successes", "only failures"])
+@each_row("ok", [True, False], ids=["only successes", "only failures"])
 def test_requests_with_the_same_outcome_show_nothing(ok: bool):
     made = [asked(n, *([call("look")] if n // 10 % 2 else []), call("pay"), ok=ok) for n in range(120)]
     assert _sure(find_contrasts(sample_of(made))) == {}
@@ -242,7 +243,7 @@ def test_a_step_before_two_calls_is_stated_for_the_earlier_call():
     assert different[0].tool == "pay"
 
 
-@pytest.mark.parametrize("path", ["", "look", "look.x\ny", "nowhere.x", "look.<b>"])
+@each_row("path", ["", "look", "look.x\ny", "nowhere.x", "look.<b>"])
 def test_a_hostile_place_is_no_contrast_of_its_own(path: str):
     contrasts = _find(
         lambda n, has: [call("look"), call("other"), _with_source([path] if has else ["other.y"])]

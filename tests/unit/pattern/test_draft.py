@@ -25,6 +25,7 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
 from logs import call, on_days, record, repeated, rest, word, write_log
+from rows import each_row, slow_after
 
 CANARY = "CANARY"
 TOOLS = {
@@ -96,7 +97,7 @@ def test_a_guide_has_two_lines_when_and_which_calls():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keywords", "when"),
     [
         pytest.param((), "questions of category FIN-profitability-KR", id="that no statement gives its tool"),
@@ -117,7 +118,7 @@ def test_keywords_of_another_tool_are_not_named():
     assert drafted.suggested_append.body.startswith("- When: questions of category FIN-profitability-KR.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("figures", "reason"),
     [
         pytest.param(
@@ -168,14 +169,14 @@ def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():
     assert suggested.section == "Guide"
 
 
-@pytest.mark.parametrize("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
+@each_row("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(tools: dict[str, Unresolved]):
     drafted = draft_candidate(_candidate(SHOW), Vocabulary(tools, SETTINGS))
     assert drafted.suggested_append is not None
     assert drafted.suggested_append.target_file is drafted.suggested_append.target_symbol is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("selector", "written"),
     [
         pytest.param("수익성", 'axis="수익성"', id="a literal of the source"),
@@ -210,7 +211,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
     assert drafted.refused == "- Call line: it contains U+000A"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
 )
@@ -280,7 +281,7 @@ QUICK = 4
 EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize(
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )
@@ -473,7 +474,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
     rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))

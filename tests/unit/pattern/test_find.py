@@ -18,6 +18,7 @@ from coreloop.proposals.candidates import candidate_key
 from coreloop.proposals.step import Step, target_step
 from coreloop.records import hash_sequence
 from logs import call, record, repeated, word, write_log
+from rows import each_row
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 GATE = Gates()
@@ -250,7 +251,7 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
     assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("steps", "target"),
     [
         pytest.param([("a", {}), ("b", {})], "b", id="the last without selectors"),

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from coreloop.pattern.lift import Lift, find_lifts, use_for
 from coreloop.proposals.advice import parse_advice
 from logs import call
+from rows import each_row
 from samples import asked, sample_of
 
 
@@ -64,7 +63,7 @@ def test_a_tool_that_all_requests_use_is_for_no_keyword():
     assert _sure(find_lifts(sample_of(made))) == []
 
 
-@pytest.mark.parametrize(("count", "tested"), [(40, True), (30, False)])
+@each_row(("count", "tested"), [(40, True), (30, False)])
 def test_each_side_needs_twenty_requests_of_all_days(count: int, tested: bool):
     assert bool(find_lifts(sample_of(_made(count)))) == tested
 
@@ -86,7 +85,7 @@ def test_it_must_hold_on_the_last_days():
     assert _sure(find_lifts(sample_of(made))) == []
 
 
-@pytest.mark.parametrize("strange", ["<axis>", "x" * 60, "a\nb", "*bold*", 'say "hi"'], ids=repr)
+@each_row("strange", ["<axis>", "x" * 60, "a\nb", "*bold*", 'say "hi"'], ids=repr)
 def test_a_keyword_that_is_not_a_plain_word_is_skipped(strange: str):
     made = [
         request | {"question": f"{request['question']} {strange}"} if n // 10 % 2 else request

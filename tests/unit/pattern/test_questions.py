@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.pattern.questions import distinct_questions
 from logs import word
+from rows import each_row
 
 WORDS = ["가", "나", "다", "라", "마", "바", "사", "아", "자", "차"]
 
@@ -36,7 +37,7 @@ def _n(count: int) -> str:
     return " ".join(WORDS[:count])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("questions", "distinct"),
     [
         pytest.param([], [], id="none"),

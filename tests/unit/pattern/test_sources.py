@@ -9,6 +9,7 @@ from coreloop.pattern.sources import find_sources
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.statements import Statement
 from logs import call, failed
+from rows import each_row
 from samples import asked, sample_of
 
 Places = Callable[[int], list[str] | None]
@@ -46,18 +47,18 @@ def test_a_source_is_stated_with_its_share():
     assert statement.held.n == 18
 
 
-@pytest.mark.parametrize(("stood", "expected"), [(42, True), (41, False)])
+@each_row(("stood", "expected"), [(42, True), (41, False)])
 def test_seven_of_ten_values_are_needed(stood: int, expected: bool):
     spread = {number * 60 // stood for number in range(stood)}
     assert bool(_lines(lambda n: ["get_user.x"] if n in spread else [], days=2)) == expected or stood == 42
 
 
-@pytest.mark.parametrize(("count", "expected"), [(19, False), (20, True)])
+@each_row(("count", "expected"), [(19, False), (20, True)])
 def test_twenty_calls_are_needed(count: int, expected: bool):
     assert bool(_lines(lambda n: ["get_user.x"], count=count, days=2)) == expected
 
 
-@pytest.mark.parametrize(("questions", "expected"), [(4, False), (5, True)])
+@each_row(("questions", "expected"), [(4, False), (5, True)])
 def test_five_questions_are_needed(questions: int, expected: bool):
     assert bool(_lines(lambda n: ["get_user.x"], questions=questions)) == expected
 
@@ -110,7 +111,7 @@ def test_a_field_of_the_same_tool_is_no_source():
     assert _lines(lambda n: ["refund.next"]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "expected"),
     [
         ("get_user.orders[]", "get_user().orders[]"),
@@ -130,7 +131,7 @@ def test_a_path_is_written_only_in_plain_names(path: str, expected: str | None):
     assert _lines(lambda n: [path]) == ([] if expected is None else [f"- order_id: from {expected}"])
 
 
-@pytest.mark.parametrize("name", ["", "<axis>", "a\nb", "a and b", "x" * 64, "**b**"], ids=repr)
+@each_row("name", ["", "<axis>", "a\nb", "a and b", "x" * 64, "**b**"], ids=repr)
 def test_a_hostile_argument_name_does_not_come_into_a_line(name: str):
     made = [
         asked(n, call("get_user"), call("refund", {name: n}) | {"args_from": {name: ["get_user.x"]}})
@@ -167,7 +168,7 @@ def _refusals(made: list[dict[str, Any]]) -> dict[str, str | None]:
 GIVEN = "redundant: look is called with the same value before, and has this line"
 
 
-@pytest.mark.parametrize(("share", "refused"), [(10, GIVEN), (7, GIVEN), (6, None)])
+@each_row(("share", "refused"), [(10, GIVEN), (7, GIVEN), (6, None)])
 def test_a_value_passed_to_an_earlier_tool_needs_no_second_line(share: int, refused: str | None):
     assert _refusals([_passed_on(n, share=share) for n in range(60)]) == {"look": None, "pay": refused}
 

@@ -1,12 +1,13 @@
 """All statements of a run, tested together and ranked."""
 
 from random import Random
-from time import perf_counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.pattern.statements import MAX_NEAREST, find_statements, keywords_by_tool
 from coreloop.proposals.advice import parse_advice
 from logs import call
@@ -98,6 +99,7 @@ def test_the_words_of_a_tool_are_those_that_its_line_says():
     }
 
 
+@pytest.mark.slow
 def test_noise_is_silent_but_for_a_run_in_ten():
     loud = 0
     for seed in range(20):
@@ -147,6 +149,5 @@ def test_many_different_sources_take_little_time():
         places = {name: [f"look.f{number}x{place}" for place in range(4)] for name in args}
         made.append(asked(number, call("look"), call("pay", args) | {"args_from": places}))
     sample = sample_of(made)
-    begun = perf_counter()
-    assert find_statements(sample).statements == ()
-    assert perf_counter() - begun < 5
+    with bounded():
+        assert find_statements(sample).statements == ()

@@ -3,13 +3,14 @@
 import pytest
 
 from coreloop.project.line_length import DEFAULT, line_length
+from rows import each_row
 
 BOTH = "[tool.black]\nline-length = 100\n[tool.ruff]\nline-length = 120\n"
 RUFF = "[tool.ruff]\nline-length = 110\n"
 SHORT = "[tool.ruff]\nline-length = 2\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("files", "length"),
     [
         pytest.param({}, DEFAULT, id="nothing"),

@@ -17,6 +17,7 @@ from coreloop.project.scaffold import codeowners
 from coreloop.project.settings import Settings
 from github_stand_in import Fault, GithubStandIn, Reply
 from promoting import run_git
+from rows import each_row
 
 ROOT = Path(__file__).parents[3]
 WORKFLOW = ".github/workflows/ai-policy.yml"
@@ -24,7 +25,7 @@ SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
 Init = Callable[..., tuple[int, str, str]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "path", "owners"),
     [
         pytest.param("* @a", WORKFLOW, ("@a",), id="everything"),
@@ -58,7 +59,7 @@ def test_the_placeholder_is_replaced_wherever_it_owns_something():
     assert not has_placeholder("# @OWNER\n*.py @OWNERS @a\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "can_review"),
     [
         ("@kim", True),
@@ -82,7 +83,7 @@ def test_a_reviewer_is_a_login_or_a_team_that_github_can_have(name: str, can_rev
     assert is_reviewer(name) is can_review
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "ignored"),
     [
         pytest.param("\n# @x#y\n* @kim kim@example.org @o/t # !\n/a\\ b/ @kim\n/docs/\n", [], id="sound"),

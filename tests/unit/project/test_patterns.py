@@ -1,12 +1,10 @@
 """A pattern that could take much longer than the text is refused."""
 
-import time
-
-import pytest
-
+from bounded import bounded
 from coreloop.project.patterns import objection
 from coreloop.project.settings import SanitizeSettings
 from coreloop.sanitize.detectors.detection import COUNTRIES
+from rows import each_row
 
 ACCEPTED = [
     "EMP-[0-9]{6}",
@@ -30,20 +28,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("pattern", ACCEPTED)
+@each_row("pattern", ACCEPTED)
 def test_a_bounded_pattern_is_accepted(pattern: str) -> None:
     assert objection(pattern) is None
 
 
-@pytest.mark.parametrize(("pattern", "reason"), REFUSED.items())
+@each_row(("pattern", "reason"), REFUSED.items())
 def test_a_pattern_without_bounds_is_refused(pattern: str, reason: str) -> None:
     assert reason in (objection(pattern) or "")
 
 
 def test_a_pattern_is_judged_at_once() -> None:
-    begun = time.process_time()
-    objection("(" * 40 + "a{1,9}" + "){1,9}" * 40)
-    assert time.process_time() - begun < 1
+    with bounded():
+        objection("(" * 40 + "a{1,9}" + "){1,9}" * 40)
 
 
 def test_all_countries_are_the_default() -> None:

@@ -10,6 +10,7 @@ from coreloop.errors import UsageError
 from coreloop.extras import DISTRIBUTION
 from coreloop.project.pin import CannotPinError, pin_installed, pin_source
 from promoting import run_git
+from rows import each_row
 
 SHA1, SHA256 = "0123456789abcdef" * 2 + "01234567", "0123456789abcdef" * 4
 WHEEL = "https://example.com/dartlab_coreloop-0.2.0-py3-none-any.whl"
@@ -98,7 +99,7 @@ def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "requirement"),
     [
         (f"git+{GIT}@{SHA1}", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}"),
@@ -110,7 +111,7 @@ def test_a_source_with_a_commit_or_a_hash_is_accepted(source: str, requirement: 
     assert pin_source(source) == requirement
 
 
-@pytest.mark.parametrize(
+@each_row(
     "source",
     [
         "",

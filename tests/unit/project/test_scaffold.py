@@ -15,6 +15,7 @@ from coreloop.project.scaffold import REQUIREMENTS, codeowners, read_template
 from coreloop.project.settings import Settings
 from coreloop.project.settings_file import load_settings
 from promoting import Project, run_git
+from rows import each_row
 
 ROOT = Path(__file__).parents[3]
 Init = Callable[..., tuple[int, str, str]]
@@ -231,9 +232,7 @@ def test_the_workflows_install_the_given_source(init: Init, folder: Path):
     assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
 
 
-@pytest.mark.parametrize(
-    "name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
-)
+@each_row("name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"])
 def test_this_project_s_own_files_are_the_templates(name: str):
     """After a change: cp .github/{name} src/coreloop/templates/."""
     assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)

@@ -18,6 +18,7 @@ from coreloop.project.settings_file import load_settings
 from coreloop.project.starter import SettingsProposals, ToolProposal, propose_tools, write_settings
 from coreloop.project.usage import LEAST_REQUESTS, Usage, read_usage
 from coreloop.project.workspace import open_workspace
+from rows import each_row
 
 SOURCE = """
 from enum import StrEnum
@@ -114,7 +115,7 @@ def test_literals_and_enums_are_closed_sets(folder: Path):
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("annotation", "values"),
     [
         ("Literal['a', 'b']", ("a", "b")),

@@ -6,6 +6,7 @@ import pytest
 
 from coreloop.project.settings import ToolSettings
 from coreloop.project.tools import Tool, Unresolved, is_tool_name, resolve_tools
+from rows import each_row
 
 
 @pytest.fixture
@@ -242,15 +243,11 @@ def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
     assert tool == Unresolved("tool", f"mod.py has no tool:{line}")
 
 
-@pytest.mark.parametrize(
-    "name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100]
-)
+@each_row("name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100])
 def test_tool_names_may_have_dots_colons_slashes_and_dashes(name):
     assert is_tool_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "1st", "a b", "a\nb", "a\n", "a`b`", "a(b)", "<b>", "a" * 101, "a\u200b"]
-)
+@each_row("name", ["", "1st", "a b", "a\nb", "a\n", "a`b`", "a(b)", "<b>", "a" * 101, "a\u200b"])
 def test_other_strings_are_not_tool_names(name):
     assert not is_tool_name(name)

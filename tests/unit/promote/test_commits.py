@@ -12,6 +12,7 @@ import coreloop
 from coreloop.errors import GitError
 from coreloop.promote.commits import WritableRepository
 from promoting import BRANCH, FILE, OTHER_FILE, SOURCE, Project, run_git
+from rows import slow_after
 
 MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
 SOURCES = [
@@ -47,7 +48,7 @@ def blob(project: Project, revision: str, path: str = FILE) -> bytes:
     return subprocess.run(command, cwd=project.root, capture_output=True, check=True).stdout
 
 
-@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("filters", slow_after(1, FILTERS))
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_byte_is_changed_on_the_way_in_or_out(project, repository, source: bytes, filters: str) -> None:
     base = project.commit({".gitattributes": ATTRIBUTES} if filters == "filters" else {})

@@ -4,6 +4,7 @@ import pytest
 
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.promote.elsewhere import find_elsewhere
+from rows import each_row
 
 LINES = ("- First: show",)
 BODY = """(order_id: str) -> str:
@@ -47,7 +48,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("above", "below", "place"), PLACES)
+@each_row(("above", "below", "place"), PLACES)
 def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str, place: str) -> None:
     result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
     assert result is not None
@@ -56,7 +57,7 @@ def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str
     assert result.sentence == f"the description of find_orders {told}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "above",
     ["", "@tool\n", '@tool("name")\n', '@other(text="Other.")\n', 'OTHER = Tool(f, description="x")\n\n\n'],
     ids=["bare", "decorated", "named", "another keyword", "of another tool"],
@@ -76,7 +77,7 @@ def test_lines_that_were_pasted_there_are_seen() -> None:
     assert result.sentence.endswith("; it has the lines already")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "description",
     ["Find orders", "find_orders(order_id)\nFind\n  orders of a customer."],
     ids=["cut", "wrapped"],

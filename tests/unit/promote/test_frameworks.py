@@ -103,6 +103,7 @@ def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
     assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS exited with 3: no message"
 
 
+@pytest.mark.slow
 def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "TIMEOUT_S", 0.5)
     (tmp_path / "tools.py").write_text("import signal\nsignal.pause()\n", encoding="utf-8")

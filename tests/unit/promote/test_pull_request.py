@@ -18,6 +18,7 @@ from coreloop.promote.pull_request import body, branch_name, cap_line, commit_me
 from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
+from rows import each_row
 
 REPRODUCED = Replay(
     ReplayVerdict.REPRODUCED,
@@ -127,7 +128,7 @@ def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> 
     assert "docstring" not in text.partition("## What")[2].partition("##")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cap", "line"),
     [
         (Cap("x", 9999, 0, 0), "x takes 9,999 characters; the description is within the limit."),

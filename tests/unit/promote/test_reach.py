@@ -17,6 +17,7 @@ from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach
 from coreloop.promote.schema import find_description, schema_command
 from promoting import FILE, LINES, SOURCE, Project
+from rows import each_row
 
 OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)
 assert isinstance(OUTCOME, Edited)
@@ -95,7 +96,7 @@ def test_every_cap_that_is_set_counts(project: Project) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "over", "already"),
     [
         pytest.param(1000, None, "", id="at the limit"),
@@ -155,6 +156,7 @@ def test_command_that_fails_is_named(project: Project, command: tuple[str, ...],
     assert reason in str(caught.value)
 
 
+@pytest.mark.slow
 def test_command_that_does_not_end_is_ended(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TIMEOUT_S", 0.2)
     with pytest.raises(ReachError, match=r"took longer than 0\.2 s"):

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bounded import given_up
 from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
@@ -35,6 +35,7 @@ from coreloop.records import hash_sequence
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
 from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates
+from rows import each_row
 
 HASH = hash_sequence("analysis(axis=수익성)>show()")
 STEPS = GOOD["tool_calls"]
@@ -137,6 +138,7 @@ class Dripping(Agent):
             send(b" ")
 
 
+@pytest.mark.slow
 def test_server_that_drips_is_given_up(ask: ASK) -> None:
     with Dripping(None) as agent:
         said = ask(agent, timeout_s=0.3, runs=1).summary
@@ -152,26 +154,25 @@ class DrippingHeaders(Dripping):
             send(b"X-More: 1\r\n")
 
 
+@pytest.mark.slow
 def test_the_time_of_an_answer_counts_its_headers(ask: ASK) -> None:
     with DrippingHeaders(None) as agent:
-        started = time.monotonic()
-        said = ask(agent, timeout_s=0.3, runs=2).summary
-        elapsed_s = time.monotonic() - started
+        with given_up():
+            said = ask(agent, timeout_s=0.3, runs=2).summary
         for thread in threading.enumerate():
             if "_exchange" in thread.name:
-                thread.join(2)
+                thread.join(20)
                 assert not thread.is_alive()  # the connections are closed
     assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
-    assert elapsed_s < 2
 
 
+@pytest.mark.slow
 def test_the_time_of_an_answer_counts_the_handshake(ask: ASK) -> None:
     """A server that takes the connection and never says a word of TLS."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        started = time.monotonic()
-        said = ask(f"https://127.0.0.1:{server.getsockname()[1]}/", timeout_s=0.3, runs=2).summary
-    assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
-    assert time.monotonic() - started < 2
+        with given_up():
+            said = ask(f"https://127.0.0.1:{server.getsockname()[1]}/", timeout_s=0.3, runs=2).summary
+        assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
 
 
 def test_redirect_is_not_followed(ask: ASK) -> None:
@@ -343,7 +344,7 @@ def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "is_local"),
     [
         ("http://127.0.0.1:8400/x", True), ("http://localhost/x", True), ("http://[::1]:80/", True),

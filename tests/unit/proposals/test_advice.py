@@ -1,11 +1,10 @@
 """Statements have one of the closed forms; no other line parses."""
 
-import time
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.failures import CLASSES
 from coreloop.proposals.advice import (
     CAVEAT_FORMS,
@@ -19,6 +18,7 @@ from coreloop.proposals.advice import (
     parse_advice,
 )
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
+from rows import each_row
 
 WRITTEN = [
     (advice("source", argument="order_id", paths="get_user_details().orders[]"),
@@ -54,7 +54,7 @@ WRITTEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "line"), WRITTEN, ids=[line for _, line in WRITTEN])
+@each_row(("value", "line"), WRITTEN, ids=[line for _, line in WRITTEN])
 def test_each_form_writes_its_line_and_reads_it_back(value: Advice, line: str) -> None:
     assert (str(value), parse_advice(line), refuse_line(line)) == (line, value, None)
 
@@ -138,7 +138,7 @@ def test_no_line_with_an_invisible_character_parses(value: Advice, char: str, at
         assert parse_advice(line[:at] + char + line[at:]) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param("Call once per request", id="no bullet"),
@@ -192,15 +192,14 @@ def test_a_line_of_no_form_does_not_parse(line: str) -> None:
     assert parse_advice(line) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "start", ["- with a", "- x: from a()", "- x not from a()", "- Use for: a", "- x: one of a", "- For a"]
 )
-@pytest.mark.parametrize("more", [" and a", " or a()", ", a", " a"])
+@each_row("more", [" and a", " or a()", ", a", " a"])
 def test_a_long_line_is_refused_at_once(start: str, more: str) -> None:
     line = (start + more * MAX_LINE_CHARS)[: MAX_LINE_CHARS - 1] + "!"
-    began = time.perf_counter()
-    assert parse_advice(line) is None
-    assert time.perf_counter() - began < 1
+    with bounded():
+        assert parse_advice(line) is None
 
 
 def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -> None:
@@ -220,7 +219,7 @@ def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -
     assert advice("one_of", argument="x", values=("a", "b")).named().values == ("a", "b")
 
 
-@pytest.mark.parametrize("form", ["first", "use_instead", "call_before_same", "call_after_same"])
+@each_row("form", ["first", "use_instead", "call_before_same", "call_after_same"])
 def test_a_line_that_sends_a_tool_to_itself_is_detected(form: str) -> None:
     slots = {"tool": "pay", "argument": "id", "keywords": "a"}
     assert advice(form, **slots).sends_to("pay")
@@ -233,7 +232,7 @@ def test_slots_are_named_in_any_order() -> None:
     assert str(after) == "after pay (same id)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "right", "same"),
     [
         ("- a: from x().y", "- a: from x().z", True),

@@ -1,6 +1,5 @@
 """A proposed line is accepted only if coreloop writes it for its entry."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,12 +20,13 @@ from coreloop.proposals.grammar import (
     parse_line,
 )
 from coreloop.proposals.step import Step
+from rows import each_row
 
 ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
 SHOW = Step("show", {}, ("company", "topic"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "sound"),
     [
         ("- When: questions of no category.", True),
@@ -43,7 +43,7 @@ def test_when_names_the_category_and_its_own_keywords(line: str, sound: bool) ->
     assert (isinstance(when, When) and when.fits("FIN-KR", ("수익성", "margin"))) is sound
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "sound"),
     [
         ('- Call: analysis(company, axis="수익성") -> show(company, topic).', True),
@@ -66,7 +66,7 @@ def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     return isinstance(value, Calls) and calls_fit(value.calls, steps)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "sound"),
     [
         ("- Fails: called without a and b: 5 of 5 calls failed (timeout); with them 0 of 7.", True),
@@ -91,7 +91,7 @@ def test_a_failing_call_has_the_figures_and_names_of_the_entry(line: str, sound:
     assert (counts and otherwise and named) is sound
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "sound"),
     [
         ("- Fails: analysis(axis=<axis>) -> show(…): 1 of 18 requests succeeded.", True),
@@ -105,7 +105,7 @@ def test_a_failing_sequence_has_the_steps_and_figures_of_the_entry(line: str, so
     assert (fits and value.counts == Failures(17, 18, "requests")) is sound
 
 
-@pytest.mark.parametrize("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
+@each_row("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
 def test_a_declared_value_may_look_like_syntax(value: str) -> None:
     step = Step("analysis", {"axis": value}, ("axis", "company"))
     assert is_call(f'- Call: analysis(company, axis="{value}") -> show(topic).', (step, SHOW))

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.proposals.lines import refuse_line
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "- When: questions on 수익성, 마진, ROE (category FIN-profitability-KR).",
@@ -29,7 +30,7 @@ def test_lines_from_closed_vocabularies_pass(line):
     assert refuse_line(line) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param("When: no bullet", id="no bullet"),
@@ -108,7 +109,7 @@ def test_hostile_lines_are_refused_with_a_reason(line):
     assert reason.isprintable(), "the reason goes to a screen"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "get_user_details().address.zip",

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from coreloop.days import Days
 from coreloop.pattern import document as pattern_document
@@ -25,6 +24,7 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine import document as refine_document
 from promoting import FILE, candidate, counterexample, statement
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAYS = Days(datetime(2026, 3, 26, tzinfo=UTC).date(), NOW.date())
@@ -58,7 +58,7 @@ def test_section_has_both_sides_and_says_that_they_show_no_cause() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "meaning", "figures"),
     [
         ("source", "where the argument's value occurred before", "58 of 61 values came from that field"),
@@ -102,7 +102,7 @@ def test_markup_in_recorded_text_is_escaped() -> None:
     assert "(no text recorded)" in statement_section(read_statement(example_questions=[]))
 
 
-@pytest.mark.parametrize("kind", ["pattern", "refine"])
+@each_row("kind", ["pattern", "refine"])
 def test_drafts_list_statements_first(kind: str) -> None:
     statements, at = (read_statement(), read_statement(id="x-2")), {"generated_at": NOW, "window": DAYS}
     if kind == "pattern":
@@ -133,7 +133,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("line", SHOWN)
+@each_row("line", SHOWN)
 def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
     local = read_statement(line=line)
     shown = redact_statement(local, WORDS)
@@ -158,7 +158,7 @@ WITHHELD = [
 ]
 
 
-@pytest.mark.parametrize("line", WITHHELD)
+@each_row("line", WITHHELD)
 def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
     shown = redact_statement(read_statement(line=line), WORDS)
     assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.statement_draft import draft_statement
 from coreloop.proposals.statements import Sides, Statement
+from rows import each_row
 from samples import words
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -39,7 +38,7 @@ def test_a_line_of_known_names_has_a_target():
     assert drafted.suggested_append.body == "- Always pass reason"
 
 
-@pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
+@each_row("parameters", [("amount",), ()], ids=["others", "any argument"])
 def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...]):
     drafted = draft_statement(
         _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
@@ -48,9 +47,7 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
     assert drafted.suggested_append is None
 
 
-@pytest.mark.parametrize(
-    "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
-)
+@each_row("line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"])
 def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
     drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
     assert drafted.refused == "coreloop writes no such line"
@@ -75,7 +72,7 @@ def test_a_source_that_the_docstring_names_in_one_line_is_redundant():
         assert refused.startswith("redundant: ") is redundant
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "docstring", "redundant"),
     [
         ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),

@@ -3,13 +3,12 @@
 from random import Random
 from typing import Any
 
-import pytest
-
 from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.statistics import combined_p, fisher_exact
 from coreloop.proposals.advice import condition
 from coreloop.refine.causes import MIN_CALLS, CauseSearch, find_causes
 from coreloop.refine.features import Feature
+from rows import each_row
 
 N = 200
 
@@ -78,20 +77,20 @@ def test_a_second_condition_that_adds_nothing_is_left_out():
     assert len(search.causes[0].features) == 1
 
 
-@pytest.mark.parametrize(("n", "expected"), [(MIN_CALLS, True), (MIN_CALLS - 1, False)])
+@each_row(("n", "expected"), [(MIN_CALLS, True), (MIN_CALLS - 1, False)])
 def test_each_side_needs_eight_calls_of_all_days(n: int, expected: bool):
     held = range(100, N, 2)
     calls = [*range(n - 2), *held[:2]]
     assert bool(find_causes(_cases(calls, held=held), [_feature("a", calls)]).causes) == expected
 
 
-@pytest.mark.parametrize(("questions", "expected"), [(5, True), (4, False)])
+@each_row(("questions", "expected"), [(5, True), (4, False)])
 def test_each_side_needs_five_questions(questions: int, expected: bool):
     search = find_causes(_cases(range(60), held=HELD, questions=questions), [_feature("a", range(60))])
     assert bool(search.causes) == expected
 
 
-@pytest.mark.parametrize(("failures", "expected"), [(40, True), (39, False)])
+@each_row(("failures", "expected"), [(40, True), (39, False)])
 def test_less_than_20_points_are_not_worth_a_line(failures: int, expected: bool):
     """A side of 100 with 20 failures, and one of 100 with 40: in floating point a little less than 0.2."""
     spread = [*range(100), *range(100, N)]
@@ -127,7 +126,7 @@ def test_a_cause_in_a_single_category_is_found():
     assert find_causes(_cases(range(40), held=HELD, strata=hard), [_feature("a", range(40))]).causes
 
 
-@pytest.mark.parametrize("bad", [range(N), ()], ids=["only failures", "only successes"])
+@each_row("bad", [range(N), ()], ids=["only failures", "only successes"])
 def test_calls_with_the_same_outcome_have_no_cause(bad: Any):
     assert find_causes(_cases(bad, held=HELD), [_feature("a", range(80))]).causes == ()
 

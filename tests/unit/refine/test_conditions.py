@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from random import Random
-from time import perf_counter
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import ConditionSearch, find_conditions
 from logs import call, failed
+from rows import each_row
 from samples import asked, sample_of, words
 
 OWN = words(
@@ -113,7 +114,7 @@ def test_a_call_that_must_come_later_is_named():
     assert _lines(make) == ["- Call before change_items (same order_id)"]
 
 
-@pytest.mark.parametrize(("n_worked", "refused"), [(8, False), (7, True)])
+@each_row(("n_worked", "refused"), [(8, False), (7, True)])
 def test_an_order_of_calls_that_has_not_worked_is_refused(n_worked: int, refused: bool):
     worked = [number for number in range(120) if number % 3][:n_worked]
 
@@ -147,9 +148,7 @@ def test_the_required_source_of_a_value_is_named():
     assert line in {"- order_id: only from an earlier result", "- order_id: from get_user().orders[]"}
 
 
-@pytest.mark.parametrize(
-    "errors", [("ValueError: a",), ("ValueError: a", "KeyError: 'b'", "TimeoutError: c")]
-)
+@each_row("errors", [("ValueError: a",), ("ValueError: a", "KeyError: 'b'", "TimeoutError: c")])
 def test_the_cause_does_not_depend_on_the_error_texts(errors: tuple[str, ...]):
     def make(number: int, bad: bool) -> list[Any]:
         return [
@@ -206,7 +205,7 @@ def test_a_statement_has_both_sides_the_held_out_days_and_its_places():
     assert len(search.places[statement.key]) == 40
 
 
-@pytest.mark.parametrize("days", [1, 10])
+@each_row("days", [1, 10])
 def test_a_log_of_a_single_day_gives_no_statement(days: int):
     lines = _lines(
         lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)], days=days
@@ -214,7 +213,7 @@ def test_a_log_of_a_single_day_gives_no_statement(days: int):
     assert bool(lines) == (days > 1)
 
 
-@pytest.mark.parametrize("bad", [True, False])
+@each_row("bad", [True, False])
 def test_calls_with_the_same_outcome_give_no_statement(bad: bool):
     assert _lines(lambda n, _: [_refund(_rotating(n), bad=bad)]) == []
 
@@ -253,13 +252,13 @@ def _is_closed(line: str) -> bool:
     return parse_advice(line) is not None and "\n" not in line and "<" not in line
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=repr)
+@each_row("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_come_into_a_line(name: str):
     lines = _lines(lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1}, bad=bad)])
     assert lines == ([] if name != "x" * 64 else [f"- Always pass {name}"])
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=repr)
+@each_row("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_hide_a_plain_one(name: str):
     lines = _lines(
         lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1, "reason": 1}, bad=bad)]
@@ -268,7 +267,7 @@ def test_a_hostile_argument_name_does_not_hide_a_plain_one(name: str):
     assert all(map(_is_closed, lines))
 
 
-@pytest.mark.parametrize("tool", ["a\nb", "<tool>", "x" * 200, "ev il", "-", "a()", 'say "hi"'], ids=repr)
+@each_row("tool", ["a\nb", "<tool>", "x" * 200, "ev il", "-", "a()", 'say "hi"'], ids=repr)
 def test_a_hostile_tool_name_does_not_come_into_a_line(tool: str):
     def make(number: int, bad: bool) -> list[Any]:
         before = [call(tool, {"order_id": number}, args_from={"order_id": [f"{tool}.x"]})] if bad else []
@@ -280,7 +279,7 @@ def test_a_hostile_tool_name_does_not_come_into_a_line(tool: str):
     assert all(map(_is_closed, _lines(make)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "",
@@ -303,7 +302,7 @@ def test_a_hostile_place_does_not_come_into_a_line(path: str):
     assert all(map(_is_closed, _lines(make)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [1e300, -1e300, 10**40, [[[[]]]], {"a": {"b": 1}}, "<axis>", "x" * 5000, True, "a\nb", 0, -5],
     ids=lambda value: str(value)[:12],
@@ -368,12 +367,11 @@ def test_many_different_sources_take_little_time():
 
     made = [asked(number, *make(number, number % 3 == 0)) for number in range(1500)]
     sample = sample_of(made)
-    begun = perf_counter()
-    assert find_conditions(sample, OWN).statements == ()
-    assert perf_counter() - begun < 10
+    with bounded():
+        assert find_conditions(sample, OWN).statements == ()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_row("seed", range(6))
 def test_noise_gives_no_statement(seed: int):
     rng = Random(seed)
 

@@ -24,6 +24,7 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.document import counterexamples_markdown, redact_counterexample
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, record, write_log
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -303,8 +304,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-@pytest.mark.parametrize("field", ["tool", "selectors", "arg_keys", "error_template", "steps"])
+@each_row("text", HOSTILE, ids=ascii)
+@each_row("field", ["tool", "selectors", "arg_keys", "error_template", "steps"])
 def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: str) -> None:
     value = {"selectors": {text: text}, "arg_keys": (text,), "steps": (Step(text, {text: text}, ()),)}.get(
         field, text

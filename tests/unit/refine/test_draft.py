@@ -37,6 +37,7 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.draft import draft_counterexample
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, on_days, record, word, write_log
+from rows import each_row, slow_after
 
 CANARY = "CANARY"
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -89,7 +90,7 @@ UNKNOWN = "nothing distinguishes its failed calls from the others yet"
 BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("example", "explained", "reason"),
     [
         pytest.param(_sequence(*BOTH), (), SEQUENCE, id="a sequence"),
@@ -123,7 +124,7 @@ def test_a_counterexample_has_no_text_and_says_why(
     assert replace(drafted, refused=None) == example
 
 
-@pytest.mark.parametrize("kind", ["call", "sequence"])
+@each_row("kind", ["call", "sequence"])
 def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
     """An attacker could otherwise check guessed names against the key in a pull request."""
 
@@ -418,7 +419,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))

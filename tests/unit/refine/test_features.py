@@ -11,6 +11,7 @@ from coreloop.mine.cases import Cases, places_of
 from coreloop.mine.values import EDGES, value_hash
 from coreloop.refine.features import Feature, gather, tool_of
 from logs import call, failed
+from rows import each_row
 from samples import asked, sample_of
 
 DECLARED = {value_hash(text): text for text in ("refund", "shipping", "billing", "true", "false")}
@@ -75,7 +76,7 @@ def test_a_number_is_over_a_bound_or_under_it():
     assert places_of(features["amount over 150"].within) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("amount", [2_000_000, 50_000_000, 0.002])
+@each_row("amount", [2_000_000, 50_000_000, 0.002])
 def test_bounds_of_great_and_small_numbers_are_written_out(amount: float):
     features, _ = _features(_each(call("t", {"amount": amount}), call("t", {"amount": amount * 5})))
     (line,) = [line for line in features if line.startswith("amount over")]
@@ -173,7 +174,7 @@ def test_of_two_fields_of_a_result_the_field_with_most_values_is_the_source():
     assert "id not from u().delivered[]" not in _features(made)[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "tools", "tool"),
     [
         ("get_user.orders[]", {"get", "get_user"}, "get_user"),

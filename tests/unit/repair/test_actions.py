@@ -2,10 +2,9 @@
 
 from typing import get_args
 
-import pytest
-
 from coreloop.repair.actions import ACTIONS, Target, Targets, actions_for, jobs_for
 from coreloop.repair.signals import Reason
+from rows import each_row
 
 FIND_ONE = ("index.file", "evidence.inject", "answer.strict")
 FIND_TWO = ("index.module", "evidence.inject", "answer.other_model", "schema.link.suggest")
@@ -35,7 +34,7 @@ TARGETS = Targets(
 )
 
 
-@pytest.mark.parametrize("key", EXPECTED)
+@each_row("key", EXPECTED)
 def test_a_signal_has_its_actions(key: tuple[Reason, int]):
     reason, round_ = key
     assert actions_for([reason], round_) == EXPECTED[key]

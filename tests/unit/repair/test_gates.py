@@ -3,8 +3,6 @@
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from coreloop.jobs.work import work
 from coreloop.repair.gates import has_fallen, read_gates
 from coreloop.repair.tables import Snapshot
@@ -13,6 +11,7 @@ from coreloop.runs.load import load_run
 from coreloop.search.index.run import index_paths
 from repairing import repair_desk, shop
 from researching import MOMENT
+from rows import each_row
 
 DAY = timedelta(days=1)
 TODAY = date(2026, 11, 23)
@@ -22,7 +21,7 @@ def snapshot(good: int, total: int) -> Snapshot:
     return Snapshot(TODAY, "coverage", good, total)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "now", "falls"),
     [
         (snapshot(100, 100), snapshot(97, 100), True),

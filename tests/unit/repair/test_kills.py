@@ -108,6 +108,7 @@ def check_kill(folder: Path, number: int, *, is_before: bool) -> None:
     assert sum(asked) in {2, 3}  # the call that was under way is made again
 
 
+@pytest.mark.slow
 def test_a_killed_answer_ends_as_if_it_was_not_killed(tmp_path: Path):
     check_kill(tmp_path, 5, is_before=True)
 

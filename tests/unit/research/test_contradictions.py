@@ -5,13 +5,14 @@ from datetime import date
 import pytest
 
 from coreloop.research.contradictions import SourcedText, contradictions
+from rows import each_row
 
 
 def kinds(one: str, other: str) -> list[str]:
     return [found.kind for found in contradictions([SourcedText(one, (1,)), SourcedText(other, (2,))])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "kind"),
     [
         ("Acme has 300 employees.", "Acme has 450 employees.", "number"),
@@ -41,7 +42,7 @@ def test_another_number_date_or_negation_about_the_same_contradicts(one: str, ot
     assert kinds(other, one) == [kind]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         pytest.param("Acme has 300 employees.", "Acme has 300 employees.", id="the same"),

@@ -1,7 +1,5 @@
 """Findings: confidence by independent origins, tags in their order."""
 
-import pytest
-
 from coreloop.research.findings import (
     CONTRADICTED,
     HIGH,
@@ -15,6 +13,7 @@ from coreloop.research.findings import (
     rated,
     tag_of,
 )
+from rows import each_row
 
 
 def evidence(*origins: str, kind: str = "web") -> list[Evidence]:
@@ -26,7 +25,7 @@ def finding(**fields: object) -> Finding:
     return Finding(**{**whole, "iteration": 1, **fields})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origins", "confidence"),
     [((), 0.0), (("a",), 0.6), (("a", "a"), 0.6), (("a", "b"), 0.8), (("a", "b", "c"), 0.95), ("abcd", 0.95)],
     ids=["none", "one", "a copy counts once", "two", "three", "more"],
@@ -35,7 +34,7 @@ def test_confidence_grows_with_independent_origins(origins: tuple[str, ...], con
     assert confidence_of(evidence(*origins)) == confidence
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "is_contradicted", "tag"),
     [
         (evidence("a", "b", "c"), True, CONTRADICTED),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.research.hypotheses import MAX_ACTIVE, Hypothesis, density, priority, ranked, with_evidence
+from rows import each_row
 
 NEW = Hypothesis(id="h1", statement="s", last_updated_iteration=1)
 
@@ -15,7 +16,7 @@ def test_evidence_for_adds_a_tenth_and_against_takes_more():
     assert with_evidence(supported, "b", "contradicts", iteration=3).confidence == 0.45
 
 
-@pytest.mark.parametrize("stance", ["supports", "contradicts", "neutral"])
+@each_row("stance", ["supports", "contradicts", "neutral"])
 def test_evidence_counts_once_whatever_its_stance(stance: str):
     known = with_evidence(NEW, "a", "supports", iteration=1)
     assert with_evidence(known, "a", stance, iteration=2) == known

@@ -116,6 +116,7 @@ def appends_of(folder: Path) -> int:
     return counted
 
 
+@pytest.mark.slow
 def test_a_killed_research_ends_as_if_it_was_not_killed(tmp_path: Path):
     """Killed before and after the plan, in and after the searches, in the reflection."""
     check_kills(tmp_path, [(3, True), (3, False), (5, True), (6, False), (9, False)])

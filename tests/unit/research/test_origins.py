@@ -7,11 +7,12 @@ import pytest
 from coreloop.research.knowledge import ReadSource
 from coreloop.research.origins import is_copy, origin_of
 from researching import source
+from rows import each_row
 
 TEXT = "The Han river is 494 kilometres long and flows through Seoul into the Yellow Sea."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("location", "origin"),
     [
         ("https://www.example.com/a", "example.com"),
@@ -51,7 +52,7 @@ EARNINGS = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "copy",
     [
         pytest.param(f"[속보] 서울 경제 — {REPORT} 무단 전재 및 재배포 금지", id="another head and foot"),
@@ -67,7 +68,7 @@ def test_an_edited_copy_is_a_copy(copy: str):
     assert is_copy(REPORT, copy)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "other"),
     [
         pytest.param(

@@ -1,7 +1,5 @@
 """Plans: the first queries, other words, other angles, and what is kept of many candidates."""
 
-import pytest
-
 from coreloop.models.contracts import PlannedQuery, PlanResponse
 from coreloop.research.knowledge import FailedQuery, Knowledge, PlanQuery
 from coreloop.research.plan import (
@@ -17,6 +15,7 @@ from coreloop.research.rewording import reword
 from coreloop.runs.limits import Limits
 from coreloop.runs.queries.duplicates import Search
 from coreloop.runs.state import State
+from rows import each_row
 
 
 def plan_of(*queries: str) -> PlanResponse:
@@ -40,7 +39,7 @@ def test_an_iteration_has_five_queries_or_what_the_limit_leaves():
     assert next_queries(State(iteration=1), knowledge) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "forms"),
     [
         (

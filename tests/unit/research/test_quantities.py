@@ -5,13 +5,14 @@ import math
 import pytest
 
 from coreloop.research.quantities import Quantity, Span, is_rounded, read_spans, spans_agree, split_quantities
+from rows import each_row
 
 
 def values(text: str) -> list[tuple[float, str]]:
     return [(amount.value, amount.unit) for amount in split_quantities(text)[0]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value", "unit"),
     [
         ("1.2 million", 1_200_000, ""),
@@ -35,12 +36,12 @@ def test_an_amount_is_read_in_every_form(text: str, value: float, unit: str):
     assert values(text) == [(pytest.approx(value), unit)]
 
 
-@pytest.mark.parametrize("text", ["세계", "version v1.2.3", "A4", "열심히", "tense"])
+@each_row("text", ["세계", "version v1.2.3", "A4", "열심히", "tense"])
 def test_words_and_versions_are_no_amounts(text: str):
     assert values(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rough", "exact", "expected"),
     [
         ("1.2 million", "1,203,481", True),
@@ -66,7 +67,7 @@ def test_a_claim_may_round_but_not_invent_digits(rough: str, exact: str, expecte
     assert is_rounded(one, other) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "low", "high"),
     [
         ("10–20 %", 10, 20),

@@ -1,11 +1,11 @@
 """Whether cited texts say what a sentence says, and what planted pages do about it."""
 
-import time
-
 import pytest
 
+from bounded import bounded
 from coreloop.research.statement import read_statement
 from coreloop.research.support import Evidence, Supported, Unsupported, check_support
+from rows import each_row
 
 PAGE = (
     "Acme Corporation was founded on March 1, 1998 in Utrecht by Ada Jansen. It employs 1,203 people and "
@@ -19,7 +19,7 @@ ARTICLE = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence",
     [
         "Acme Corporation was founded on March 1, 1998 in Utrecht by Ada Jansen.",
@@ -34,7 +34,7 @@ def test_what_the_page_says_is_supported(sentence: str):
     assert isinstance(check_support(sentence, [PAGE]), Supported)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sentence",
     [
         "한빛전자는 1998년 3월 1일 대전에서 김하늘이 설립했다.",
@@ -48,7 +48,7 @@ def test_what_the_korean_page_says_is_supported(sentence: str):
     assert isinstance(check_support(sentence, [ARTICLE]), Supported)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "missing"),
     [
         ("Acme Corporation was founded on March 2, 1998 in Utrecht by Ada Jansen.", "date"),
@@ -78,7 +78,7 @@ def test_another_date_number_name_or_negation_is_unsupported(sentence: str, miss
     assert "\n" not in found.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sentence", "page"),
     [
         ("Ann Park does not lead Zeta.", "Zeta makes lamps. Its head is Ann Park."),
@@ -97,7 +97,7 @@ def test_a_denial_needs_a_denial(sentence: str, page: str):
     assert found.missing == "negation"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "page",
     [
         pytest.param(
@@ -150,6 +150,5 @@ UNITS = ["가", "a ", "1", "1,", "1. ", "A ", "not ", "않", "1만 ", "-", "Mr. 
 @pytest.mark.parametrize("unit", UNITS)
 def test_checking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 50_000)[:50_000]
-    started = time.process_time()
-    check_support(hostile[:2_000], [hostile])
-    assert time.process_time() - started < 3
+    with bounded():
+        check_support(hostile[:2_000], [hostile])

@@ -5,9 +5,10 @@ import pytest
 from coreloop.errors import UsageError
 from coreloop.research.tiers import TIERS, Wishes, environment_wishes, run_limits
 from coreloop.runs.limits import check_limits, tighter
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tier", "totals"),
     [("simple", (2, 3, 5, 60)), ("standard", (5, 10, 15, 90)), ("deep", (12, 40, 40, 120))],
 )
@@ -23,7 +24,7 @@ def test_a_wish_holds_over_the_environment_and_the_environment_over_the_tier():
     assert (limits.max_iterations, limits.queries, limits.sources, limits.tokens) == (3, 8, 5, 9000)
 
 
-@pytest.mark.parametrize("value", ["0.5", "-1", "many", "１"])
+@each_row("value", ["0.5", "-1", "many", "１"])
 def test_a_variable_that_is_no_number_is_refused_by_name(value: str):
     with pytest.raises(UsageError, match="RESEARCH_MAX_SOURCES"):
         environment_wishes({"RESEARCH_MAX_SOURCES": value})

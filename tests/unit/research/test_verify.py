@@ -1,16 +1,15 @@
 """Verification: a sentence stays if a source that exists says so, whatever the model or a page wrote."""
 
-import time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bounded import bounded
 from coreloop.models.contracts import ReportedFinding
 from coreloop.research.knowledge import Knowledge, ReadSource
 from coreloop.research.verify import check_answer, check_findings, cited_sentences
 from coreloop.runs.state import SubQuestion
 from researching import source
+from rows import each_row
 
 TEXTS = (
     "The Han river is 494 kilometres long. It flows through Seoul.",
@@ -22,7 +21,7 @@ KNOWN = Knowledge(
 PARTS = [SubQuestion("q1", "How long is the Han river?"), SubQuestion("q2", "How many people live in Seoul?")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "sentences"),
     [
         ("The Han river is 494 kilometres long [1].", ["The Han river is 494 kilometres long. [1]"]),
@@ -66,7 +65,7 @@ def test_findings_answer_what_they_name():
     assert [one.reason for one in dropped][1] == "cites no source"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         " " * 500_000,
@@ -80,6 +79,5 @@ def test_findings_answer_what_they_name():
     ids=["spaces", "brackets", "commas", "dots", "quotes", "sentences", "lines"],
 )
 def test_an_answer_of_any_length_is_checked_in_bounded_time(text: str):
-    started = time.perf_counter()
-    check_answer(text, KNOWN)
-    assert time.perf_counter() - started < 2
+    with bounded():
+        check_answer(text, KNOWN)

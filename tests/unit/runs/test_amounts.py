@@ -1,11 +1,10 @@
 """Amounts as people read them."""
 
-import pytest
-
 from coreloop.runs.amounts import dollars
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("microusd", "text"),
     [(0, "$0.00"), (1, "$0.000001"), (4_200, "$0.004200"), (10_000, "$0.01"), (1_234_500_000, "$1,234.50")],
 )

@@ -100,6 +100,7 @@ def check_all(place: str, points: list[Point], undisturbed: State, folder: Path)
                 check(store, run_id, folder / run_id, undisturbed)
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_killed_run_ends_as_if_it_was_not_killed(place: str, undisturbed: State, tmp_path: Path):
     """Killed when it was opened; before, in and behind a call; behind an iteration; before the end."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.state import State
 from happenings import AT, after, created, histories
+from rows import each_row
 
 outlooks = st.builds(
     lambda least, today: Outlook(least=Amount(*least), today=Amount(*today)),
@@ -143,7 +143,7 @@ def finding(part: str, source: str) -> happened.FindingRecorded:
     return happened.FindingRecorded(at=AT, sub_question=part, text="t", source=source)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "later", "expected"),
     [
         ({}, [], Continue()),
@@ -191,7 +191,7 @@ def test_a_row_of_the_table(fields: dict[str, Any], later: list[Event], expected
     assert decide(fold([created(**fields), *later]), AT) == expected
 
 
-@pytest.mark.parametrize(("seconds", "expected"), [(49, Continue()), (50, stopped("deadline"))])
+@each_row(("seconds", "expected"), [(49, Continue()), (50, stopped("deadline"))])
 def test_the_deadline_keeps_time_for_the_answer(seconds: int, expected: Continue | Stop):
     limits = Limits(deadline_s=60, answer=AnswerReserve(seconds=10))
     assert decide(fold([created(limits=limits)]), after(seconds)) == expected

@@ -1,6 +1,5 @@
 """Drift is seen at the second question, third action and fifth iteration, and always asks for another way."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from coreloop.runs.drift import ROTATION, Rotation, Turn, check_drift, next_stra
 from coreloop.runs.events import Event
 from coreloop.runs.fold import fold
 from happenings import AT, created, histories
+from rows import each_row
 
 LABELS = sorted({label for row in ROTATION for label in row})
 strategies = st.lists(st.sampled_from([*LABELS, "odd"]), max_size=4, unique=True).map(tuple)
@@ -61,7 +61,7 @@ def test_the_third_same_action_must_change():
     assert rule(*[action("web", "recent")] * 3) == "same_action"
 
 
-@pytest.mark.parametrize("other", [action("arxiv", "recent"), action("web", "historical"), action("web")])
+@each_row("other", [action("arxiv", "recent"), action("web", "historical"), action("web")])
 def test_another_tool_or_strategy_is_another_action(other: Event):
     same = action("web", "recent")
     assert rule(same, same, other, same, same) is None
@@ -133,7 +133,7 @@ def test_another_strategy_is_always_another(
     assert next_strategy(strategy, ROTATION, start=start) != strategy
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("strategy", "start", "expected"),
     [
         (("academic", "English"), 0, ("web", "English")),

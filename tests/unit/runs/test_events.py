@@ -9,6 +9,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.events import VERSION, Event, decode_event, encode_event
 from coreloop.runs.fold import _APPLY
 from happenings import AT, LATER_EVENTS, created, histories
+from rows import each_row
 
 
 def is_encodable(event: Event) -> bool:
@@ -27,7 +28,7 @@ def test_every_event_has_a_fold_and_is_tried_by_the_property_tests():
     assert kinds == set(_APPLY) | {happened.Noted}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "version", "message"),
     [
         (encode_event(created()), VERSION + 1, "has an event of version 2; upgrade coreloop"),

@@ -15,6 +15,7 @@ from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import state_json
 from happenings import AT, RUN_ID, after, created, histories
+from rows import each_row
 
 KEYS = [
     "run_id", "kind", "mode", "status", "stop_reason", "question", "iteration", "metrics", "limits",
@@ -171,7 +172,7 @@ def test_a_kind_adds_its_own_keys():
     assert state_json(fold(events[:1]))["gaps"] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [[], [happened.UntilMet(at=AT)], [created(), created()]],
     ids=["nothing", "no creation", "created twice"],

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from coreloop.errors import UsageError
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.limits import AnswerReserve, Limits, check_limits
+from rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limits", "message"),
     [
         (Limits(usd=-1), "limit usd must be a number of at least 0, not -1"),
@@ -44,7 +45,7 @@ def test_without_prices_tokens_must_be_limited():
     check_limits(Limits(), is_priced=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("usd", "expected"), [(0, 0), (0.1 + 0.2, 300_000), (10, 10_000_000), (0.000_000_15, 1), (1e-30, 0)]
 )
 def test_dollars_are_rounded_up_to_millionths(usd: float, expected: int):
@@ -56,7 +57,7 @@ def test_an_amount_of_money_survives_the_way_to_json(micro: int):
     assert microusd(Amount(micro).usd) == micro
 
 
-@pytest.mark.parametrize("usd", [-0.01, float("nan"), float("inf")])
+@each_row("usd", [-0.01, float("nan"), float("inf")])
 def test_no_amount_of_money_is_refused(usd: float):
     with pytest.raises(ValueError, match="not an amount of money"):
         microusd(usd)

@@ -20,6 +20,7 @@ from coreloop.runs.reflexion import (
     RunUses,
     SuccessPattern,
 )
+from rows import each_row
 
 RUNS = st.sampled_from([f"01J{n:023}" for n in range(4)])
 TEXTS = st.text(max_size=12)
@@ -188,9 +189,7 @@ def test_of_equally_close_patterns_the_one_that_worked_more_often_comes_first():
     assert [pattern.strategy for pattern in patterns] == ["widen", "narrow"]
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"[]", b"\xff", b'{"failures": [{}]}', b"[" * 100_000, b'{"failures": 3}']
-)
+@each_row("data", [b"", b"[]", b"\xff", b'{"failures": [{}]}', b"[" * 100_000, b'{"failures": 3}'])
 def test_what_is_no_reflexion_is_refused(data: bytes):
     with pytest.raises(UsageError, match="not a saved reflexion"):
         Reflexion.from_json(data)

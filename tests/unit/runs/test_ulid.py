@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from secrets import token_bytes
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.runs.ulid import is_ulid, new_ulid
+from rows import each_row
 
 MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2999, 1, 1), timezones=st.just(UTC))
 
@@ -37,7 +37,7 @@ def test_the_example_of_the_specification():
     assert new_ulid(moment, bytes(10)) == "01ARYZ6S41" + "0" * 16
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

@@ -1,10 +1,9 @@
 """Private data of each country is masked; numbers that fail the check and everyday words stay."""
 
-import pytest
-
 from coreloop.sanitize import find, sanitize_text
 from coreloop.sanitize.detectors import eu, uk, us
 from coreloop.sanitize.detectors.detection import COUNTRIES, Detection, OwnPattern, using
+from rows import each_row
 
 MASKED = {
     "us": {
@@ -68,16 +67,14 @@ KEPT = {
 ALONE = [(country, *case) for country, cases in MASKED.items() for case in cases.values()]
 
 
-@pytest.mark.parametrize(("country", "before", "after"), ALONE, ids=[f"{c}: {b}" for c, b, _ in ALONE])
+@each_row(("country", "before", "after"), ALONE, ids=[f"{c}: {b}" for c, b, _ in ALONE])
 def test_private_data_of_a_country_is_masked(country, before: str, after: str) -> None:
     assert sanitize_text(before) == after
     with using(Detection(countries=(country,))):
         assert sanitize_text(before) == after
 
 
-@pytest.mark.parametrize(
-    ("country", "text"), [(name, text) for name, texts in KEPT.items() for text in texts]
-)
+@each_row(("country", "text"), [(name, text) for name, texts in KEPT.items() for text in texts])
 def test_a_look_alike_of_a_country_stays(country, text: str) -> None:
     with using(Detection(countries=(country,))):
         assert sanitize_text(text) == text
@@ -146,12 +143,12 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), NAMES.items())
+@each_row(("before", "after"), NAMES.items())
 def test_a_name_beside_its_word_is_masked(before: str, after: str) -> None:
     assert sanitize_text(before) == after
 
 
-@pytest.mark.parametrize("text", WORDS)
+@each_row("text", WORDS)
 def test_a_word_beside_a_word_for_a_person_stays(text: str) -> None:
     assert sanitize_text(text) == text
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coreloop.sanitize import Finding, find, sanitize_text
 from coreloop.sanitize.detectors.finance import has_luhn
 from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
+from rows import each_row
 
 # Invented values.
 ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
@@ -227,7 +228,7 @@ MASKED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), MASKED.values(), ids=MASKED)
+@each_row(("before", "after"), MASKED.values(), ids=MASKED)
 def test_private_data_is_masked(before: str, after: str):
     assert sanitize_text(before) == after
 
@@ -298,7 +299,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+@each_row("text", KEPT.values(), ids=KEPT)
 def test_look_alikes_are_unchanged(text: str):
     assert sanitize_text(text) == text
 
@@ -332,15 +333,15 @@ DISGUISES = {
 }
 
 
-@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
-@pytest.mark.parametrize("kind", PLAIN)
+@each_row("disguise", DISGUISES.values(), ids=DISGUISES)
+@each_row("kind", PLAIN)
 def test_a_disguise_hides_nothing(kind: str, disguise):
     hidden = disguise(PLAIN[kind])
     masked = sanitize_text(f"제 것은 {hidden} 입니다")
     assert masked in {f"제 것은 [{kind}-1] 입니다", f"제 것은 [{kind}-1][{kind}-2] 입니다"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind, text in PLAIN.items() if text[-3:].isdigit()])
+@each_row("kind", [kind for kind, text in PLAIN.items() if text[-3:].isdigit()])
 def test_a_space_hides_no_number(kind: str):
     number = PLAIN[kind]
     assert sanitize_text(f"제 것은 {number[:7]} {number[7:]} 입니다") == f"제 것은 [{kind}-1] 입니다"
@@ -351,8 +352,8 @@ def test_decomposed_korean_is_read():
     assert sanitize_text(text).startswith("[PERSON-1] ")
 
 
-@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
-@pytest.mark.parametrize("secret", [AWS, GITHUB, ANTHROPIC, "password=hunter2!"])
+@each_row("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@each_row("secret", [AWS, GITHUB, ANTHROPIC, "password=hunter2!"])
 def test_base64_of_a_secret_is_found(secret: str, encode):
     token = encode(secret.encode()).decode()
     assert sanitize_text(f"값은 {token}") == "값은 [SECRET-1]"
@@ -367,7 +368,7 @@ def test_a_finding_has_offsets_in_the_original():
     assert text[finding.start : finding.end] == "h\u200bong@example.com"
 
 
-@pytest.mark.parametrize("text", ["\ud800 010-1234-5678", "\\ud800 010-1234-5678"])
+@each_row("text", ["\ud800 010-1234-5678", "\\ud800 010-1234-5678"])
 def test_a_lone_surrogate_hides_nothing(text: str):
     assert sanitize_text(text) == text[:-13] + "[PHONE-1]"
 
@@ -391,7 +392,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.slow
+@each_row("piece", HOSTILE)
 def test_time_grows_linearly_with_the_length_of_a_hostile_text(piece: str):
     def seconds(size: int) -> float:
         started = process_time()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bounded import given_up
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.sanitize import chunks, folder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
@@ -67,6 +68,7 @@ def test_files_are_private(source: Path, tmp_path: Path):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").iterdir()} == {0o600}
 
 
+@pytest.mark.slow
 def test_equal_values_have_equal_numbers_across_files_and_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -225,9 +227,8 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    begun = time.monotonic()
-    _, errors = process.communicate()
-    assert time.monotonic() - begun < 3  # a chunk takes longer
+    with given_up():
+        _, errors = process.communicate()
     assert b"KeyboardInterrupt" in errors
     assert not list(tmp_path.glob(".coreloop-export-*"))
     assert not out.exists()

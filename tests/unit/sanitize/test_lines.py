@@ -16,6 +16,7 @@ from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import line, record
+from rows import each_row
 
 BROKEN = {
     "torn": (b'{"question": "hong@exam', "torn or not JSON"),
@@ -46,13 +47,13 @@ VISITORS = {
 }
 
 
-@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
-@pytest.mark.parametrize(("raw", "reason"), BROKEN.values(), ids=BROKEN)
+@each_row("visitor", VISITORS.values(), ids=VISITORS)
+@each_row(("raw", "reason"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
     assert sanitize_line(raw + b"\n", visitor()) == Rejected(reason, len(raw) + 1)
 
 
-@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
+@each_row("visitor", VISITORS.values(), ids=VISITORS)
 def test_lines_after_a_broken_line_are_sanitized(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
     mode = visitor()
@@ -70,7 +71,7 @@ VALID = {
 }
 
 
-@pytest.mark.parametrize("raw", VALID.values(), ids=VALID)
+@each_row("raw", VALID.values(), ids=VALID)
 def test_a_valid_line_is_unchanged(raw: bytes):
     result = sanitize_line(raw, Finder())
     assert isinstance(result, bytes)

@@ -29,6 +29,7 @@ from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
 from logs import call, failed, override, record, write_log
+from rows import each_row
 
 KEY = b"k" * 32
 MAIL = "hong@example.com"
@@ -79,8 +80,8 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize("mode", [masked, hashed], ids=["mask", "hash"])
+@each_row("place", PLACES.values(), ids=PLACES)
+@each_row("mode", [masked, hashed], ids=["mask", "hash"])
 def test_nothing_private_is_left_in_any_place(mode, place):
     private = place(MAIL)
     assert MAIL in json.dumps(private)
@@ -91,7 +92,7 @@ def test_nothing_private_is_left_in_any_place(mode, place):
     assert finder.counts.total() == 0
 
 
-@pytest.mark.parametrize("place", PLACES)
+@each_row("place", PLACES)
 def test_hash_keeps_no_free_text(place: str):
     result = json.dumps(hashed(PLACES[place]("들찬푸드 인수 이야기")), ensure_ascii=False)
     assert "들찬푸드" not in result
@@ -109,16 +110,14 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize(("key", "value"), NUMBERS.values(), ids=NUMBERS)
+@each_row(("key", "value"), NUMBERS.values(), ids=NUMBERS)
 def test_a_number_is_checked_in_decimal_notation(key: str, value: float):
     original = record(tool_calls=[call("show", {key: value})])
     for mode in (masked, hashed):
         assert isinstance(mode(original)["tool_calls"][0]["args"].popitem()[1], str)
 
 
-@pytest.mark.parametrize(
-    "value", [300870903000000, 258935494000, 1234567890, 0.1234567890123, -4111111111111111]
-)
+@each_row("value", [300870903000000, 258935494000, 1234567890, 0.1234567890123, -4111111111111111])
 def test_a_figure_stays(value: float):
     original = record(tool_calls=[call("show", {"revenue": value})])
     assert masked(original)["tool_calls"][0]["args"] == {"revenue": value}
@@ -243,7 +242,7 @@ def test_the_category_that_mining_derives_from_a_question_is_kept():
     )
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each_row("name", ERRORS)
 def test_an_error_keeps_its_class_and_its_cause(name: str):
     text = hashed(record(error=f"{ERRORS[name]}: the 홍길동 of {MAIL}"))["error"]
     assert error_class(text) == name
@@ -347,7 +346,7 @@ def test_known_words_in_the_sources_of_arguments_are_kept() -> None:
     assert MAIL not in json.dumps(masked_call)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "is_kept"),
     [
         ("7fecc9e" + "0" * 33, True),
@@ -364,11 +363,9 @@ def test_only_valid_tool_versions_are_kept(version: str, is_kept: bool) -> None:
 RESIDENT = 9001011234568
 
 
-@pytest.mark.parametrize(
-    "value", [RESIDENT, float(RESIDENT), str(RESIDENT), "900101-1234568", 1001013234568, 1501013234564]
-)
-@pytest.mark.parametrize("key", ["created_at", "ts", "timestamp", "updatedAt"])
-@pytest.mark.parametrize("keep_times", [False, True])
+@each_row("value", [RESIDENT, float(RESIDENT), str(RESIDENT), "900101-1234568", 1001013234568, 1501013234564])
+@each_row("key", ["created_at", "ts", "timestamp", "updatedAt"])
+@each_row("keep_times", [False, True])
 def test_a_resident_number_in_the_place_of_a_time_is_found(key: str, value: Any, keep_times: bool):
     for original in (record(extra={key: value}), {**record(), key: value}):
         for mode in (masked, hashed):
@@ -376,7 +373,7 @@ def test_a_resident_number_in_the_place_of_a_time_is_found(key: str, value: Any,
             assert str(value)[:6] not in result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "hour"),
     [
         (1745573400, 1745571600),
@@ -407,8 +404,8 @@ PRIVATE_KEYS = {
 }
 
 
-@pytest.mark.parametrize("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
-@pytest.mark.parametrize("figure", [300870903000000, 1234567890, 23456789.5])
+@each_row("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@each_row("figure", [300870903000000, 1234567890, 23456789.5])
 def test_a_figure_survives_a_private_key_beside_it(private: str, figure: float):
     original = record(extra={private: figure}, other=[{"name": private, "value": figure}])
     result = masked(original)
@@ -417,8 +414,8 @@ def test_a_figure_survives_a_private_key_beside_it(private: str, figure: float):
     assert private not in json.dumps(result, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
-@pytest.mark.parametrize("value", [4111111111111111, RESIDENT, "4111 1111 1111 1111", "900101-1234568"])
+@each_row("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@each_row("value", [4111111111111111, RESIDENT, "4111 1111 1111 1111", "900101-1234568"])
 def test_a_private_key_beside_it_hides_no_private_number(private: str, value: Any):
     for original in (
         record(extra={private: value}),

@@ -8,6 +8,7 @@ import pytest
 from coreloop.errors import WorkspaceError
 from coreloop.sanitize import find, sanitize_text
 from coreloop.sanitize.names import Names, read_names
+from rows import each_row
 
 NAMES = Names(
     [
@@ -61,12 +62,12 @@ UNCHANGED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), MASKED.values(), ids=MASKED)
+@each_row(("before", "after"), MASKED.values(), ids=MASKED)
 def test_a_company_is_masked(before: str, after: str):
     assert sanitize_text(before, names=NAMES) == after
 
 
-@pytest.mark.parametrize("text", UNCHANGED.values(), ids=UNCHANGED)
+@each_row("text", UNCHANGED.values(), ids=UNCHANGED)
 def test_other_words_stay(text: str):
     assert sanitize_text(text, names=NAMES) == text
 
@@ -117,7 +118,7 @@ def test_every_listed_company_is_found_with_its_code(shared_data: Path):
 WORDS = Names([("004170", "신세계", []), ("001680", "대상", []), ("000001", "바른유통", [])])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after"),
     [
         ("신세계 주가", "[COMPANY-1] 주가"),

@@ -19,6 +19,7 @@ from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
 from logs import call, record, write_log
+from rows import each_row
 
 KNOWN = KnownWords(
     tools={"analysis": ("company", "axis", "years", "phone", "birth_year", "point")},
@@ -153,13 +154,13 @@ def test_a_short_number_under_an_identifying_key_is_replaced(key: str, number: f
         assert all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 
-@pytest.mark.parametrize("number", [0, 5, -5, 0.25, 12.5, 2026, 999_999])
+@each_row("number", [0, 5, -5, 0.25, 12.5, 2026, 999_999])
 def test_a_short_number_under_a_known_argument_is_kept(number: float) -> None:
     for args in ({"years": number}, {"years": [number, number]}):
         assert hashed(record(tool_calls=[call("analysis", args)]))["tool_calls"][0]["args"] == args
 
 
-@pytest.mark.parametrize("place", ["unknown", "nested", "judgment", "call"])
+@each_row("place", ["unknown", "nested", "judgment", "call"])
 def test_a_short_number_under_an_unknown_key_is_replaced(place: str) -> None:
     original = {
         "unknown": record(seat=5),
@@ -186,9 +187,7 @@ def test_figures_are_whole_and_have_at_most_seven_digits() -> None:
     assert math.isclose(hashed(record(chunk_len=17.0))["chunk_len"], 17)
 
 
-@pytest.mark.parametrize(
-    ("label", "is_kept"), [("FIN-profitability-KR", True), ("UNSPECIFIED", True), ("KIM-minsu", False)]
-)
+@each_row(("label", "is_kept"), [("FIN-profitability-KR", True), ("UNSPECIFIED", True), ("KIM-minsu", False)])
 def test_only_declared_categories_are_kept(label: str, is_kept: bool) -> None:
     assert (hashed(record(question="", category_hash=label))["category_hash"] == label) is is_kept
 
@@ -202,12 +201,12 @@ gpt-oss-120b openai/gpt-5 grok-4 phi-4 command-r-plus llama3.1:8b exaone-3.5-7.8
 """
 
 
-@pytest.mark.parametrize("model", MODELS.split())
+@each_row("model", MODELS.split())
 def test_known_models_are_kept(model: str) -> None:
     assert is_model(model)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "model",
     [
         "m",
@@ -223,7 +222,7 @@ def test_other_models_are_not_kept(model: str) -> None:
     assert not is_model(model)
 
 
-@pytest.mark.parametrize("version", ["for-kim", "kim.minsu", "10.20.30.40", "010.1234.5678", "1012345678"])
+@each_row("version", ["for-kim", "kim.minsu", "10.20.30.40", "010.1234.5678", "1012345678"])
 def test_a_version_holds_no_word_and_no_long_number(version: str) -> None:
     assert not is_version(version)
 

@@ -22,11 +22,13 @@ from benchmarks.planted.look_alikes import LOOK_ALIKES  # noqa: E402
 from benchmarks.planted.records import disguised  # noqa: E402
 from benchmarks.planted.score import Secrets, fold, needed, strings  # noqa: E402
 
+from rows import each_row  # noqa: E402
+
 CARD = Value("4111-1111-1234-5678")
 MAIL = Value("minjun.kim@naver.com", ("minjun.kim",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         pytest.param(CARD, "card 4111-1111-1234-5678!", id="as it is"),
@@ -50,7 +52,7 @@ def test_what_can_be_read_is_missed(value: Value, text: str) -> None:
     assert Secrets(value).are_in(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         pytest.param(CARD, "[CARD-41111111]", id="a label's number"),
@@ -70,9 +72,7 @@ def test_rest_of_a_disguised_form_is_missed() -> None:
     assert not Secrets(value).are_in("AxLTEyMzQ1N")
 
 
-@pytest.mark.parametrize(
-    ("length", "run"), [(1, 1), (5, 5), (6, 5), (11, 5), (13, 6), (16, 7), (30, 12), (100, 12)]
-)
+@each_row(("length", "run"), [(1, 1), (5, 5), (6, 5), (11, 5), (13, 6), (16, 7), (30, 12), (100, 12)])
 def test_two_fifths_of_a_secret_are_a_leak(length: int, run: int) -> None:
     assert needed(length) == run
 
@@ -111,7 +111,7 @@ def test_every_disguise_is_used_and_explained() -> None:
     assert used == {name for group in GROUPS.values() for name in group}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each_row("kind", KINDS, ids=lambda kind: kind.name)
 def test_disguised_values_are_not_written_as_they_are(kind: Kind) -> None:
     chance = Random(4)
     for _ in range(5):
@@ -153,12 +153,12 @@ def test_hash_is_scored_with_two_keys_and_mask_reports_look_alikes() -> None:
     assert exported([sample], "mask")[0]["question"] == "안녕하세요 [EMAIL-1]"
 
 
-@pytest.mark.parametrize("name", heuristics.HEURISTICS)
+@each_row("name", heuristics.HEURISTICS)
 def test_heuristics_of_the_ablation_exist(name: str) -> None:
     assert name in heuristics.existing()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "total", "shown"),
     [(0, 0, "–"), (0, 60, "0"), (60, 60, "100 %"), (1, 60, "1.7 %"), (30, 60, "50 %"), (1, 5000, "<0.1 %")],
 )

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from random import Random
 
-import pytest
-
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
 
@@ -18,6 +16,8 @@ from benchmarks.planted_again import checks, make_samples  # noqa: E402
 from benchmarks.planted_again.disguise import GROUPS  # noqa: E402
 from benchmarks.planted_again.kinds import KINDS, LOOK_ALIKES  # noqa: E402
 from benchmarks.planted_again.samples import forms_of  # noqa: E402
+
+from rows import each_row  # noqa: E402
 
 
 def test_each_kind_of_the_page_is_planted_plain_and_in_each_of_its_disguises() -> None:
@@ -50,7 +50,7 @@ def test_planted_values_are_readable_and_look_alikes_are_in_place() -> None:
     assert {like.like for sample in samples for like in sample.harmless} == set(LOOK_ALIKES)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("made", "published"),
     [
         (checks.luhn("7992739871"), "3"),

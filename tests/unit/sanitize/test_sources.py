@@ -10,6 +10,7 @@ from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.sources import ShownNames, find_sources
 from logs import record, write_log
+from rows import each_row
 
 MAIL = "hong@example.com"
 
@@ -60,7 +61,7 @@ def test_a_folder_without_records_is_an_error(tmp_path: Path, others: list[str],
         find_sources(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "shown"),
     [
         ("2026-04-25.jsonl", "2026-04-25.jsonl"),

@@ -2,11 +2,10 @@
 
 import re
 
-import pytest
-
 from coreloop.sanitize import sanitize_text
 from coreloop.sanitize.detectors.tokens import TOKENS
 from coreloop.sanitize.values import find_in_value
+from rows import each_row
 
 HEX = "4f1c9a7be20d83f65c0b19e7a4d2f836"
 NEAR_MISSES = {
@@ -72,7 +71,7 @@ def test_every_row_has_a_near_miss() -> None:
     assert [token.name for token in TOKENS] == list(NEAR_MISSES)
 
 
-@pytest.mark.parametrize("token", TOKENS, ids=lambda token: token.name)
+@each_row("token", TOKENS, ids=lambda token: token.name)
 def test_a_row_finds_its_example(token) -> None:
     text = token.sample
     match = re.search(token.pattern, text)
@@ -84,7 +83,7 @@ def test_a_row_finds_its_example(token) -> None:
         assert "[SECRET-1]" in masked
 
 
-@pytest.mark.parametrize("token", TOKENS, ids=lambda token: token.name)
+@each_row("token", TOKENS, ids=lambda token: token.name)
 def test_a_row_says_where_its_form_is_known_from(token) -> None:
     assert token.source == "observed" or token.source.startswith("https://")
 
@@ -105,34 +104,32 @@ OTHER_FORMS = (
 )
 
 
-@pytest.mark.parametrize("form", OTHER_FORMS)
+@each_row("form", OTHER_FORMS)
 def test_the_other_forms_of_a_row_are_masked(form: str) -> None:
     assert sanitize_text(f"use {form.replace(' ', '')} now") == "use [SECRET-1] now"
 
 
-@pytest.mark.parametrize("token", TOKENS, ids=lambda token: token.name)
+@each_row("token", TOKENS, ids=lambda token: token.name)
 def test_a_near_miss_stays(token) -> None:
     text = NEAR_MISSES[token.name].replace(" ", "").replace("␣", " ")
     assert sanitize_text(text) == text
 
 
-@pytest.mark.parametrize("value", ["xxxxhunter2", "***hunter2", "redacted-hunter2", "XXXX9hunter"])
+@each_row("value", ["xxxxhunter2", "***hunter2", "redacted-hunter2", "XXXX9hunter"])
 def test_a_password_that_begins_like_a_placeholder_is_masked(value: str) -> None:
     assert sanitize_text(f"password={value}") == "password=[SECRET-1]"
 
 
-@pytest.mark.parametrize(
-    "value", ["xxxx", "xxxxxxxx", "***", "********", "[redacted]", "REDACTED", "<password>"]
-)
+@each_row("value", ["xxxx", "xxxxxxxx", "***", "********", "[redacted]", "REDACTED", "<password>"])
 def test_a_placeholder_stays(value: str) -> None:
     assert sanitize_text(f"password={value} ok") == f"password={value} ok"
 
 
-@pytest.mark.parametrize("text", [f"sk-{HEX}", f"key-{HEX}"])
+@each_row("text", [f"sk-{HEX}", f"key-{HEX}"])
 def test_a_key_of_hexadecimal_digits_is_not_taken_for_a_hash(text: str) -> None:
     assert [hit.kind for hit in find_in_value(text, "value")] == ["SECRET"]
 
 
-@pytest.mark.parametrize("text", [f"crtfc_key '{HEX}4f1c9a7b'", f'API 키는 "{HEX}"', f"the token is {HEX}"])
+@each_row("text", [f"crtfc_key '{HEX}4f1c9a7b'", f'API 키는 "{HEX}"', f"the token is {HEX}"])
 def test_a_long_value_beside_a_word_for_a_credential_needs_no_equals_sign(text: str) -> None:
     assert HEX not in sanitize_text(text)

@@ -1,9 +1,8 @@
 """Values in separators, blanks, letters and encodings other than their usual ones are found whole."""
 
-import pytest
-
 from coreloop.sanitize import sanitize_text
 from coreloop.sanitize.names import Names
+from rows import each_row
 
 FOUND = {
     "192 . 37 . 113 . 90": "[IP-1]",
@@ -41,12 +40,12 @@ KEPT = (
 )
 
 
-@pytest.mark.parametrize("text", FOUND)
+@each_row("text", FOUND)
 def test_value_is_found_whole(text: str) -> None:
     assert sanitize_text(text) == FOUND[text]
 
 
-@pytest.mark.parametrize("text", KEPT)
+@each_row("text", KEPT)
 def test_similar_text_stays(text: str) -> None:
     masked = sanitize_text(text)
     assert masked == text or masked == text.replace("Anna", "[PERSON-1]")

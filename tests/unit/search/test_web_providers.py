@@ -1,7 +1,6 @@
 """What is sent to search services and read from their answers, in the shapes that they document."""
 
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -10,12 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from bounded import given_up
 from coreloop.search.arxiv import ArxivProvider
 from coreloop.search.exchange import retry_time
 from coreloop.search.provider import Blocked, Empty, Failed, Found, Provider, SearchLimits
 from coreloop.search.searxng import SearxngProvider
 from coreloop.search.tavily import TavilyProvider
 from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
+from rows import each_row
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TAVILY = {
@@ -138,13 +139,12 @@ def test_arxiv_is_asked_every_three_seconds(server: FaultServer) -> None:
     assert provider.search("c", SearchLimits(timeout_s=1)) == busy
 
 
+@pytest.mark.slow
 def test_a_search_of_arxiv_waits_no_longer_for_its_turn_than_it_may_take(server: FaultServer) -> None:
     server.paths["/"] = hangs
     provider = ArxivProvider(url=f"{server.url}/", now=lambda: NOON)
-    begun = time.monotonic()
-    with ThreadPoolExecutor(3) as threads:
+    with given_up(), ThreadPoolExecutor(3) as threads:
         answers = list(threads.map(provider.search, "abc", [SearchLimits(timeout_s=0.3)] * 3))
-    assert time.monotonic() - begun < 2
     assert sum(isinstance(answer, Failed) for answer in answers) == 1
     assert sum(isinstance(answer, Blocked) for answer in answers) == 2
     assert len(server.requests) == 1
@@ -164,7 +164,7 @@ def test_an_answer_of_arxiv_without_entries(content: str, answer: object, server
     assert ArxivProvider(url=f"{server.url}/").search("a", SearchLimits()) == answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "seconds"),
     [
         ("7", 7),
@@ -180,7 +180,7 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
     assert (until - NOON).total_seconds() == seconds
 
 
-@pytest.mark.parametrize("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
+@each_row("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
 def test_another_retry_after_is_none(value: str | None) -> None:
     assert retry_time(value, NOON) is None
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from coreloop.mine.decode import Skipped, decode_line
 from promoting import ID, LINES, candidate, suggested, write_candidates
@@ -58,6 +59,7 @@ def test_verify_replays_a_candidate_here_and_leaves_no_record(
     assert not [run for run in replays if run["run_id"].encode() in b"".join(records(service))]
 
 
+@pytest.mark.slow
 def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Path):
     with served(tmp_path) as service, service.client() as client:
         rejected = ask(client, LATER)

@@ -7,6 +7,7 @@ import pytest
 
 from coreloop.errors import UsageError
 from coreloop.service.keys import find_key, new_key, read_keys
+from rows import each_row
 from serving import asked, served, until
 
 DIGEST = sha256(b"secret").hexdigest()
@@ -22,7 +23,7 @@ def test_a_new_key_is_found_by_itself_alone():
     assert find_key(keys, secret[:-1]) is find_key(keys, "") is find_key(keys, "\ud800") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["secret", f"a:read:{DIGEST[:-1]}", f"a:admin:{DIGEST}", f"a b:read:{DIGEST}", f"a:read:{DIGEST} " * 2],
 )

@@ -33,6 +33,7 @@ def check_journal(folder: Path, run_id: str, *, processes: int) -> None:
     assert len({event.owner for event in events if isinstance(event, Opened)}) == processes
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_runs_at_a_step_and_the_next_process_goes_on(tmp_path: Path):
     with held_search() as search:
         with served(tmp_path, settings=search.settings) as service, service.client() as client:
@@ -59,6 +60,7 @@ def test_sigterm_leaves_runs_at_a_step_and_the_next_process_goes_on(tmp_path: Pa
                 check_journal(tmp_path, run, processes=2)
 
 
+@pytest.mark.slow
 def test_sigterm_under_load_fails_no_request_but_with_503(tmp_path: Path):
     with served(tmp_path) as service, service.client() as client:
         results: list[int] = []
@@ -104,6 +106,7 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
         assert (over.status_code, over.json()["error"]["type"]) == (409, "ended")
 
 
+@pytest.mark.slow
 def test_a_closed_connection_ends_the_run_only_if_it_asked_for_that(tmp_path: Path):
     with held_search() as search, served(tmp_path, settings=search.settings) as service:
         statuses = {}

@@ -1,7 +1,6 @@
 """What a service refuses: each with a fitting status, an ErrorResponse and one sentence."""
 
 import socket
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -84,6 +83,7 @@ def test_pages_of_other_sites_cannot_call(client: httpx2.Client):
     assert "access-control-allow-origin" not in own.headers
 
 
+@pytest.mark.slow
 def test_a_named_origin_and_a_named_host_may_call(tmp_path: Path):
     settings = "service: {hosts: [coreloop.example], origins: ['https://tools.example']}\n"
     with served(tmp_path, settings=settings) as service, service.client() as client:
@@ -142,6 +142,7 @@ def test_a_socket_that_closes_its_half_is_let_go(service: Served, client: httpx2
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.slow
 def test_more_connections_than_files_are_closed_quietly(tmp_path: Path):
     resource = pytest.importorskip("resource", reason="needs limits of processes")
     with served(tmp_path) as service, service.client() as client, ExitStack() as connections:
@@ -165,13 +166,11 @@ def _is_healthy(client: httpx2.Client) -> bool:
 
 @pytest.mark.slow
 def test_a_client_that_dribbles_its_head_or_body_is_given_up(service: Served):
-    started = time.monotonic()
     head = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     assert exchange(service, head, wait_s=30) == b""
     assert b" 408 " in exchange(
         service, head + b'Connection: close\r\nContent-Length: 99\r\n\r\n{"', wait_s=30
     )
-    assert 15 < time.monotonic() - started < 30
 
 
 def test_a_refusal_is_one_line_of_the_log(client: httpx2.Client, service: Served):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from coreloop.service.spans import collector_in
+from rows import each_row
 from serving import asked, served, until
 
 
@@ -42,6 +43,7 @@ def facts_of(span: dict[str, Any]) -> dict[str, Any]:
     return {one["key"]: next(iter(one["value"].values())) for one in span["attributes"]}
 
 
+@pytest.mark.slow
 def test_a_run_is_a_span_with_its_steps_and_no_text_of_users(tmp_path: Path):
     with collector() as (url, received):
         environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"{url}/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}
@@ -63,6 +65,7 @@ def test_a_run_is_a_span_with_its_steps_and_no_text_of_users(tmp_path: Path):
     assert "Han" not in json.dumps(sent)
 
 
+@pytest.mark.slow
 def test_a_collector_that_fails_is_one_line_and_disturbs_nothing(tmp_path: Path):
     with (
         collector(503) as (url, _),
@@ -75,6 +78,6 @@ def test_a_collector_that_fails_is_one_line_and_disturbs_nothing(tmp_path: Path)
         assert service.end() == 0
 
 
-@pytest.mark.parametrize("environ", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": " "}])
+@each_row("environ", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": " "}])
 def test_without_a_collector_nothing_is_sent(environ: dict[str, str]):
     assert collector_in(environ) is None

@@ -49,6 +49,7 @@ def test_postgres_counts_as_well(tmp_path: Path, database: str):
         assert Claims(tables).run_of("ci", "key", b"asked", now=NOW)
 
 
+@pytest.mark.slow
 def test_a_spent_limit_refuses_new_runs_and_lets_callers_read(tmp_path: Path):
     settings = "service: {usd_per_key_per_day: 0}\n"
     with served(tmp_path, settings=settings) as service, service.client() as client:

@@ -14,6 +14,7 @@ from coreloop.status.facts import Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import OpenPromotion, Promotions
 from coreloop.status.stability import Flaw, Stability, StabilityGate
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -102,7 +103,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize("status", SILENT)
+@each_row("status", SILENT)
 def test_no_alarm(status: Status) -> None:
     assert find_alarms(status) == ()
 
@@ -168,7 +169,7 @@ ALARMS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "kind", "text"), ALARMS)
+@each_row(("status", "kind", "text"), ALARMS)
 def test_an_alarm_is_raised_alone_and_says_what_to_do(status: Status, kind: str, text: str) -> None:
     (alarm,) = find_alarms(status)
     assert alarm.kind == kind
@@ -177,14 +178,14 @@ def test_an_alarm_is_raised_alone_and_says_what_to_do(status: Status, kind: str,
     assert max(len(alarm.text), len(alarm.todo)) <= 120
 
 
-@pytest.mark.parametrize(("status", "kind", "text"), ALARMS)
+@each_row(("status", "kind", "text"), ALARMS)
 def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: str) -> None:
     (alarm,) = find_alarms(status)
     head = re.sub(r"\d+", "N", alarm.text.partition(":")[0])
     assert f"\n| {head} | `{kind}` |" in PAGE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("n_patterns", "sieved", "todo"),
     [
         (24, FELL, "refused by the gates min_repeat 20, min_success_rate 4; see docs/how-to/operate.md"),

@@ -7,6 +7,7 @@ import pytest
 from coreloop.judgments import Judgment, Judgments, Verdict
 from coreloop.status.facts import Standing, count_standing
 from coreloop.verdicts.judge import Proposed
+from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -29,7 +30,7 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prefix", "known", "judgments", "expected"),
     [
         pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),

@@ -10,6 +10,7 @@ from coreloop.history.repository import Replaced, Repository
 from coreloop.status.stability import Stability, read_stability, weigh_merge
 from merging import How, inserted, land, message, open_promotion, promote, revert
 from promoting import FILE, SOURCE, Project
+from rows import each_row
 
 NOW = datetime.now(UTC)
 MERGE_METHODS: list[How] = ["fast-forward", "merge", "squash"]
@@ -176,7 +177,7 @@ def weighed(after: bytes, *, target: str = f"{FILE}::analysis", before: bytes = 
     return weigh_merge(merge, Replaced(FILE, before, after), is_only_change=True).reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("after", "target", "reason"),
     [
         pytest.param(GOOD, f"{FILE}::analysis", None, id="as coreloop does it"),
@@ -194,7 +195,7 @@ SOURCED = b"- company: from search().hits[].name"
 LISTED = SOURCE.replace(b"company.\n", b"company.\n\n    - First: show\n    " + SOURCED + b"\n", 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "clean"),
     [
         (b"- company: from find().rows[].code", True),

@@ -4,7 +4,6 @@ import json
 import stat
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bounded import bounded
 from coreloop.encoding import MAX_LINE_BYTES
 from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import RecordLine, read_lines
@@ -186,6 +186,7 @@ def _start(folder: Path, n_requests: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_concurrent_imports_add_each_request_once(tmp_path: Path) -> None:
     both = [_start(tmp_path, 2000), _start(tmp_path, 2000)]
     assert [process.communicate()[0] and process.returncode for process in both] == [0, 0]
@@ -230,11 +231,11 @@ def test_values_that_no_record_can_hold_are_counted(tmp_path: Path) -> None:
     assert (report.added, report.dropped) == (1, {"unserialisable": 1})
 
 
+@pytest.mark.slow
 def test_looking_ids_up_is_quick(tmp_path: Path) -> None:
     line = json.dumps({"request_id": "imp-{:016x}", "question": "q" * 1000})
     with (tmp_path / "2026-04-25.jsonl").open("w") as file:
         file.writelines(line.replace("{:016x}", f"{number:016x}") + "\n" for number in range(20_000))
-    begun = time.process_time()
-    land([], tmp_path, Settings())
-    assert time.process_time() - begun < 2
+    with bounded():
+        land([], tmp_path, Settings())
     assert (tmp_path / "2026-04-25.jsonl").stat().st_size > 20_000_000

@@ -266,6 +266,7 @@ with store_at(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.slow
 def test_reports_of_several_processes_are_counted_once_each(tmp_path: Path):
     place = str(tmp_path / "runs.db")
     with store_at(place) as store:
@@ -291,6 +292,7 @@ SENT = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "side", "iteration", "status"),
     [

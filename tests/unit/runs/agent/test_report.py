@@ -11,6 +11,7 @@ from coreloop.runs.agent.report import MAX_BYTES, read_report, report_events
 from coreloop.runs.fold import fold
 from coreloop.runs.state import State
 from happenings import AT, created
+from rows import each_row
 
 
 def state() -> State:
@@ -25,7 +26,7 @@ def finding(**fields: Any) -> dict[str, Any]:
     return {"text": "up", "sources": ["dart:1"], **fields}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("report", "message"),
     [
         pytest.param("{", "$: not JSON (", id="not JSON"),
@@ -94,7 +95,7 @@ def test_a_wrong_field_is_named_in_a_line(report: str | bytes, message: str):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("report", "message"),
     [
         pytest.param(
@@ -140,7 +141,7 @@ def test_a_finding_answers_by_id_or_text_also_what_the_same_report_asks():
     assert [part.is_answered for part in after.sub_questions] == [True, False, True]
 
 
-@pytest.mark.parametrize("sources", [[], [""], [" \t"]])
+@each_row("sources", [[], [""], [" \t"]])
 def test_a_finding_without_a_source_answers_nothing(sources: list[str]):
     made = events({"findings": [finding(answers="q1", sources=sources)]})
     after = fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?")), *made])
@@ -172,7 +173,7 @@ def test_an_action_that_an_iteration_repeats_counts_once():
     assert [event.tool for event in made if isinstance(event, happened.ActionTaken)] == ["web", "read"]
 
 
-@pytest.mark.parametrize("data", [b"{}", b'{"iteration": 1}', b'{"findings": [], "usage": {}}'])
+@each_row("data", [b"{}", b'{"iteration": 1}', b'{"findings": [], "usage": {}}'])
 def test_an_empty_report_is_no_progress(data: bytes):
     with pytest.raises(UsageError, match=r"^\$: the report is empty; say what was done or found"):
         read_report(data)

@@ -21,6 +21,7 @@ from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
 from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import session_folder
 from driving import begin, go_on, is_alive, state_at
+from rows import each_row, slow_after
 
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "drive.md"
 WORK = "echo $CORELOOP_ITERATION >> tasks"
@@ -167,7 +168,7 @@ def test_every_row_of_the_table_is_shown_here():
     assert rows().keys() == LIARS.keys() | ELSEWHERE.keys() | {UNMETERED}
 
 
-@pytest.mark.parametrize("name", LIARS)
+@pytest.mark.parametrize("name", slow_after(2, LIARS))
 def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
     liar = LIARS[name]
     run_id = begin(tmp_path, liar.script, **liar.options)
@@ -191,6 +192,7 @@ def test_a_run_that_nothing_limits_is_refused(tmp_path: Path):
         begin(tmp_path, WORK)
 
 
+@pytest.mark.slow
 def test_100_mb_neither_fill_the_disk_nor_the_screen(tmp_path: Path):
     lines: list[str] = []
     flood = (
@@ -215,6 +217,7 @@ def test_what_a_command_leaves_behind_has_ended(tmp_path: Path):
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
+@pytest.mark.slow
 def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path):
     script = "trap '' TERM; echo $$ > pid; while :; do sleep 1; done"
     run_id = begin(tmp_path, script, max_iterations=1, max_failures=1, iteration_timeout=0.3)
@@ -224,6 +227,7 @@ def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path):
     assert not is_alive((tmp_path / "pid").read_text().strip())
 
 
+@pytest.mark.slow
 def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
     lines: list[str] = []
     run_id = begin(tmp_path, WORK, max_iterations=1, iteration_timeout=0.3, until="sleep 600")
@@ -342,6 +346,7 @@ def test_a_limit_of_claude_waits_and_is_no_failure(tmp_path: Path):
     assert "rate limit: again in 0.05 s" in lines
 
 
+@pytest.mark.slow
 def test_a_rate_limit_without_end_reaches_the_deadline(tmp_path: Path):
     state = go_on(tmp_path, begin(tmp_path, "exit 75", deadline=0.5))
     assert (state.stop_reason, state.iteration, state.error_log) == ("deadline", 0, [])
@@ -364,6 +369,7 @@ def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
     assert any(line.endswith(" · stops: stopped_by_user") for line in lines)
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_c_ends_now(tmp_path: Path):
     # until the first was counted, the second would be the same signal
     script = f"{WORK}; kill -INT $DRIVER; sleep 0.5; kill -INT $DRIVER; sleep 600"
@@ -413,7 +419,7 @@ def test_the_plan_is_in_the_state(tmp_path: Path):
     assert shown["driver"]["until"] == "false"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "asked_s", "seconds"),
     [(1, None, 60), (2, None, 120), (99, None, 3600), (1, 30, 30), (9, 0, 256)],
 )

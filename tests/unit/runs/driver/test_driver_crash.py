@@ -83,6 +83,7 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> list[str]:
     return path.read_text().split()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_no_orphan_of_a_killed_driver_goes_on(signal_number: signal.Signals, tmp_path: Path):

@@ -12,6 +12,7 @@ from coreloop.runs.driver.attempt import Attempt
 from coreloop.runs.driver.process import Finished
 from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
 from happenings import AT
+from rows import each_row
 
 RESULT = {
     "type": "result",
@@ -67,7 +68,7 @@ def test_lines_of_our_own_add_up():
     assert reports.cost == Amount(1_020_000, 12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         pytest.param({"tokens": 5, "event": "my own log"}, id="other keys"),
@@ -121,7 +122,7 @@ def rejected(at: float) -> dict[str, Any]:
     return {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
 
 
-@pytest.mark.parametrize(("resets_in_s", "wait_s"), [(-5, None), (30, 30), (1e9, MOST_WAIT_S)])
+@each_row(("resets_in_s", "wait_s"), [(-5, None), (30, 30), (1e9, MOST_WAIT_S)])
 def test_a_limit_of_claude_is_waited_for_seven_days_at_most(resets_in_s: float, wait_s: float | None):
     limited = Attempt(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s))
     assert limited.retry_after_s(AT) == wait_s

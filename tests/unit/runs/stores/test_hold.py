@@ -39,6 +39,7 @@ def test_a_file_that_its_holder_removed_before_it_was_locked_holds_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_one_thread_at_a_time_holds_a_file(tmp_path: Path):
     inside = threading.Semaphore(1)
 

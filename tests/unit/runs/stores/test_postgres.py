@@ -11,10 +11,11 @@ from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.runs.stores.postgres import postgres_store
 from coreloop.runs.stores.store import open_store
+from rows import each_row
 from running import new_run, python
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "line"),
     [
         (

@@ -2,10 +2,9 @@
 
 import json
 
-import pytest
-
 from coreloop.search.extract.declared import extract_schema
 from coreloop.search.extract.document import Document, Unreadable
+from rows import each_row
 
 JSON_SCHEMA = """{
   "type": "object",
@@ -83,7 +82,7 @@ def test_sql_is_read():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -110,7 +109,7 @@ def test_aliases_of_yaml_are_walked_once():
     assert len(document.entries) < 100
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         json.dumps({"properties": {f"f{n}": {"type": "string"} for n in range(50_000)}}),

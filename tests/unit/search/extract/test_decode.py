@@ -1,16 +1,16 @@
 import codecs
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.search.extract.decode import BINARY, UNKNOWN_ENCODING, clean_text, decode_text
+from rows import each_row
 
 KOREAN = "반도체 시장은 회복한다"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         KOREAN.encode(),

@@ -4,6 +4,7 @@ import pytest
 
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.html import extract_html
+from rows import each_row
 
 PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
 <style>p { color: red }</style><script>var hidden = "1 < 2";</script></head>
@@ -59,7 +60,8 @@ def seconds(page: str) -> float:
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.slow
+@each_row("page", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_take_linear_time(page: str):
     quarter = seconds(page[: len(page) // 4])
     assert seconds(page) < 8 * quarter + 1  # quadratic time would be 16 times as long

@@ -1,10 +1,8 @@
-import time
-
-import pytest
-
+from bounded import bounded
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.markdown import extract_markdown
 from coreloop.search.extract.passages import split_passages
+from rows import each_row
 
 
 def read(text: str) -> Document:
@@ -63,8 +61,7 @@ def test_comments_are_no_text_and_offsets_stay():
     assert document.text.count("\n") == text.count("\n")
 
 
-@pytest.mark.parametrize("unit", ["<!--", "<!-- -->", "-->", "`", "```\n", "~~~\n<!--"])
+@each_row("unit", ["<!--", "<!-- -->", "-->", "`", "```\n", "~~~\n<!--"])
 def test_reading_comments_is_linear_on_hostile_files(unit: str):
-    started = time.process_time()
-    read((unit * 200_000)[:200_000] + "-->")
-    assert time.process_time() - started < 3
+    with bounded():
+        read((unit * 200_000)[:200_000] + "-->")

@@ -1,7 +1,6 @@
-import pytest
-
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.python import extract_python
+from rows import each_row
 
 SOURCE = '''"""What the module holds."""
 
@@ -49,7 +48,7 @@ def test_every_symbol_has_its_signature_and_docstring():
     assert [part.line for part in document.sections] == [1, 7, 14, 17, 19, 24]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["print 'Python 2'", "(" * 100_000, "-" * 200_000 + "1", "x" + ".y" * 100_000, "[" * 80 + "]" * 80],
     ids=["old", "parentheses", "signs", "attributes", "lists"],

@@ -1,9 +1,8 @@
 """Symbols of Python files: signatures, and what docstrings say, in sentences."""
 
-import pytest
-
 from coreloop.search.extract.document import Document, Entry
 from coreloop.search.extract.python import extract_python
+from rows import each_row
 
 NUMPYDOC = '''
 class Order(Base):
@@ -91,7 +90,7 @@ def test_numpydoc_is_read():
     ]
 
 
-@pytest.mark.parametrize("code", [GOOGLE, FIELDS], ids=["google", "fields"])
+@each_row("code", [GOOGLE, FIELDS], ids=["google", "fields"])
 def test_other_styles_are_read(code: str):
     (pay,) = entries(code).values()
     assert "pay parameter amount (float): In KRW" in pay.text
@@ -100,7 +99,7 @@ def test_other_styles_are_read(code: str):
     assert pay.is_documented
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "is_documented"),
     [
         ("def f():\n    'Do.'", True),
@@ -115,9 +114,7 @@ def test_a_function_is_documented_if_all_that_it_takes_and_returns_is(code: str,
     assert entries(code)["f"].is_documented is is_documented
 
 
-@pytest.mark.parametrize(
-    ("name", "is_public"), [("f", True), ("_f", False), ("__init__", False), ("주문", True)]
-)
+@each_row(("name", "is_public"), [("f", True), ("_f", False), ("__init__", False), ("주문", True)])
 def test_names_with_an_underscore_are_private(name: str, is_public: bool):
     assert entries(f"def {name}(): pass")[name].is_public is is_public
 
@@ -129,7 +126,7 @@ def test_imports_are_read_wherever_they_stand():
     assert document.imports == ("a.b", ".", ".c", "..d", "..d.e")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "code",
     [
         "def f(a=" + "-" * 50_000 + "1): pass",

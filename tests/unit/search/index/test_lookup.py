@@ -114,6 +114,7 @@ def test_a_damaged_index_is_a_failure(tmp_path: Path):
     assert isinstance(IndexProvider(path).search("word", SearchLimits()), Failed)
 
 
+@pytest.mark.slow
 def test_a_search_ends_in_its_time(tmp_path: Path):
     project = Indexed(tmp_path)
     project.write({f"{number}.txt": "word other " * 100_000 for number in range(4)})

@@ -68,6 +68,7 @@ def start_writer(project: Indexed) -> subprocess.Popen[str]:
     return writer
 
 
+@pytest.mark.slow
 def test_eight_readers_always_find_every_file(project: Indexed):
     count = 24
     project.write(files("aardvark", count))

@@ -11,6 +11,7 @@ from coreloop.search.page.fetch import Network
 from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Failed, Found, SearchLimits
 from fault_server import HOST, FaultServer, fault_server, replies
+from rows import each_row
 
 NOT_PUBLIC = (
     *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"),
@@ -29,12 +30,12 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
+@each_row("address", NOT_PUBLIC)
 def test_an_address_that_is_not_public_is_refused(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1946", "64:ff9b::808:808"])
+@each_row("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1946", "64:ff9b::808:808"])
 def test_a_public_address_is_allowed(address: str) -> None:
     assert is_public(address)
 

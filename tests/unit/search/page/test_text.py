@@ -1,11 +1,11 @@
 """Charsets of pages: what a page says of itself is believed only if it fits."""
 
-import time
-
 import pytest
 
+from bounded import given_up
 from coreloop.search.extract.document import Unreadable
 from coreloop.search.page.text import page_text
+from rows import each_row
 
 
 def plain(content: bytes, charset: str) -> str:
@@ -14,7 +14,7 @@ def plain(content: bytes, charset: str) -> str:
     return text.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "charset", "text"),
     [
         pytest.param("배당금".encode("euc-kr"), "EUC-KR", "배당금", id="EUC-KR"),
@@ -31,12 +31,11 @@ def test_a_page_is_decoded_by_a_charset_that_fits(content: bytes, charset: str, 
     assert plain(content, charset) == text
 
 
-@pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "idna", "utf-7", "hex", "aliases"])
+@each_row("charset", ["punycode", "unicode_escape", "idna", "utf-7", "hex", "aliases"])
 def test_only_charsets_of_pages_are_used(charset: str) -> None:
     assert plain(rb"+ADw- \u0041 41", charset) == r"+ADw- \u0041 41"
 
 
 def test_a_large_page_is_decoded_at_once_whatever_it_says() -> None:
-    begun = time.monotonic()
-    plain(b"a" * 1_000_000 + b"-" + b"ab" * 500_000, "punycode")
-    assert time.monotonic() - begun < 1
+    with given_up():
+        plain(b"a" * 1_000_000 + b"-" + b"ab" * 500_000, "punycode")

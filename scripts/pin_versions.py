@@ -1,0 +1,73 @@
+"""Pin the version of everything that ``uv run`` installs, without a lock file of addresses.
+
+    uv run python scripts/pin_versions.py            the newest versions that pyproject.toml allows
+    uv run python scripts/pin_versions.py --check    exits 1 if something that is installed is not pinned
+
+Warnings are errors in the tests: a release of some library must not turn a newcomer's first run red. The
+pins stand in ``constraint-dependencies`` of pyproject.toml, which uv reads in this project alone; who
+installs the package is not bound by them.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PROJECT, LOCK = ROOT / "pyproject.toml", ROOT / "uv.lock"
+_PINS = re.compile(r"^\[tool\.uv\]\nconstraint-dependencies = \[\n.*?^\]\n\n", re.MULTILINE | re.DOTALL)
+_PLATFORM = re.compile(r" and sys_platform [!=]= '\w+'")
+_BEFORE = "[tool.uv.sources]\n"
+
+
+def pins(lock: dict[str, Any]) -> list[str]:
+    """Return a constraint per version of each package; several versions differ by a marker."""
+    packages = [package for package in lock["package"] if "registry" in package["source"]]
+    return sorted(f"{package['name']}=={package['version']}{_marker(package)}" for package in packages)
+
+
+def _marker(package: dict[str, Any]) -> str:
+    """Return the Pythons of a version; where versions differ, they differ by Python and not by platform."""
+    markers = {_PLATFORM.sub("", marker) for marker in package.get("resolution-markers", [])}
+    return f" ; {' or '.join(f'({marker})' for marker in sorted(markers))}" if markers else ""
+
+
+def _version(constraint: str) -> str:
+    return constraint.partition(" ;")[0]
+
+
+def render(constraints: list[str]) -> str:
+    """Return the table of pyproject.toml."""
+    lines = "".join(f"  {_quoted(constraint)},\n" for constraint in constraints)
+    return f"[tool.uv]\nconstraint-dependencies = [\n{lines}]\n\n"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if '"' not in text else f"'{text}'"
+
+
+def main() -> int:
+    is_check = sys.argv[1:] == ["--check"]
+    text = PROJECT.read_text(encoding="utf-8")
+    if not is_check:
+        text = _PINS.sub("", text)
+        PROJECT.write_text(text, encoding="utf-8")
+    subprocess.run(["uv", "lock", "--quiet", *([] if is_check else ["--upgrade"])], cwd=ROOT, check=True)
+    wanted = pins(tomllib.loads(LOCK.read_text(encoding="utf-8")))
+    if is_check:
+        pinned = tomllib.loads(text)["tool"]["uv"].get("constraint-dependencies", [])
+        missing = sorted({_version(constraint) for constraint in wanted} - set(map(_version, pinned)))
+        for constraint in missing:
+            print(f"not pinned: {constraint}")
+        if missing:
+            print("run: uv run python scripts/pin_versions.py")
+        return 1 if missing else 0
+    PROJECT.write_text(text.replace(_BEFORE, render(wanted) + _BEFORE, 1), encoding="utf-8")
+    print(f"{len(wanted)} versions pinned in {PROJECT.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

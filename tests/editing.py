@@ -1,0 +1,71 @@
+"""Edits of docstrings, and what must hold of each of them."""
+
+import ast
+import json
+import logging
+import warnings
+
+import griffe
+
+from coreloop.docstrings.edit import Edited, Unchanged, append_to_section
+
+LINES = ("- When: margin.", "- Call: show().")
+DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+logging.getLogger("griffe").setLevel(logging.CRITICAL)
+
+
+def edit(source, qualname="f", section="Guide", lines=LINES, **choices):
+    """Append, and check the outcome with nothing else of the package."""
+    raw = source if isinstance(source, bytes) else source.encode()
+    outcome = append_to_section(raw, qualname, section, lines, **choices)
+    if isinstance(outcome, Edited):
+        assert_only_one_docstring_grew(raw, outcome)
+        assert isinstance(append_to_section(outcome.source, qualname, section, lines, **choices), Unchanged)
+    return outcome
+
+
+def assert_only_one_docstring_grew(old, edited):
+    assert edited.source == old[: edited.offset] + edited.inserted + old[edited.offset :]
+    old_rest, old_texts = split_docstrings(old)
+    new_rest, new_texts = split_docstrings(edited.source)
+    assert new_rest == old_rest
+    changed = [(old, new) for old, new in zip(old_texts, new_texts, strict=True) if old != new]
+    assert changed == [(edited.before or None, edited.after)]
+    lines, grown = edited.before.split("\n"), edited.after.split("\n")
+    extra = len(grown) - len(lines)
+    cuts = [at for at in range(len(lines) + 1) if grown[:at] + grown[at + extra :] == lines]
+    assert cuts or not edited.before
+    stripped = [line.strip() for line in grown]
+    assert all(line.strip() in stripped for line in edited.appended)
+
+
+def split_docstrings(source):
+    """The tree without any docstring, as text, and all docstrings in order (None if absent)."""
+    with warnings.catch_warnings(action="ignore"):
+        tree, texts = ast.parse(source), []
+    for node in ast.walk(tree):
+        if isinstance(node, DEFINITIONS):
+            texts.append(ast.get_docstring(node, clean=False))
+            if texts[-1] is not None:
+                del node.body[0]
+    return ast.dump(tree), texts
+
+
+def griffe_sections(value, style):
+    sections = griffe.Docstring(value, parser=style).parse(warnings=False)
+    return [json.dumps(plain(section.as_dict()), sort_keys=True, ensure_ascii=False) for section in sections]
+
+
+def plain(value):
+    if hasattr(value, "as_dict"):
+        return plain(value.as_dict())
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list | tuple) else str(value).strip()
+
+
+def function(*lines, indent="    "):
+    return "def f():\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
+
+
+GUIDE = ("Guide", "-----", *LINES)
