@@ -9,6 +9,11 @@ Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 ROOT: Final = "/ui/"
 """Of the pages of a service."""
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'"
+)
+"""What a page may load and send, as a Content-Security-Policy."""
 _MAX_NAME: Final = 100
 
 
@@ -39,6 +44,11 @@ class Frame:
     may_run: bool = False
     may_review: bool = False
     csrf: str = ""
+
+    @property
+    def policy(self) -> str:
+        """What the page may load and send; a service says it in a header."""
+        return POLICY
 
     @property
     def is_live(self) -> bool:
