@@ -9,11 +9,10 @@ Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 ROOT: Final = "/ui/"
 """Of the pages of a service."""
-POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'"
+REPORT_POLICY: Final = (
+    "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 )
-"""What a page may load and send, as a Content-Security-Policy."""
+"""What a page of a report may load (Content-Security-Policy); browsers differ on whether a file is 'self'."""
 _MAX_NAME: Final = 100
 
 
@@ -47,8 +46,8 @@ class Frame:
 
     @property
     def policy(self) -> str:
-        """What the page may load and send; a service says it in a header."""
-        return POLICY
+        """What the page of a file may load; a service says it in a header."""
+        return REPORT_POLICY
 
     @property
     def is_live(self) -> bool:

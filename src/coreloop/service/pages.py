@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from coreloop.pages.frame import POLICY, ROOT, Frame, choose_language
+from coreloop.pages.frame import ROOT, Frame, choose_language
 from coreloop.pages.render import ASSETS, asset, render
 from coreloop.pages.section import Section
 from coreloop.pages.sections import SECTIONS
@@ -22,10 +22,11 @@ from coreloop.service.service import Service
 from coreloop.service.sign_in import COOKIE, LASTS_S
 
 _BY_NAME: Final = {section.name: section for section in SECTIONS}
-_HEADERS: Final = {
-    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",  # which a page itself cannot say
-    "Referrer-Policy": "same-origin",
-}
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
 _SEE_OTHER: Final = 303
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from browsing import chromium, needs_chromium, visit
-from coreloop.pages.frame import POLICY
+from coreloop.pages.frame import REPORT_POLICY
 from coreloop.pages.report import write_report
 from coreloop.pages.source import Source
 from showing import elements
@@ -16,7 +16,7 @@ def test_every_page_of_a_report_has_the_policy_before_anything_is_loaded(unchang
         head = next(elements(page.read_text(encoding="utf-8")).iter("head"))
         names = [child.get("http-equiv") or child.tag for child in head]
         policy = head[names.index("Content-Security-Policy")].get("content")
-        assert policy == POLICY
+        assert policy == REPORT_POLICY
         assert names.index("Content-Security-Policy") < names.index("link")
 
 
