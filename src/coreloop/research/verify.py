@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from coreloop.models.contracts import ReportedFinding
+from coreloop.models.offline import without_notice
 from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
@@ -63,7 +64,7 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(cited_claims(text, knowledge), _MAX_SENTENCES):
+    for claim, numbers in islice(cited_claims(without_notice(text), knowledge), _MAX_SENTENCES):
         supporting, reason = _supporting(claim, numbers, knowledge)
         if supporting:
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
