@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _MAX_BYTES: Final = 500 << 10
 _PRODUCT: Final = USER_AGENT.partition("/")[0]
-_GROUP: Final = re.compile(r"\s*user[-\s]*agent[\s:]+(?P<name>[\w*-]*)", re.IGNORECASE)  # User-agent: ours/1.0
+_GROUP: Final = re.compile(
+    r"\s*user[-\s]*agent[\s:]+(?P<name>[\w*-]*)", re.IGNORECASE
+)  # User-agent: ours/1.0
 
 
 class Robots:
