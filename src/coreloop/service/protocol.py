@@ -15,6 +15,7 @@ HEAD_S: Final = 10.0
 """For the head of a request, and between two requests of a connection."""
 _LENGTH: Final = b"content-length"
 _CODING: Final = b"transfer-encoding"
+_VERSIONS: Final = frozenset({b"1.0", b"1.1"})
 
 
 def protocol() -> type[H11Protocol]:
@@ -83,8 +84,8 @@ class _Protocol(H11Protocol):
 class _Reader(h11.Connection):
     """Refuses what a proxy in front may understand in another way (request smuggling, RFC 9112 section 11.2).
 
-    The library reads lines that end with a bare LF, obeys Transfer-Encoding where a Content-Length says
-    another thing, and limits only a head that has not arrived yet.
+    The library reads lines that end with a bare LF and any version of HTTP, obeys Transfer-Encoding where a
+    Content-Length says another thing, and limits only a head that has not arrived yet.
     """
 
     def next_event(self) -> Any:
@@ -92,8 +93,8 @@ class _Reader(h11.Connection):
         if self.their_state is h11.IDLE:
             _check_head(self.trailing_data[0])
         event = super().next_event()
-        if isinstance(event, h11.Request) and {_LENGTH, _CODING} <= {name for name, _ in event.headers}:
-            raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        if isinstance(event, h11.Request):
+            _check_request(event)
         return event
 
 
@@ -103,3 +104,10 @@ def _check_head(data: bytes) -> None:
         raise h11.RemoteProtocolError("the head is too large")
     if b"\n" in head.replace(b"\r\n", b""):
         raise h11.RemoteProtocolError("a line ends with a bare LF")
+
+
+def _check_request(request: h11.Request) -> None:
+    if request.http_version not in _VERSIONS:
+        raise h11.RemoteProtocolError("another version of HTTP")
+    if {_LENGTH, _CODING} <= {name for name, _ in request.headers}:
+        raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
