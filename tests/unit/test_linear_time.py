@@ -135,5 +135,4 @@ def test_the_measurement_finds_quadratic_work():
 @pytest.mark.parametrize(("name", "unit"), CASES)
 def test_a_text_of_a_stranger_takes_time_in_proportion(name: str, unit: str):
     work: Any = WORKS[name][0]
-    assert_linear(work, repeated(unit))
-    assert_linear(work, repeated(unit, end="x"), sizes=(10_000, 100_000))
+    assert_linear(work, repeated(unit, end="x"))
