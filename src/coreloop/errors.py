@@ -98,7 +98,8 @@ class ModelError(CoreloopError):
     Attributes
     ----------
     kind : str
-        ``malformed``, ``cut``, ``refused``, ``rate_limited``, ``unavailable``, ``auth`` or ``rejected``.
+        ``malformed``, ``cut``, ``refused``, ``rate_limited``, ``unavailable``, ``auth``, ``rejected``, or
+        ``setting``: the endpoint refuses the temperature or the seed, and is asked without it from now on.
     is_retryable : bool
         Whether asking again can help.
     retry_after_s : float or None

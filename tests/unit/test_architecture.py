@@ -25,6 +25,7 @@ BEHIND_ONE_MODULE = {
     "markupsafe": "pages",
     "procrastinate": "jobs.procrastinate_queue",
     "prometheus_client": "service.metrics",
+    "protego": "search.page.robots",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
     "starlette": "service",

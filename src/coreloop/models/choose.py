@@ -82,4 +82,5 @@ def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_p
         url=endpoint_url(endpoint, environ),
         headers=endpoint_headers(endpoint, environ),
         price=price,
+        sampling=settings.sampling,
     )

@@ -9,7 +9,10 @@ from coreloop.runs.queries.words import is_hangul, read_query, split_tail
 
 MAX_PARTS: Final = 5
 _PART: Final = re.compile(
-    r"(?<=[?？])\s+|,?\s+그리고\s+|,?\s+and\s+(?=(?:how|what|when|where|which|who|why)\b)", re.IGNORECASE
+    r"""(?<=[?？])\s+
+      | (?:,|(?<![\s,]))\s++  # white space from its beginning: from each space of a run costs its square
+        (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
+    re.IGNORECASE | re.VERBOSE,
 )  # "What is it, and why?" -> "What is it", "why?"
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,+#-]+[^\W_]+)*[+#]*")  # 2.5, C++, e-mail
 _MANY_WORDS: Final = 6

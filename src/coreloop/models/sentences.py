@@ -24,7 +24,7 @@ _NO_END: Final = re.compile(
 _GOES_ON: Final = re.compile(r"(?<=[A-Za-z]\.)\s+[a-z0-9]")  # pp. 5; not: 2025. 5, 했다. 5
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+#>|]|\d{1,3}[.)]\s)")
 _CODE: Final = re.compile(
-    r"^\ *(`{3,}|~{3,})[^\n]*\n.*?(?:^\ *\1[^\n]*$|\Z)",
+    r"^\ *(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ *\1[^\n]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )  # a fence, and all before the fence that closes it
 _FENCE: Final = re.compile(r"^ *(?:`{3,}|~{3,})(?P<language>[^\n]*)$", re.MULTILINE)

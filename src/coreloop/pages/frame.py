@@ -9,6 +9,10 @@ Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 ROOT: Final = "/ui/"
 """Of the pages of a service."""
+REPORT_POLICY: Final = (
+    "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
+)
+"""What a page of a report may load (Content-Security-Policy); browsers differ on whether a file is 'self'."""
 _MAX_NAME: Final = 100
 
 
@@ -39,6 +43,11 @@ class Frame:
     may_run: bool = False
     may_review: bool = False
     csrf: str = ""
+
+    @property
+    def policy(self) -> str:
+        """What the page of a file may load; a service says it in a header."""
+        return REPORT_POLICY
 
     @property
     def is_live(self) -> bool:

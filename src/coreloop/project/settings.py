@@ -307,6 +307,24 @@ class PriceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingSettings:
+    """How a model chooses among words, so that the same question gets the same answer where it can.
+
+    An endpoint that refuses one of them is asked without it from then on; `runs show` says so.
+
+    Attributes
+    ----------
+    temperature : float or None
+        0 for the likeliest words; null to leave it to the endpoint.
+    seed : int or None
+        For endpoints that draw by one; null to send none.
+    """
+
+    temperature: float | None = field(default=0.0, metadata={"least": 0, "most": 2})
+    seed: int | None = field(default=1, metadata={"least": 0, "most": 2**31 - 1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
     """An address that answers OpenAI's chat completions.
 
@@ -393,6 +411,8 @@ class Settings:
         asked if those before it gave no usable reply.
     prices : mapping of str to PriceSettings
         Prices by model, as in ``model``.
+    sampling : SamplingSettings
+        Sent with each question to a model.
     endpoints : mapping of str to EndpointSettings
         Providers of your own, by name; one with a known name replaces it.
     """
@@ -417,6 +437,7 @@ class Settings:
     service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
+    sampling: SamplingSettings = SamplingSettings()
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
 
     def selectors(self) -> dict[str, tuple[str, ...]]:

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib.resources import files
+from math import inf
 from typing import Final, TypeVar
 
 from coreloop.errors import ModelError
@@ -20,8 +22,7 @@ from coreloop.runs.state import State
 T = TypeVar("T", bound=Contract)
 AGAINST: Final = "What speaks against the answer?"
 """The sub-question of an exhaustive run; it is not part of the prompts."""
-_LEAST_S: Final = 1.0
-_WAITS_S: Final = (1.0, 4.0, None)
+_WAITS_S: Final = (1.0, 4.0, inf)
 """Before the next attempt, unless the endpoint says how long."""
 
 
@@ -43,24 +44,31 @@ def ask(
 ) -> T:
     """Ask the models within the time that is left; after a rate limit or an outage, again.
 
+    All attempts together take no longer than one call may. None starts that cannot end in time.
+
     Raises
     ------
     ModelError
-        No model gave a usable reply.
+        No model gave a usable reply; the error of the first attempt, which later ones follow from.
     BudgetError
         The call could pass a limit.
     """
     messages = [Message("system", read_prompt(prompt, package=package)), user_message(material)]
-    for wait_s in _WAITS_S:
-        limits = CallLimits(timeout_s=time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s))
+    limits, failures = CallLimits(), list[ModelError]()
+    ends_at = time.monotonic() + time_left(run, is_answer=is_answer, at_most=limits.timeout_s)
+    for place, wait_s in enumerate(_WAITS_S):
+        share_s = ladder.share_s(ends_at - time.monotonic(), len(_WAITS_S) - place, limits)
+        limits = replace(limits, timeout_s=share_s)
         try:
             return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
         except ModelError as error:
-            if not error.is_retryable or error.kind == "malformed" or wait_s is None:
-                raise
-            asked_s = wait_s if error.retry_after_s is None else error.retry_after_s
-            time.sleep(time_left(run, is_answer=is_answer, at_most=asked_s))
-    raise AssertionError("the last attempt returns or raises")
+            failures.append(error)
+        last = failures[-1]
+        asked_s = wait_s if last.retry_after_s is None else last.retry_after_s
+        if not last.is_retryable or last.kind == "malformed" or time.monotonic() + asked_s >= ends_at:
+            break
+        time.sleep(asked_s)
+    raise failures[0]
 
 
 def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
@@ -69,7 +77,7 @@ def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
     if left is None:
         return at_most
     reserved = 0.0 if is_answer else run.state.limits.answer.seconds
-    return min(at_most, max(_LEAST_S, left - reserved))
+    return min(at_most, max(0.0, left - reserved))
 
 
 def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:

@@ -22,6 +22,8 @@ from coreloop.search.source import Source
 
 PAGE: Final = "page"
 """Name of the steps."""
+_LEAST_S: Final = 1.0
+"""A search that has begun is let end, with what it has; a page of this machine's network takes less."""
 
 
 class PageResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +68,7 @@ def read_pages(
 def search_limits(run: Run) -> SearchLimits:
     """Return the most that a search or a page may take now."""
     default = SearchLimits()
-    left = time_left(run, at_most=default.deadline_s)
+    left = max(_LEAST_S, time_left(run, at_most=default.deadline_s))
     return replace(default, timeout_s=min(default.timeout_s, left), deadline_s=left)
 
 

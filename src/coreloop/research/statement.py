@@ -35,7 +35,7 @@ _DENIAL: Final = re.compile(
 )  # does not lead; not: if not treated, without lead
 _DENIED_STEMS: Final = {"verb": 2, "noun": 1}
 """Words after an English negation that it denies; in Korean, it is the last one before it."""
-_CAPITALISED: Final = r"(?:[A-Z](?:[^\W가-힣]|[&’'-])*|[a-z]+[A-Z][^\W가-힣]*)"
+_CAPITALISED: Final = r"(?:[A-Z](?:[^\W가-힣]|[&’'-])*|(?<![a-z])[a-z]++[A-Z][^\W가-힣]*)"
 _NAME: Final = re.compile(rf"{_CAPITALISED}(?:\s(?:of\s|the\s|de\s|von\s|and\s)?{_CAPITALISED})*")
 _NAME_WORD: Final = re.compile(r"[^\W\d_가-힣][^\W가-힣]*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;]\s|\n)[\s\"'“‘(*#-]*$")

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from coreloop.models.contracts import ReportedFinding
+from coreloop.models.offline import without_notice
 from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
@@ -23,8 +24,8 @@ _MAX_REPORTED: Final = 50
 """Findings of a reply."""
 _MAX_CITED: Final = 10
 """Sources of a sentence."""
-_CITED: Final = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
-_LAST_CITED: Final = re.compile(r"(?:\s*\[\d[\d,\s]*\])+\s*[.!?。]?\s*$")  # "… rose [3][4]."
+_CITED: Final = re.compile(r"(?<!\s)\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
+_CITATION: Final = re.compile(r"\[\d[\d,\s]*\]")
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
 _MARK: Final = "\ue000{}\ue001"
 _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
@@ -63,7 +64,7 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(cited_claims(text, knowledge), _MAX_SENTENCES):
+    for claim, numbers in islice(cited_claims(without_notice(text), knowledge), _MAX_SENTENCES):
         supporting, reason = _supporting(claim, numbers, knowledge)
         if supporting:
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
@@ -130,7 +131,7 @@ def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[i
         line = " ".join(written.split())
         quote, numbers = without_citations(line), _cited(line)
         sources = [read for number in numbers if (read := knowledge.source(number))]
-        is_cited_once = _CITED.search(_LAST_CITED.sub("", line)) is None
+        is_cited_once = _CITED.search(_without_last(line)) is None
         if is_cited_once and any(_quotes(read, quote) for read in sources):
             yield quote, numbers
         else:
@@ -152,6 +153,14 @@ def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
+
+
+def _without_last(line: str) -> str:
+    """Cut the citations at the end of a line without runs of spaces: ``… rose [3] [4].``."""
+    end = whole = len(line.rstrip(" .!?。"))
+    while (begin := line.rfind("[", 0, end)) >= 0 and _CITATION.fullmatch(line, begin, end):
+        end = begin - (line[begin - 1 : begin] == " ")
+    return line[:end] if end < whole else line
 
 
 def _cited(text: str) -> tuple[int, ...]:

@@ -58,6 +58,8 @@ class Admission:
             yield
         finally:
             self._open[caller] -= 1
+            if not self._open[caller]:
+                del self._open[caller]
 
     def run(self, caller: str) -> None:
         """Count a new run. As `request` otherwise."""

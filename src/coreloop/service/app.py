@@ -8,11 +8,14 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coreloop.service.caller import identify
 from coreloop.service.log import log
+from coreloop.service.metrics import known_method
 from coreloop.service.pages import Pages, home
 from coreloop.service.problems import Problem, problem_of, problem_response
 from coreloop.service.route import Endpoint
@@ -21,7 +24,9 @@ from coreloop.service.service import Service
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
-_QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+_PROBES: Final = frozenset({"/healthz", "/readyz"})
+"""Asked by what runs the process, under an address of its own, and however busy callers keep the service."""
+_QUIET: Final = _PROBES | {"/metrics"}
 
 
 def build_app(service: Service) -> ASGIApp:
@@ -43,26 +48,39 @@ def build_app(service: Service) -> ASGIApp:
 
 
 class _Front:
-    """Checks where a request comes from, turns errors into responses, and notes each request once."""
+    """Checks and counts a request before it is routed, turns errors into responses, and notes each once."""
 
     def __init__(self, router: ASGIApp, service: Service) -> None:
         self._router = router
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["coreloop.trace_id"] = trace_id = _trace_id(Headers(scope=scope))
+        headers = Headers(scope=scope)
+        scope["coreloop.trace_id"] = trace_id = _trace_id(headers)
         scope["app"] = self  # so that the router raises instead of answering in plain text
         started = time.monotonic()
-        sent = _Sent(send, trace_id, is_last=self._service.leave.is_set)
+        # readers may disagree where a chunked body ends: what follows it is no request
+        is_last = self._service.leave.is_set if "transfer-encoding" not in headers else lambda: True
+        sent = _Sent(send, trace_id, is_last=is_last)
         try:
-            self._check(scope)
-            await self._router(scope, receive, sent)
+            await self._admit(scope, receive, sent)
         except Exception as error:
             problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)
         finally:
             self._note(scope, sent.status, time.monotonic() - started, trace_id)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a request of a caller, check it, and route it."""
+        if scope["path"] in _PROBES:
+            await self._router(scope, receive, send)
+            return
+        scope["coreloop.caller"] = caller = await identify(Request(scope), self._service)
+        scope["coreloop.key"] = caller.key.name if caller.key else ""
+        with self._service.admission.request(caller.name):
+            self._check(scope)
+            await self._router(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         """Refuse other names of this host (DNS rebinding), and pages of other sites."""
@@ -79,12 +97,13 @@ class _Front:
 
     def _note(self, scope: Scope, status: int, seconds: float, trace_id: str) -> None:
         route = scope.get("coreloop.route", "")
-        self._service.metrics.request(route, scope["method"], status, seconds)
+        method = known_method(scope["method"])
+        self._service.metrics.request(route, method, status, seconds)
         if route in _QUIET and status < 400:
             return
         log(
             "request",
-            method=scope["method"],
+            method=method,
             route=route,
             status=status,
             ms=round(seconds * 1000, 1),

@@ -1,13 +1,11 @@
 """The routes for what operates a service: health, version, metrics."""
 
-from datetime import UTC, datetime
 from typing import get_args
 
 from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.repair.tables import Gate
-from coreloop.search.index.store import require_index
 from coreloop.service.bodies import Health, SeriesReply, Share, VersionReply
 from coreloop.service.metrics import CONTENT_TYPE
 from coreloop.service.problems import leaving
@@ -15,19 +13,15 @@ from coreloop.service.route import Call
 
 
 async def healthz(_call: Call) -> Health:
-    """Say that the process answers."""
+    """Say that the process answers; no database has a part in it, since a restart would not mend one."""
     return Health()
 
 
-def readyz(call: Call) -> Health:
+async def readyz(call: Call) -> Health:
     """Say whether requests can be answered: the databases and the index can be read."""
-    service = call.service
-    if service.leave.is_set():
+    if call.service.leave.is_set():
         raise leaving()
-    service.store.runs(limit=1)
-    service.backlog.number()
-    if set(service.desk.workspace.settings.search.providers) <= {"index"}:
-        require_index(service.desk.workspace.index_file, now=datetime.now(UTC))
+    await call.service.readiness.require()
     return Health()
 
 

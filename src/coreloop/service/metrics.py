@@ -15,6 +15,8 @@ _SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _ITERATIONS: Final = (1, 2, 3, 5, 8, 12, 20, 50, 100)
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60)
 
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
 
 class Metrics:
     """Counts what this process does; the queue's figures are those of all processes."""
@@ -61,7 +63,7 @@ class Metrics:
         )
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a response."""
+        """Count a response; ``method`` is a `known_method`."""
         self._requests.labels(route, method, str(status)).observe(seconds)
 
     def ended(self, state: State) -> None:
@@ -90,6 +92,11 @@ class Metrics:
         self._jobs_done.set(figures.done_last_hour)
         if figures.p95_s is not None:
             self._jobs_p95.set(figures.p95_s)
+
+
+def known_method(method: str) -> str:
+    """Return a method of HTTP; ``other`` for a made-up one, or each would be a series of its own for ever."""
+    return method if method in _METHODS else "other"
 
 
 def _dropped_in_attempts(extra: Mapping[str, Any]) -> int:

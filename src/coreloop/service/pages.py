@@ -14,6 +14,7 @@ from coreloop.pages.frame import ROOT, Frame, choose_language
 from coreloop.pages.render import ASSETS, asset, render
 from coreloop.pages.section import Section
 from coreloop.pages.sections import SECTIONS
+from coreloop.service.caller import Caller
 from coreloop.service.keys import ApiKey, find_key
 from coreloop.service.problems import Problem, problem_of
 from coreloop.service.route import read_body, send_in_time
@@ -52,13 +53,10 @@ class Pages:
         """Answer a request for a page; errors are pages, too."""
         scope["coreloop.route"] = ROOT
         request = Request(scope, receive)
-        reader = self._sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())
-        scope["coreloop.key"] = reader.name if reader else ""
-        caller = scope["coreloop.key"] or (request.client.host if request.client else "")
-        frame = self._frame(request, reader)
+        caller: Caller = scope["coreloop.caller"]
+        frame = self._frame(request, caller.reader)
         try:
-            with self._service.admission.request(caller):
-                response = await self._respond(request, reader, frame)
+            response = await self._respond(request, caller.reader, frame)
         except Exception as error:
             problem = problem_of(error, scope["coreloop.trace_id"])
             response = _page("error.html", frame, {"problem": problem}, problem.status)
@@ -92,6 +90,7 @@ class Pages:
         if not self._sign_in.is_own(reader, form.get("csrf", "")):
             raise Problem(403, "form", "the form is too old; load the page again")
         if parts == ("sign-out",):
+            await run_in_threadpool(self._sign_in.end, request.cookies.get(COOKIE, ""), now=time.time())
             response = RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
             response.delete_cookie(COOKIE, path="/")
             return response
@@ -109,7 +108,7 @@ class Pages:
             return _page("sign_in.html", frame, {"is_wrong": False})
         key = find_key(self._service.keys, (await self._form(request)).get("key", "").strip())
         if key is None:
-            self._service.admission.bad_key(request.client.host if request.client else "")
+            self._service.admission.bad_key(request.scope["coreloop.caller"].address)
             return _page("sign_in.html", frame, {"is_wrong": True}, 403)
         response = RedirectResponse(ROOT, _SEE_OTHER)
         cookie = self._sign_in.cookie(key, now=time.time())

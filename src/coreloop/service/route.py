@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,11 +14,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from coreloop.service.bodies import Body, NoQuery
-from coreloop.service.keys import ANYONE, ApiKey, find_key
+from coreloop.service.caller import Caller
+from coreloop.service.keys import ANYONE, ApiKey
 from coreloop.service.keys import Scope as KeyScope
 from coreloop.service.problems import Problem, leaving, one_sentence
 from coreloop.service.service import Service
-from coreloop.service.sign_in import COOKIE
 
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0
@@ -54,8 +53,9 @@ class Call:
 
     @property
     def caller(self) -> str:
-        """The name of the key, or else the address: whom limits count."""
-        return self.key.name or (self.request.client.host if self.request.client else "")
+        """Whom limits count."""
+        caller: Caller = self.request.scope["coreloop.caller"]
+        return caller.name
 
     @property
     def run_id(self) -> str:
@@ -124,37 +124,30 @@ class Endpoint:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, answer it, and count it until its response is sent."""
+        """Check a request, answer it, and send the response."""
         route, service = self._route, self._service
         request = Request(scope, receive)
         scope["coreloop.route"] = route.path
         key = _authorised(request, service, route.scope) if route.scope else ANYONE
-        scope["coreloop.key"] = key.name
-        caller = key.name or (request.client.host if request.client else "")
-        with service.admission.request(caller):
-            call = Call(
-                service=service,
-                request=request,
-                key=key,
-                body=await _body(request, route.body, service.settings.max_body_bytes),
-                query=_query(request.query_params, route.query),
-                last_event_id=_event_id(request.headers.get("last-event-id", "0")),
-            )
-            if service.leave.is_set() and route.method == "POST":
-                raise leaving()
-            response = _response(await _called(route.handler, call), route)
-            await send_in_time(response, scope, receive, send)
+        call = Call(
+            service=service,
+            request=request,
+            key=key,
+            body=await _body(request, route.body, service.settings.max_body_bytes),
+            query=_query(request.query_params, route.query),
+            last_event_id=_event_id(request.headers.get("last-event-id", "0")),
+        )
+        if service.leave.is_set() and route.method == "POST":
+            raise leaving()
+        response = _response(await _called(route.handler, call), route)
+        await send_in_time(response, scope, receive, send)
 
 
 def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
-    if not service.keys:
-        return ANYONE
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    key = find_key(service.keys, secret.strip()) if kind.lower() == "bearer" else None
-    if key is None and request.method == "GET":
-        key = service.sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())  # of a page
+    caller: Caller = request.scope["coreloop.caller"]
+    key = caller.bearer or (caller.reader if request.method == "GET" else None)
     if key is None:
-        service.admission.bad_key(request.client.host if request.client else "")
+        service.admission.bad_key(caller.address)
         raise Problem(
             401,
             "no_key",

@@ -9,26 +9,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
-import h11
-import msgspec
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.errors import UsageError
-from coreloop.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.project.workspace import Workspace
 from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
-from coreloop.service.connections import ACCEPTED_AT_ONCE, BACKLOG, most_connections
+from coreloop.service.connections import ACCEPTED_AT_ONCE, BACKLOG
 from coreloop.service.keys import VARIABLE, ApiKey
 from coreloop.service.log import log, log_to_stderr
+from coreloop.service.protocol import HEAD_S, MAX_HEAD_BYTES, protocol
 from coreloop.service.service import Service, open_service
 
-_MAX_HEADER_BYTES: Final = 16_384
-_HEADERS_S: Final = 10.0
-"""For the head of a request, and between two requests of a connection."""
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
@@ -129,15 +123,15 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 build_app(service),
-                http=_Protocol,
+                http=protocol(),
                 ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 proxy_headers=False,  # any local client could choose the address that limits count
                 server_header=False,
-                h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
-                timeout_keep_alive=int(_HEADERS_S),
+                h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+                timeout_keep_alive=int(HEAD_S),
                 backlog=ACCEPTED_AT_ONCE,
                 timeout_graceful_shutdown=int(_END_S),
             )
@@ -163,46 +157,3 @@ class _Server(uvicorn.Server):
     def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
         self._service.begin_to_leave()
         loop.call_later(_DRAIN_S, setattr, self, "should_exit", True)
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1 whose clients must send the head of a request in time, and whose refusals are JSON."""
-
-    def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a head; close the connection if there are too many."""
-        super().connection_made(transport)
-        if len(self.connections) > most_connections():
-            transport.abort()
-            return
-        self.timeout_keep_alive_task = self.loop.call_later(_HEADERS_S, self._give_up)
-
-    def data_received(self, data: bytes) -> None:
-        """Keep the time limit while no whole head has arrived."""
-        timer, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None
-        super().data_received(data)
-        is_waiting = self.conn.their_state is h11.IDLE and not self.transport.is_closing()
-        if timer is not None and is_waiting and self.timeout_keep_alive_task is None:
-            self.timeout_keep_alive_task = timer
-        elif timer is not None:
-            timer.cancel()
-
-    def _give_up(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.close()
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what cannot be read, and close the connection."""
-        log("request", method="", route="", status=400)
-        detail = ErrorDetail(
-            type="malformed", message="this is not HTTP/1.1, or its head is too large", retryable=False
-        )
-        body = msgspec.json.encode(ErrorResponse(error=detail))
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-            (b"connection", b"close"),
-        ]
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            self.transport.write(self.conn.send(h11.Response(status_code=400, headers=headers)) or b"")
-            self.transport.write(self.conn.send(h11.Data(data=body)) or b"")
-        self.transport.close()

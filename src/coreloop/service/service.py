@@ -20,6 +20,7 @@ from coreloop.service.claims import Claims
 from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
+from coreloop.service.readiness import Readiness
 from coreloop.service.sign_in import SignIn, read_secret
 from coreloop.service.spans import Exporter, collector_in
 from coreloop.service.spending import Spending
@@ -58,6 +59,8 @@ class Service:
         Do the jobs.
     backlog : Backlog
         How many jobs wait.
+    readiness : Readiness
+        Whether requests can be answered.
     leave : threading.Event
         Set when the process begins to end.
     """
@@ -74,6 +77,7 @@ class Service:
     watch: Watch
     workers: Workers
     backlog: Backlog
+    readiness: Readiness
     leave: Event
 
     @property
@@ -126,6 +130,7 @@ def open_service(
                     spans.ended(run.state)
             watch.poke()
 
+        backlog = Backlog(desk.queue, time.monotonic)
         handlers = all_handlers(desk, leave=leave, show=show)
         yield Service(
             desk=desk,
@@ -133,7 +138,7 @@ def open_service(
                 workspace=workspace, environ=environ, runs=store, queue=desk.queue, tables=desk.tables
             ),
             keys=keys,
-            sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
+            sign_in=SignIn(keys, read_secret(workspace.sign_in_file), tables),
             hosts=hosts,
             claims=Claims(tables),
             spending=spending,
@@ -141,7 +146,8 @@ def open_service(
             metrics=metrics,
             watch=watch,
             workers=Workers(desk.queue, handlers, leave),
-            backlog=Backlog(desk.queue, time.monotonic),
+            backlog=backlog,
+            readiness=Readiness(desk, backlog, time.monotonic),
             leave=leave,
         )
 

@@ -1,4 +1,4 @@
-"""The service's own tables: idempotency keys, and what the runs of each caller have spent."""
+"""The service's own tables: idempotency keys, what the runs of each caller have spent, ended sessions."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,6 +37,13 @@ CREATE TABLE spending (
     PRIMARY KEY (owner, day)
 );
 """
+_SESSIONS: Final = """
+-- Sessions of pages that ended before their time.
+CREATE TABLE ended_sessions (
+    session     TEXT PRIMARY KEY,
+    until       BIGINT NOT NULL  -- Unix time from which the cookie is of no use anyway
+);
+"""
 
 
 def _create_claims(connection: Connection, _now: datetime) -> None:
@@ -47,11 +54,15 @@ def _create_spending(connection: Connection, _now: datetime) -> None:
     sqlite.run_script(connection, _SPENDING)
 
 
+def _create_sessions(connection: Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _SESSIONS)
+
+
 def _is_own(connection: Connection) -> bool:
     return "claims" in sqlite.tables(connection)
 
 
-_SCHEMA: Final = sqlite.Schema("service", (_create_claims, _create_spending), _is_own)
+_SCHEMA: Final = sqlite.Schema("service", (_create_claims, _create_spending, _create_sessions), _is_own)
 
 
 @contextmanager
@@ -66,7 +77,7 @@ def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Da
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.postgres import postgres_database
 
-        migrations = [_CLAIMS, _SPENDING]
+        migrations = [_CLAIMS, _SPENDING, _SESSIONS]
         with postgres_database(address, versions="service_versions", migrations=migrations) as postgres:
             yield postgres
         return

@@ -9,13 +9,14 @@ _TOKEN: Final = re.compile(
     r"""
     (?P<comment> --[^\n]* | /\*.*?(?:\*/|\Z) )       # -- in KRW
     | (?P<text> '(?:[^']|'')*(?:'|\Z) )              # 'it''s'
-    | (?P<name> [^\W\d]\w* | "[^"\n]*" | `[^`\n]*` | \[[^\]\n]*\] )
+    | (?P<name> [^\W\d]\w* | "[^"\n]*" | `[^`\n]*` | \[[^\[\]\n]*\] )
     | (?P<line> \n ) | (?P<sign> [^\s] )""",
     re.VERBOSE | re.DOTALL,
 )
 _NO_COLUMN: Final = frozenset(
     {"primary", "foreign", "unique", "constraint", "check", "key", "index", "exclude", "like", "fulltext"}
 )
+_MAX_TYPE_CHARS: Final = 200
 _AFTER_TYPE: Final = frozenset(
     {"not", "null", "default", "primary", "unique", "references", "check", "comment", "collate", "generated"}
     | {"constraint", "auto_increment", "autoincrement", "as"}
@@ -47,6 +48,7 @@ class _Reader:
 
     def __init__(self, columns: list[Column]) -> None:
         self._columns = columns
+        self._named: dict[tuple[str, str], list[Column]] = {}
         self._words: list[str] = []  # of the statement so far, before its parenthesis
         self._table = ""
         self._depth = 0
@@ -75,11 +77,13 @@ class _Reader:
             is_column = word.casefold() not in _NO_COLUMN or token[0] in '"`['
             self._in_type = is_column
             if is_column:
-                self._columns.append(Column(self._table, word, self._line))
+                column = Column(self._table, word, self._line)
+                self._columns.append(column)
+                self._named.setdefault((self._table.casefold(), word.casefold()), []).append(column)
         elif word.casefold() in _AFTER_TYPE:
             self._in_type = False
             self._wants_comment = word.casefold() == "comment"
-        elif self._in_type:
+        elif self._in_type and len(self._columns[-1].type) < _MAX_TYPE_CHARS:
             self._columns[-1].type = f"{self._columns[-1].type} {word}".strip()
 
     def _sign(self, token: str) -> None:
@@ -102,11 +106,10 @@ class _Reader:
         """MySQL's ``COMMENT 'text'`` beside a column, and ``COMMENT ON COLUMN table.column IS 'text'``."""
         if self._wants_comment and self._columns:
             self._columns[-1].comment, self._wants_comment = text, False
-        words = [word.casefold() for word in self._words]
-        if words[:3] == ["comment", "on", "column"] and len(words) >= 5 and words[-1] == "is":
-            for column in self._columns:
-                if [column.table.casefold(), column.name.casefold()] == words[-3:-1]:
-                    column.comment = text
+        first, last = ([word.casefold() for word in part] for part in (self._words[:3], self._words[-3:]))
+        if first == ["comment", "on", "column"] and len(self._words) >= 5 and last[2] == "is":
+            for column in self._named.get((last[0], last[1]), ()):
+                column.comment = text
 
     def _comment(self, text: str) -> None:
         """A comment on the line of a column is the column's."""

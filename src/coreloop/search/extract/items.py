@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 from coreloop.docstrings.heading import DocLine, Section
@@ -69,7 +70,7 @@ def _items(layout: Layout, section: Section, kind: Kind) -> Iterator[Item]:
     lines = [line for line in layout.lines[section.body : section.end] if not line.blank]
     base = min((line.indent for line in lines), default=0)
     starts = [place for place, line in enumerate(lines) if line.indent == base]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         head, more = lines[start].text.strip(), _joined(lines[start + 1 : end])
         if section.style == "google":
             yield from _google(head, more, kind)

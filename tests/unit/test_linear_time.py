@@ -1,0 +1,126 @@
+"""Each regular expression on a stranger's text takes time in proportion to it, at 10, 100 and 1,000 KB.
+
+Functions rather than expressions: what bounds a text first makes a slow expression harmless.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coreloop.errors import CoreloopError
+from coreloop.mine.signals import template
+from coreloop.models.asked import read_asked
+from coreloop.models.contracts import PlanResponse
+from coreloop.models.dates import split_dates
+from coreloop.models.questions import question_parts, question_tier, search_words
+from coreloop.models.ranking import rank_sentences, text_letters
+from coreloop.models.replies import MalformedReplyError, read_reply
+from coreloop.models.sentences import Sentence, read_sentences
+from coreloop.pages.frame import choose_language
+from coreloop.research.knowledge import Knowledge
+from coreloop.research.quantities import read_spans, split_quantities
+from coreloop.research.statement import read_statement
+from coreloop.research.support import check_support
+from coreloop.research.verify import check_answer, cited_sentences, without_citations
+from coreloop.runs.queries.guards import read_guards
+from coreloop.runs.queries.words import read_query
+from coreloop.search.extract.ddl import read_columns
+from coreloop.search.extract.declared import extract_schema
+from coreloop.search.extract.decode import decode_text
+from coreloop.search.extract.html import extract_html
+from coreloop.search.extract.items import read_docstring
+from coreloop.search.extract.markdown import extract_markdown
+from coreloop.search.extract.plain import extract_plain
+from coreloop.search.extract.python import extract_python
+from coreloop.search.index.terms import match_expression, passage_words, word_pattern
+from coreloop.search.page.robots import _with_few_groups
+from coreloop.search.results import date_in
+from coreloop.text import linked_markdown, printable, wrapped
+from linear import assert_linear, repeated
+
+SAID = "The Han river is 494 kilometres long."
+Work = Callable[[str], object]
+
+
+def of_bytes(work: Callable[[bytes], object]) -> Work:
+    return lambda text: work(text.encode())
+
+
+def refusing(work: Work) -> Work:
+    """Work that may refuse the text with an error of ours."""
+
+    def refused(text: str) -> object:
+        try:
+            return work(text)
+        except (CoreloopError, MalformedReplyError):
+            return None
+
+    return refused
+
+
+# What a pattern repeats, so that each start in a text could run on to its end; these are tried on all.
+EVERYWHERE = (" ", "a", "1", "[1")
+WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
+    "parts of a question": (question_parts, ("\u2028", ", ", " and ", "그리고 ", "? ")),
+    "tier of a question": (question_tier, (" and ", "a b ")),
+    "words of a question": (search_words, ("a.", "a-", "C+")),
+    "what a question names": (read_asked.__wrapped__, ("A B ", "a&", "1,", "2024-", "Mar 1, ")),
+    "dates": (split_dates, ("2024-", "2024년 ", "Mar ", "1월 ")),
+    "a question's kind": (lambda text: rank_sentences(text, [Sentence(1, SAID, SAID)]), ("when ", "몇 ")),
+    "letters": (text_letters, ("a ", "1,")),
+    "sentences": (lambda text: read_sentences(1, "", text), ("```\n", "`", "~", "a. ", "Dr. ", "- ", "\n\n")),
+    "a reply": (refusing(lambda text: read_reply(text, PlanResponse)), ("```a\n", "{", '{"a":', "[")),
+    "a query": (read_query, ("a b ", "안 ")),
+    "a query's guards": (read_guards, ("십", "a:", '"', "지 ")),
+    "a query's expression": (match_expression, ("a ", '"')),
+    "a query's pattern": (word_pattern, ("a ", ".")),
+    "a passage's words": (lambda text: passage_words(text[:50], text), ("a ", "가1")),
+    "Markdown": (of_bytes(extract_markdown), ("<!--", "---\n", "# ", "```\n", "title:\n")),
+    "HTML": (of_bytes(extract_html), ("<", "<a b=", "<!--", "</a", "<script>", "&#1")),
+    "plain text": (of_bytes(extract_plain), ("\r", "\u2028")),
+    "Python": (of_bytes(extract_python), ("#a\n", "a=1\n", "def a():\n 1\n")),
+    "a schema": (of_bytes(extract_schema), ('{"a":', "a: 1\n", "CREATE TABLE a (")),
+    "SQL": (
+        lambda text: list(read_columns(text)),
+        ("[", "a'", "a int ", "'", "/*", "CREATE TABLE a (b int,", "(a b,"),
+    ),
+    "an encoding": (of_bytes(decode_text), ("\u200b", "\r")),
+    "a docstring": (read_docstring, ("Args:\n  a: ", "a (", "    a:\n", "Parameters\n----\n")),
+    "robots.txt": (lambda text: list(_with_few_groups(text.splitlines())), ("user-agent ", "user ", "-")),
+    "a page's date": (date_in, ("2024-", "-")),
+    "quantities": (split_quantities, ("1,", "1 ", "천", "1억 ", "$ ", "- ")),
+    "spans": (read_spans, ("1 to ", "1 ~ ", "about ", "약 1")),
+    "a statement": (read_statement, ("ﬁ", "A of ", "not a ", "안 ", "없", "A ")),
+    "support by a source": (lambda text: check_support(SAID, [text]), ("a ", "A B ", "1 ")),
+    "a claim": (lambda text: check_support(text, [SAID]), ("a ", "A B ", "1 ")),
+    "an answer": (lambda text: check_answer(text, Knowledge()), (" [1", "[1]", ". ", "a. [1] ", "- ")),
+    "its sentences": (lambda text: list(cited_sentences(text)), (" [1", "[1,", ". [1", "…")),
+    "its citations": (without_citations, (" [1", "[1 ,", "[1,")),
+    "an error": (template, ("@", "a://", "/", "'", "_", "1")),
+    "escapes": (printable, ("\u200b", "\x00")),
+    "Markdown of ours": (linked_markdown, ("https://", "@", "http://a.")),
+    "lines for a terminal": (lambda text: wrapped(printable(text), 80), ("a ", "한 ")),
+    "a browser's languages": (choose_language, (",", "ko;q=", ";")),
+}
+CASES = [(name, unit) for name, (_, own) in WORKS.items() for unit in dict.fromkeys((*EVERYWHERE, *own))]
+
+
+@pytest.mark.parametrize("unit", [" ", "\n ", ", ", " and"])
+def test_the_parts_of_a_question_are_found_in_linear_time(unit: str):
+    assert_linear(question_parts, repeated(unit, end="x"), sizes=(10_000, 100_000))
+
+
+def test_the_measurement_finds_quadratic_work():
+    def read_all(text: str) -> int:
+        return (text * (len(text) // 10)).count("b")
+
+    with pytest.raises(AssertionError, match="a byte of 20,000 costs"):
+        assert_linear(read_all, repeated("a"), sizes=(2_000, 20_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "unit"), CASES)
+def test_a_text_of_a_stranger_takes_time_in_proportion(name: str, unit: str):
+    work: Any = WORKS[name][0]
+    assert_linear(work, repeated(unit, end="x"))
