@@ -213,9 +213,6 @@ def test_38_an_agent_that_ignores_a_change_of_strategy_is_refused(project: Proje
 
 
 @pytest.mark.promise("000-39")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="`reflexion` of `runs next` has success patterns alone"
-)
 def test_39_a_run_that_is_stuck_gets_the_failures_of_similar_situations(project: Project):
     _get_stuck_and_out(project)
     project.open(QUESTION)
@@ -234,7 +231,6 @@ def test_40_reflexion_json_has_the_strategies_that_helped(project: Project):
 
 
 @pytest.mark.promise("000-40")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="`failures` is always empty")
 def test_40_reflexion_json_has_failures_and_what_solved_them(project: Project):
     _get_stuck_and_out(project)
     failures = project.view("current/reflexion.json")["failures"]

@@ -127,9 +127,6 @@ def test_06_nothing_that_an_agent_says_is_enough(project: Project):
 
 
 @pytest.mark.promise("001-6")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a report with a sub-question of its own ends the run"
-)
 def test_06_no_report_ends_a_research(project: Project):
     project.open(QUESTION)
     project.record(

@@ -491,9 +491,6 @@ def whole(content: str) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.promise("002-25")
-@pytest.mark.xfail(
-    strict=True, reason='a whole JSON reply is "the reply ended in the middle" after three attempts'
-)
 def test_25_an_endpoint_that_ignores_stream_is_understood(tmp_path: Path) -> None:
     asked = research_with(
         tmp_path,
