@@ -22,7 +22,6 @@ BEHIND_ONE_MODULE = {
     "github": "forge",
     "httpx2": "http",
     "markupsafe": "pages",
-    "procrastinate": "jobs.procrastinate_queue",
     "prometheus_client": "service.metrics",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
