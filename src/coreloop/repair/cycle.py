@@ -109,7 +109,7 @@ def _cover(run: Run) -> None:
 
 
 def _signal(run: Run, signal: Signal) -> None:
-    message = envelope(signal, trace_id=run.run_id, now=run.now())
+    message = envelope(signal, trace_id=run.state.trace_id, now=run.now())
     run.record(events.Noted, name=SIGNALLED, data=msgspec.to_builtins(message))
 
 

@@ -227,11 +227,11 @@ def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
         mends=answered.run_id,
         rejected=tuple(read.source.hash for read in cited),
     )
-    run_id = begin_answer(answered.question, asked, desk)
+    run_id = begin_answer(answered.question, asked, desk, trace_id=answered.trace_id)
     signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)
-    message = envelope(signal, trace_id=run_id, now=now)
     store = desk.desk.store
-    _, newest = load_run(store, run_id)
+    folding, newest = load_run(store, run_id)
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
     job = _put_job(desk, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here

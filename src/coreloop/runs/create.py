@@ -27,6 +27,7 @@ def create_run(
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
+    trace_id: str = "",
     clock: Clock | None = None,
     random: Callable[[int], bytes] = os.urandom,
 ) -> str:
@@ -52,6 +53,8 @@ def create_run(
         Names and data of `Noted` events that the run begins with.
     run_id : str
         A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
+    trace_id : str
+        Of the request that begins the run, 32 hexadecimal digits; "" for the run's own.
     clock : Clock or None
         None for the machine's.
     random : callable
@@ -84,6 +87,7 @@ def create_run(
             limits=limits,
             searches=searches,
             drives_itself=drives_itself,
+            trace_id=trace_id,
         ),
         *(Noted(at=now, name=name, data=data) for name, data in first),
     )

@@ -39,6 +39,7 @@ class Created(_Event, frozen=True, tag="created"):
     limits: Limits = Limits()
     searches: bool = True
     drives_itself: bool = False
+    trace_id: str = ""
 
 
 class Opened(_Event, frozen=True, tag="opened"):
@@ -235,6 +236,8 @@ class Ended(_Event, frozen=True, tag="ended"):
     status: Status
     reason: str | None = None
     error: str = ""
+    kind: str = ""
+    is_retryable: bool = False
 
 
 Event = (

@@ -34,6 +34,7 @@ def begin_run(
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
+    trace_id: str = "",
 ) -> str:
     """Create a run with the project's settings, and forget runs that are older than they allow.
 
@@ -43,7 +44,7 @@ def begin_run(
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
     store : Store
         Of the workspace.
-    question, kind, mode, limits, is_priced, drives_itself, first, run_id
+    question, kind, mode, limits, is_priced, drives_itself, first, run_id, trace_id
         As for `coreloop.runs.create.create_run`.
     now : datetime
         With a zone.
@@ -72,6 +73,7 @@ def begin_run(
         drives_itself=drives_itself,
         first=first,
         run_id=run_id,
+        trace_id=trace_id,
     )
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coreloop.errors import RunStoreError
 from coreloop.service.log import log
 from coreloop.service.pages import Pages, home
 from coreloop.service.problems import Problem, problem_of, problem_response
@@ -58,6 +59,8 @@ class _Front:
             self._check(scope)
             await self._router(scope, receive, sent)
         except Exception as error:
+            if isinstance(error, RunStoreError):
+                self._service.outage.failed(error)
             problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 NAME: Final = "coreloop.service"
+_BELOW: Final = ("uvicorn.error", "asyncio", "psycopg")
 
 
 class _JsonLines(logging.Formatter):
@@ -24,13 +25,13 @@ class _JsonLines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the log of the service, and errors of the HTTP library and the event loop, to stderr."""
+    """Send the log of the service, and errors of the libraries below it, to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name, level in ((NAME, logging.INFO), ("uvicorn.error", logging.ERROR), ("asyncio", logging.ERROR)):
+    for name in (NAME, *_BELOW):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+        logger.setLevel(logging.INFO if name == NAME else logging.ERROR)
 
 
 def log(event: str, **facts: Any) -> None:

@@ -18,6 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.errors import UsageError
 from coreloop.models.contracts import ErrorDetail, ErrorResponse
+from coreloop.postgres import VARIABLE as DATABASE
+from coreloop.postgres import wait_until_started
 from coreloop.project.workspace import Workspace
 from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
@@ -33,6 +35,8 @@ _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
 """For responses under way, and then for the workers' steps."""
+_DATABASE_S: Final = 60.0
+"""In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -93,6 +97,7 @@ def serve(
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
     )
     log_to_stderr()
+    _wait_for_database(environ)
     with (
         closing(_listening(address)) as listener,
         open_service(workspace, environ, keys=keys, hosts=hosts) as service,
@@ -107,6 +112,15 @@ def serve(
         finally:
             service.leave.set()
             log("left", whole=service.workers.join(_END_S))
+
+
+def _wait_for_database(environ: Mapping[str, str]) -> None:
+    """Give a database time that starts together with this process; what else is wrong, opening it says."""
+    url = environ.get(DATABASE, "")
+    if url and not wait_until_started(url, wait_s=0.0):
+        log("database", state="away", error=f"it takes no connections; waited for up to {_DATABASE_S:.0f} s")
+        if wait_until_started(url, wait_s=_DATABASE_S):
+            log("database", state="back")
 
 
 def _listening(address: Address) -> socket.socket:

@@ -20,6 +20,7 @@ from coreloop.service.claims import Claims
 from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
+from coreloop.service.outage import Outage
 from coreloop.service.sign_in import SignIn, read_secret
 from coreloop.service.spans import Exporter, collector_in
 from coreloop.service.spending import Spending
@@ -58,6 +59,8 @@ class Service:
         Do the jobs.
     backlog : Backlog
         How many jobs wait.
+    outage : Outage
+        What is noticed of the databases.
     leave : threading.Event
         Set when the process begins to end.
     """
@@ -74,6 +77,7 @@ class Service:
     watch: Watch
     workers: Workers
     backlog: Backlog
+    outage: Outage
     leave: Event
 
     @property
@@ -116,6 +120,7 @@ def open_service(
         collector = collector_in(environ)
         spans = exporting.enter_context(Exporter(store, collector)) if collector else None
         metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
+        outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:
             _log_phase(run)
@@ -140,8 +145,9 @@ def open_service(
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(desk.queue, handlers, leave),
+            workers=Workers(desk.queue, handlers, leave, outage),
             backlog=Backlog(desk.queue, time.monotonic),
+            outage=outage,
             leave=leave,
         )
 
@@ -151,6 +157,7 @@ def _log_phase(run: Run) -> None:
     log(
         "ended" if state.is_terminal else "iteration",
         run_id=state.run_id,
+        trace_id=state.trace_id,
         kind=state.kind,
         status=state.status,
         stop_reason=state.stop_reason,
