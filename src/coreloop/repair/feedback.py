@@ -19,6 +19,7 @@ from coreloop.records import encodable
 from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.case import KIND, SIGNALLED, Asked, case_of
 from coreloop.repair.desk import RepairDesk
+from coreloop.repair.learn import learn_late
 from coreloop.repair.response import Answer, answer_of
 from coreloop.repair.run import begin_answer, continue_answer
 from coreloop.repair.signals import Signal, envelope
@@ -133,8 +134,11 @@ def answer_again(
         Another process does it; the job is tried again later.
     """
     run_id = str(job.payload["run"])
-    with suppress(RunEndedError, RunNotFoundError):  # done by a process that died then, or forgotten
-        continue_answer(run_id, desk, leave=leave, show=show)
+    with suppress(RunNotFoundError):  # forgotten
+        try:
+            continue_answer(run_id, desk, leave=leave, show=show)
+        except RunEndedError:  # in a process that died then
+            learn_late(run_id, desk)
     return run_id
 
 
