@@ -22,6 +22,7 @@ BEHIND_ONE_MODULE = {
     "github": "forge",
     "httpx2": "http",
     "markupsafe": "pages",
+    "opentelemetry": "service.spans",
     "prometheus_client": "service.metrics",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",

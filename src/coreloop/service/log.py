@@ -7,8 +7,11 @@ from typing import Any, Final
 
 import orjson
 
+from coreloop.runs.phases import LOGGER
+
 NAME: Final = "coreloop.service"
-_BELOW: Final = ("uvicorn.error", "asyncio", "psycopg")
+_OWN: Final = (NAME, LOGGER)
+_BELOW: Final = ("uvicorn.error", "asyncio", "opentelemetry", "psycopg")
 
 
 class _JsonLines(logging.Formatter):
@@ -28,10 +31,10 @@ def log_to_stderr() -> None:
     """Send the log of the service, and errors of the libraries below it, to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name in (NAME, *_BELOW):
+    for name in (*_OWN, *_BELOW):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == NAME else logging.ERROR)
+        logger.setLevel(logging.INFO if name in _OWN else logging.ERROR)
 
 
 def log(event: str, **facts: Any) -> None:

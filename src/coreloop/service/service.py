@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
@@ -22,7 +22,7 @@ from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
 from coreloop.service.outage import Outage
 from coreloop.service.sign_in import SignIn, read_secret
-from coreloop.service.spans import Exporter, collector_in
+from coreloop.service.spans import open_spans
 from coreloop.service.spending import Spending
 from coreloop.service.tables import open_tables
 from coreloop.service.watch import Watch
@@ -114,12 +114,10 @@ def open_service(
         open_store(workspace, environ=environ) as store,
         open_repair_desk(workspace, store, environ) as desk,
         open_tables(workspace, environ) as tables,
-        ExitStack() as exporting,
+        open_spans(store, environ) as spans,
     ):
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
-        collector = collector_in(environ)
-        spans = exporting.enter_context(Exporter(store, collector)) if collector else None
-        metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
+        metrics, watch, leave = Metrics(), Watch(store.newest), Event()
         outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:

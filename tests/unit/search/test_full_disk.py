@@ -29,8 +29,7 @@ def test_a_search_of_the_index_needs_no_room(tmp_path: Path):
         index.with_name(index.name + end).unlink(missing_ok=True)
     ended = subprocess.run(
         [sys.executable, "-c", SEARCH, str(index)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         check=False,
     )
     assert (ended.stdout.split(), ended.stderr) == ([b"docs/han.md"] * 2, b"")
