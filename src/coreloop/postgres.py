@@ -29,6 +29,11 @@ _MOST_SESSIONS: Final = 4
 """Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
 _UNANSWERED_MS: Final = 20_000
 """After which a server whose machine is gone is given up; otherwise the system waits for 15 minutes."""
+_SET_UP: Final = """
+SET search_path TO coreloop; SET tcp_keepalives_idle TO 20; SET tcp_keepalives_interval TO 5;
+SET tcp_keepalives_count TO 3
+"""
+"""So the server gives up what the session of a machine that is gone holds: in 35 s, not in two hours."""
 _POLL_S: Final = 0.2
 
 
@@ -147,7 +152,7 @@ class _Sessions:
 
     def _give_back(self, session: Session) -> None:
         with self._lock:
-            if self._is_closed or session.closed:
+            if self._is_closed or session.closed or session.info.transaction_status.name != "IDLE":
                 session.close()
             else:
                 self._idle.append(session)
@@ -173,7 +178,7 @@ def connect(address: str) -> Session:
         application_name=this_process().encode("ascii", "replace")[:_NAME_BYTES].decode(),
         keepalives_idle=_UNANSWERED_MS // 1000,  # a statement that the server received, and nobody answers
     )
-    session.execute("SET search_path TO coreloop")
+    session.execute(_SET_UP)
     return session
 
 
@@ -241,12 +246,22 @@ def wait_until_started(address: str, *, wait_s: float) -> bool:
     """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
 
     Whether this one may connect, and to which database, is for `postgres_database` to say.
+
+    Raises
+    ------
+    MissingExtraError
+        psycopg is not installed.
+    RunStoreError
+        It is no address.
     """
     require_extra()
+    from psycopg.conninfo import make_conninfo
     from psycopg.pq import PGconn, Ping
 
+    with store_errors():
+        asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
     give_up_at = time.monotonic() + wait_s
-    while (found := PGconn.ping(address.encode())) in {Ping.REJECT, Ping.NO_RESPONSE}:
+    while (found := PGconn.ping(asked)) in {Ping.REJECT, Ping.NO_RESPONSE}:
         if time.monotonic() >= give_up_at:
             break
         time.sleep(_POLL_S)
