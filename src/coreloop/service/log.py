@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -27,14 +29,22 @@ class _JsonLines(logging.Formatter):
         return orjson.dumps(line, default=str).decode()
 
 
-def log_to_stderr() -> None:
-    """Send the log of the service, and errors of the libraries below it, to stderr."""
+@contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """Send the log of the service, and errors of the libraries below it, to stderr until the block ends."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name in (*_OWN, *_BELOW):
-        logger = logging.getLogger(name)
+    loggers = [logging.getLogger(name) for name in (*_OWN, *_BELOW)]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    for logger in loggers:
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name in _OWN else logging.ERROR)
+        logger.setLevel(logging.INFO if logger.name in _OWN else logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
 
 
 def log(event: str, **facts: Any) -> None:

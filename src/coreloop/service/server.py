@@ -25,7 +25,7 @@ from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
 from coreloop.service.connections import ACCEPTED_AT_ONCE, BACKLOG, most_connections
 from coreloop.service.keys import VARIABLE, ApiKey
-from coreloop.service.log import log, log_to_stderr
+from coreloop.service.log import log, logged_to_stderr
 from coreloop.service.service import Service, open_service
 
 _MAX_HEADER_BYTES: Final = 16_384
@@ -96,22 +96,22 @@ def serve(
     hosts = (
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
     )
-    log_to_stderr()
-    _wait_for_database(environ)
-    with (
-        closing(_listening(address)) as listener,
-        open_service(workspace, environ, keys=keys, hosts=hosts) as service,
-    ):
-        plan_gates(service.desk, now=datetime.now(UTC))
-        service.workers.start(workspace.settings.service.workers if workers is None else workers)
-        port = listener.getsockname()[1]
-        log("listening", address=address.host, port=port)
-        tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
-        try:
-            _Server(service).run(sockets=[listener])
-        finally:
-            service.leave.set()
-            log("left", whole=service.workers.join(_END_S))
+    with logged_to_stderr():
+        _wait_for_database(environ)
+        with (
+            closing(_listening(address)) as listener,
+            open_service(workspace, environ, keys=keys, hosts=hosts) as service,
+        ):
+            plan_gates(service.desk, now=datetime.now(UTC))
+            service.workers.start(workspace.settings.service.workers if workers is None else workers)
+            port = listener.getsockname()[1]
+            log("listening", address=address.host, port=port)
+            tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
+            try:
+                _Server(service).run(sockets=[listener])
+            finally:
+                service.leave.set()
+                log("left", whole=service.workers.join(_END_S))
 
 
 def _wait_for_database(environ: Mapping[str, str]) -> None:
