@@ -36,7 +36,7 @@ def iterate(run: Run, desk: RepairDesk) -> None:
         mend(run, desk, "thumbs_down", Retrieved())
     with phase(run, "search"):
         found = retrieve(run, desk, number=number).without(asked.rejected)
-    with phase(run, "synthesise"):
+    with phase(run, "synthesize"):
         critique = _attempt(run, desk, found, number)
     if critique.reason is None:
         _cover(run)

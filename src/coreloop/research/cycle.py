@@ -55,7 +55,7 @@ def answer(run: Run, _stop: Stop, desk: Desk) -> None:
     """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
     is_unusable = False
     try:
-        with phase(run, "synthesise"):
+        with phase(run, "synthesize"):
             checked = _synthesised(run, desk.ladder)
     except (ModelError, BudgetError):
         checked, is_unusable = answer_from(run.state), True

@@ -10,7 +10,7 @@ from coreloop.runs.run import Run
 
 LOGGER: Final = "coreloop.runs"
 """A program that wants the lines gives it a handler; their figures are the attribute ``facts``."""
-Phase = Literal["plan", "search", "reflect", "synthesise"]
+Phase = Literal["plan", "search", "reflect", "synthesize"]
 
 
 @contextmanager

@@ -47,12 +47,12 @@ def phases(service: Served, run_id: str) -> list[tuple[str, str]]:
 def test_each_phase_is_logged_where_it_begins_and_ends(client: httpx2.Client, service: Served):
     run_id = asked(client).json()["run_id"]
     whole = [(name, at) for name in ("plan", "search", "reflect") for at in ("begins", "ends")]
-    logged = until(lambda: [one for one in phases(service, run_id) if one[0] != "synthesise"])
+    logged = until(lambda: [one for one in phases(service, run_id) if one[0] != "synthesize"])
     assert logged[: len(whole)] == whole
-    assert phases(service, run_id)[-2:] == [("synthesise", "begins"), ("synthesise", "ends")]
+    assert phases(service, run_id)[-2:] == [("synthesize", "begins"), ("synthesize", "ends")]
     answer = client.post("/ask", json={"question": QUESTION}).json()["request_id"]
     assert phases(service, answer)[:4] == [
-        (name, at) for name in ("search", "synthesise") for at in ("begins", "ends")
+        (name, at) for name in ("search", "synthesize") for at in ("begins", "ends")
     ]
     lines = [line for line in service.lines if line["event"] == "phase" and line["state"] == "ends"]
     for line in lines:
