@@ -110,7 +110,13 @@ def _group(user: str) -> str:
 def running_server(version: str, *, is_durable: bool = False) -> Iterator[PostgresServer]:
     """Run a new server of a version; it ends with the block."""
     folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    programs = installed()[version]
+    try:
+        yield from _running(folder, installed()[version], is_durable=is_durable)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _running(folder: Path, programs: Path, *, is_durable: bool) -> Iterator[PostgresServer]:
     if os.geteuid() == 0:
         shutil.chown(folder, _user())
         if programs in _of_the_environment():
@@ -121,8 +127,8 @@ def running_server(version: str, *, is_durable: bool = False) -> Iterator[Postgr
     try:
         yield server
     finally:
-        server.stop("immediate")
-        shutil.rmtree(folder, ignore_errors=True)
+        if (folder / "data" / "postmaster.pid").exists():  # a test may have stopped it
+            server.stop("immediate")
 
 
 def _copied(programs: Path, folder: Path) -> Path:
