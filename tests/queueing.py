@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from coreloop.jobs.job import LEASE_S
-from coreloop.jobs.procrastinate_queue import procrastinate_queue
 from coreloop.jobs.queue import JobQueue
-from coreloop.jobs.sqlite_queue import sqlite_queue
+from coreloop.jobs.sql_queue import postgres_queue, sqlite_queue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4
@@ -20,7 +19,7 @@ SHORT_S = 0.4
 def queue_at(place: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open the queue at a path or an address of Postgres."""
     if place.startswith("postgresql:"):
-        with procrastinate_queue(place, lease_s=lease_s) as postgres:
+        with postgres_queue(place, lease_s=lease_s) as postgres:
             yield postgres
     else:
         with sqlite_queue(Path(place), lease_s=lease_s) as file:

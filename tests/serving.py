@@ -106,7 +106,7 @@ def events_in(lines: Iterator[str]) -> Iterator[Sent]:
             name, _, value = line.partition(": ")
             fields[name] = value
         elif not line and fields:
-            yield Sent(int(fields["id"]), fields["event"], json.loads(fields["data"]))
+            yield Sent(int(fields.get("id", 0)), fields["event"], json.loads(fields["data"]))
             fields = {}
 
 

@@ -1,4 +1,4 @@
-"""A database for a store of a project: one connection, whose threads take turns; SQLite here.
+"""A database for a store of a project; SQLite here: one connection, whose threads take turns.
 
 `coreloop.postgres` has the other one. A store's statements are SQL that both understand, with ``?``.
 """
@@ -19,21 +19,24 @@ from coreloop.errors import RunStoreError, WorkspaceError
 
 
 class Database(ABC):
-    """A connection; its methods raise `RunStoreError` if the database cannot be used."""
+    """What a store's threads use; its methods raise `RunStoreError` if the database cannot be used."""
 
     lock_row = ""
     """At the end of a SELECT, so that no other transaction changes the row."""
+    take_row = ""
+    """As `lock_row`, but rows that another transaction has locked are left out."""
 
-    def __init__(self) -> None:
-        self.turn = RLock()
+    def now(self) -> datetime:
+        """Return the time, by a clock that all processes on this database share."""
+        return datetime.now(UTC)
 
     @abstractmethod
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Run a statement inside `reading` or `writing`; returns its rows, as sequences."""
+        """Run a statement inside `reading` or `writing` of this thread; returns its rows, as sequences."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
-        """Take the turn, and translate the database's errors."""
+        """Let this thread use a connection, and translate the database's errors."""
 
     @abstractmethod
     def writing(self, *, is_durable: bool = True) -> AbstractContextManager[None]:
@@ -48,8 +51,8 @@ class SqliteDatabase(Database):
     """A file, see `sqlite_database`."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        super().__init__()
         self.path = path
+        self._turn = RLock()
         self._connection = connection
         self._level = ""
         self._identity = _identity(path)
@@ -72,7 +75,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Take the turn, and translate SQLite's errors."""
-        with self.turn, store_errors(self.path):
+        with self._turn, store_errors(self.path):
             self._require_file()
             yield
 

@@ -21,6 +21,8 @@ BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
 _PAUSE_S: Final = 0.02
 _NEARLY_FULL_BYTES: Final = 1 << 20
+_UNGROWABLE: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+"""A full disk or a used quota, for the database and for the files beside it."""
 # Functions registered with SQLite must accept any value, so that only Ctrl-C can raise this error.
 _INTERRUPTED: Final = "user-defined function raised exception"
 
@@ -225,23 +227,28 @@ def connect(
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open a connection; in a folder that cannot be written, to the file as it is if no WAL belongs to it.
+    """Open a connection; where nothing can be written, to the file as it is if its WAL has nothing.
 
-    A reader of a database in WAL mode makes files beside it.
+    A reader of a database in WAL mode makes files beside it, which a full disk refuses, too.
     """
     connection = connect(path)
     try:
         version(connection)
     except sqlite3.OperationalError as error:
         connection.close()
-        wal = path.with_name(f"{path.name}-wal")
-        if not _is_unwritable(error) or wal.exists():
+        if not (_is_unwritable(error) or _code(error) in _UNGROWABLE) or _has_wal(path):
             raise
         return connect(path, options="mode=ro&immutable=1")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _has_wal(path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    return False
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
@@ -389,9 +396,8 @@ def _message(error: sqlite3.OperationalError, path: Path) -> str:
 
 def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
     """Whether the disk is full; for a WAL or journal file SQLite only reports an I/O error."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code != sqlite3.SQLITE_IOERR:
-        return code == sqlite3.SQLITE_FULL
+    if _code(error) != sqlite3.SQLITE_IOERR:
+        return _code(error) == sqlite3.SQLITE_FULL
     with suppress(OSError):
         return shutil.disk_usage(path.absolute().parent).free < _NEARLY_FULL_BYTES
     return False
@@ -399,12 +405,16 @@ def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
 
 def _is_unwritable(error: sqlite3.OperationalError) -> bool:
     """Whether the file or its folder cannot be written, which reading a WAL needs, too."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+    return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _code(error: sqlite3.OperationalError) -> int:
+    """Return the primary code of an error; 0 if it is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -578,7 +578,6 @@ def test_12_complexity_tier_overrides_and_a_wrong_one_is_named(client: httpx2.Cl
 
 @pytest.mark.slow
 @pytest.mark.promise("002-23")
-@pytest.mark.xfail(strict=True, reason="a stream ends with the event answer, without an ErrorResponse")
 def test_23_a_stream_ends_with_an_error_response(tmp_path: Path) -> None:
     indexed(tmp_path)
     with model_stand_in() as model:
@@ -596,7 +595,6 @@ def test_23_a_stream_ends_with_an_error_response(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.promise("002-27")
-@pytest.mark.xfail(strict=True, reason="the log has the events iteration, ended and request, none at a phase")
 def test_27_the_log_has_a_line_at_each_boundary_of_a_phase(client: httpx2.Client, service: Served) -> None:
     run(client)
     phases = {name: line for line in service.lines for name in (line.get("phase"), line["event"])}

@@ -23,7 +23,7 @@ BEHIND_ONE_MODULE = {
     "github": "forge",
     "httpx2": "http",
     "markupsafe": "pages",
-    "procrastinate": "jobs.procrastinate_queue",
+    "opentelemetry": "service.spans",
     "prometheus_client": "service.metrics",
     "protego": "search.page.robots",
     "psycopg": "postgres",

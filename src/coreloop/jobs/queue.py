@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from coreloop.jobs.job import MAX_ATTEMPTS, Job, QueueFigures, Status
+from coreloop.jobs.sql_queue import postgres_queue, sqlite_queue
 from coreloop.project.workspace import Workspace
 
 FILE_NAME: Final = "jobs.db"
@@ -95,8 +96,8 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[
     workspace : Workspace
         Of the project.
     environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database, where procrastinate keeps the jobs.
-        Without it, the queue is the SQLite file ``jobs.db`` in `Workspace.runs_dir`.
+        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the queue is the SQLite
+        file ``jobs.db`` in `Workspace.runs_dir`.
 
     Raises
     ------
@@ -106,13 +107,9 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[
         Postgres needs an extra.
     """
     if address := environ.get("CORELOOP_DATABASE_URL"):
-        from coreloop.jobs.procrastinate_queue import procrastinate_queue
-
-        with procrastinate_queue(address) as queue:
+        with postgres_queue(address) as queue:
             yield queue
         return
-    from coreloop.jobs.sqlite_queue import sqlite_queue
-
     workspace.keep_private(workspace.runs_dir)
     with sqlite_queue(workspace.runs_dir / FILE_NAME) as sqlite:
         yield sqlite

@@ -27,7 +27,8 @@ class Journal:
     """Appends lines to ``folder/YYYY-MM-DD.jsonl``.
 
     The descriptor stays open between lines: opening takes ten times as long as the write. Once a second the
-    path is checked to still name the open file, so a rotated or removed file loses at most a second.
+    path is checked to still name the open file, so a rotated file gets the lines of a second at most. A line
+    whose file was removed is written again.
 
     Parameters
     ----------
@@ -81,8 +82,7 @@ class Journal:
                     self._checked = second
                 if self._torn and _lacks_only_newline(self._fd):
                     line = b"\n" + line
-                if os.write(self._fd, line) < len(line):
-                    self._seal()
+                self._write(line, day)
                 self._torn = False
                 self._end += len(line)
                 if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
@@ -91,6 +91,15 @@ class Journal:
                     self._report()
             finally:
                 self._busy = False
+
+    def _write(self, line: bytes, day: str) -> None:
+        """Write a line, and again if the file was removed before: the line is gone with it."""
+        if os.write(self._fd, line) < len(line):
+            self._seal()
+        if os.fstat(self._fd).st_nlink == 0:
+            self._open(day)
+            if os.write(self._fd, line) < len(line):
+                self._seal()
 
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.

@@ -18,6 +18,7 @@ from coreloop.research.asking import ask
 from coreloop.research.knowledge import ReadSource
 from coreloop.research.verify import CheckedAnswer
 from coreloop.runs import events
+from coreloop.runs.phases import phase
 from coreloop.runs.run import Run
 from coreloop.search.source import Source
 
@@ -33,8 +34,10 @@ def iterate(run: Run, desk: RepairDesk) -> None:
     asked = case_of(run.state).asked
     if number == 1 and asked.mends:
         mend(run, desk, "thumbs_down", Retrieved())
-    found = retrieve(run, desk, number=number).without(asked.rejected)
-    critique = _attempt(run, desk, found, number)
+    with phase(run, "search"):
+        found = retrieve(run, desk, number=number).without(asked.rejected)
+    with phase(run, "synthesize"):
+        critique = _attempt(run, desk, found, number)
     if critique.reason is None:
         _cover(run)
         return
@@ -109,7 +112,7 @@ def _cover(run: Run) -> None:
 
 
 def _signal(run: Run, signal: Signal) -> None:
-    message = envelope(signal, trace_id=run.run_id, now=run.now())
+    message = envelope(signal, trace_id=run.state.trace_id, now=run.now())
     run.record(events.Noted, name=SIGNALLED, data=msgspec.to_builtins(message))
 
 

@@ -20,6 +20,7 @@ from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.case import KIND, SIGNALLED, Asked, case_of
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.forget import judgment_of
+from coreloop.repair.learn import learn_late
 from coreloop.repair.response import Answer, answer_of
 from coreloop.repair.run import begin_answer, continue_answer
 from coreloop.repair.signals import Signal, envelope
@@ -134,8 +135,11 @@ def answer_again(
         Another process does it; the job is tried again later.
     """
     run_id = str(job.payload["run"])
-    with suppress(RunEndedError, RunNotFoundError):  # done by a process that died then, or forgotten
-        continue_answer(run_id, desk, leave=leave, show=show)
+    with suppress(RunNotFoundError):  # forgotten
+        try:
+            continue_answer(run_id, desk, leave=leave, show=show)
+        except RunEndedError:  # in a process that died then
+            learn_late(run_id, desk)
     return run_id
 
 
@@ -228,11 +232,11 @@ def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
         mends=answered.run_id,
         rejected=tuple(read.source.hash for read in cited),
     )
-    run_id = begin_answer(answered.question, asked, desk)
+    run_id = begin_answer(answered.question, asked, desk, trace_id=answered.trace_id)
     signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)
-    message = envelope(signal, trace_id=run_id, now=now)
     store = desk.desk.store
-    _, newest = load_run(store, run_id)
+    folding, newest = load_run(store, run_id)
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
     job = _put_job(desk, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here

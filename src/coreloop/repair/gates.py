@@ -121,8 +121,8 @@ def _raise(
     store = desk.desk.store
     run_id = begin_run(desk.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
     signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
-    message = msgspec.to_builtins(envelope(signal, trace_id=run_id, now=now))
-    _, newest = load_run(store, run_id)
+    folding, newest = load_run(store, run_id)
+    message = msgspec.to_builtins(envelope(signal, trace_id=folding.state.trace_id, now=now))
     store.append(
         run_id,
         [Noted(at=now, name=SIGNALLED, data=message), Ended(at=now, status="completed")],

@@ -12,7 +12,7 @@ from coreloop.database import sqlite_database, store_errors
 from coreloop.errors import RunStoreError, UsageError
 from coreloop.files import replacing
 from coreloop.jobs.queue import FILE_NAME as JOBS_FILE
-from coreloop.jobs.sqlite_queue import JOBS
+from coreloop.jobs.sql_queue import JOBS
 from coreloop.project.workspace import Workspace
 from coreloop.repair.forget import forget_answer
 from coreloop.repair.store import FILE_NAME as REPAIR_FILE

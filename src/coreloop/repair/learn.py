@@ -1,12 +1,15 @@
 """What an ended answer leaves behind: a record for the slow loop, and a gap that people should close."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from coreloop.observe.collector import AuditCollector
+from coreloop.observe.written import is_recorded
 from coreloop.repair.case import Attempt, Case, case_of
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.response import answer_of, tool_calls
 from coreloop.repair.tables import AnswerRow
+from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 
 
@@ -14,9 +17,23 @@ def learn(desk: RepairDesk, state: State) -> None:
     """Keep what an ended answer is worth to later ones: its record, its row, and its gap."""
     if case_of(state).asked.is_replay:
         return
-    now = datetime.now(UTC)
     _record(desk, state)
-    _keep_row(desk, state, now)
+    _keep(desk, state, datetime.now(UTC))
+
+
+def learn_late(run_id: str, desk: RepairDesk) -> None:
+    """Keep what an answer left unsaid whose process died after its end."""
+    state = load_run(desk.desk.store, run_id)[0].state
+    if case_of(state).asked.is_replay:
+        return
+    if not is_recorded(_data_dir(desk), run_id, since=state.clock):
+        _record(desk, state)
+    if not desk.tables.has_answer(run_id):
+        _keep(desk, state, datetime.now(UTC))
+
+
+def _keep(desk: RepairDesk, state: State, now: datetime) -> None:
+    """Keep the gap of an answer, then its row: with the row, all of it is there."""
     case, question = case_of(state), state.question
     if answer_of(state).supported:
         desk.tables.close_gaps(question, by="repair", now=now)
@@ -25,17 +42,18 @@ def learn(desk: RepairDesk, state: State) -> None:
         desk.tables.open_gap(
             topic=question, file=last.context.file, symbol=last.context.symbol, reason=last.reason, now=now
         )
+    _keep_row(desk, state, now)
 
 
 def _record(desk: RepairDesk, state: State) -> None:
     """Write one v2 record; a failed attempt is a failed call with its cause."""
-    workspace, case, answer = desk.workspace, case_of(state), answer_of(state)
+    case, answer = case_of(state), answer_of(state)
     audit = AuditCollector(
         question=state.question,
         model=answer.model or desk.desk.ladder.name,
         session_id=answer.session_id,
         request_id=state.run_id,
-        data_dir=workspace.root / workspace.settings.data_dir,
+        data_dir=_data_dir(desk),
     )
     for call, attempt in zip(tool_calls(state.question, case), case.attempts, strict=True):
         audit.observe_tool_call(
@@ -50,6 +68,10 @@ def _record(desk: RepairDesk, state: State) -> None:
         error=state.stop_reason if state.status == "failed" else None,
         skill_used="ask",
     )
+
+
+def _data_dir(desk: RepairDesk) -> Path:
+    return desk.workspace.root / desk.workspace.settings.data_dir
 
 
 def _cause(case: Case, attempt: Attempt) -> str | None:

@@ -15,8 +15,10 @@ from coreloop.jobs.queue import JobQueue
 from coreloop.repair.case import KIND as ANSWER
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.handlers import Handler
+from coreloop.repair.learn import learn_late
 from coreloop.repair.run import continue_answer
 from coreloop.research.knowledge import KIND as RESEARCH
+from coreloop.research.record import record_ended_research
 from coreloop.research.run import continue_research
 from coreloop.runs.control import resume_run
 from coreloop.runs.run import Run
@@ -74,11 +76,18 @@ def run_handlers(
     """
 
     def research(job: Job) -> Any:
-        with suppress(RunEndedError, RunNotFoundError):  # done, or forgotten, since it was queued
-            continue_research(job.payload["run"], desk.desk, show=show, leave=leave)
+        run_id = job.payload["run"]
+        with suppress(RunNotFoundError):  # forgotten since it was queued
+            try:
+                continue_research(run_id, desk.desk, show=show, leave=leave)
+            except RunEndedError:  # in a process that may have died then
+                record_ended_research(run_id, desk.desk)
 
     def answer(job: Job) -> Any:
-        with suppress(RunEndedError, RunNotFoundError):
-            continue_answer(job.payload["run"], desk, show=show, leave=leave)
+        with suppress(RunNotFoundError):
+            try:
+                continue_answer(job.payload["run"], desk, show=show, leave=leave)
+            except RunEndedError:
+                learn_late(job.payload["run"], desk)
 
     return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}

@@ -70,7 +70,9 @@ def answer(
     return continue_answer(run_id, desk, show=show)
 
 
-def begin_answer(question: str, asked: Asked, desk: RepairDesk, *, run_id: str = "") -> str:
+def begin_answer(
+    question: str, asked: Asked, desk: RepairDesk, *, run_id: str = "", trace_id: str = ""
+) -> str:
     """Create the run of an answer; nothing is searched yet. Returns its id.
 
     A run of a ``run_id`` that exists stays as it is.
@@ -96,6 +98,7 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk, *, run_id: str =
         first=[(ASKED, msgspec.to_builtins(whole))],
         run_id=run_id,
         origin=asked.mends,
+        trace_id=trace_id,
     )
 
 

@@ -61,7 +61,7 @@ def envelope(signal: Signal, *, trace_id: str, now: datetime) -> Envelope:
     signal : Signal
         The payload.
     trace_id : str
-        The run that the signal is about.
+        Of the run that the signal is about.
     now : datetime
         With a time zone.
     """

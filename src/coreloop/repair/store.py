@@ -254,6 +254,10 @@ class RepairStore:
             "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO NOTHING", values
         )
 
+    def has_answer(self, run_id: str) -> bool:
+        """Whether an ended answer was kept."""
+        return bool(self._read("SELECT run_id FROM answers WHERE run_id = ?", (run_id,)))
+
     def answers(self, *, since: datetime) -> list[AnswerRow]:
         """Return the answers that ended since a time, in order."""
         rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (_stamp(since),))

@@ -24,6 +24,7 @@ from coreloop.research.verify import CheckedAnswer, check_answer, without
 from coreloop.runs import events
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
+from coreloop.runs.phases import phase
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
@@ -35,23 +36,27 @@ def iterate(run: Run, desk: Desk) -> None:
 
     The reflection is the end of an iteration, so that the controller decides with what was just found.
     """
-    if not run.state.sub_questions:
-        _plan(run, desk)
-    _turn(run)
-    strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-    queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, desk, strategy)
-    if not execute(run, desk, queries, strategy):
+    with phase(run, "plan"):
+        if not run.state.sub_questions:
+            _plan(run, desk)
         _turn(run)
-        other = _other_angle(run.state, desk, run.state.last_strategy)
-        execute(run, desk, other, run.state.last_strategy)
-    reflect(run, desk.ladder, _notes(run, desk))
+        strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
+        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, desk, strategy)
+    with phase(run, "search"):
+        if not execute(run, desk, queries, strategy):
+            _turn(run)
+            other = _other_angle(run.state, desk, run.state.last_strategy)
+            execute(run, desk, other, run.state.last_strategy)
+    with phase(run, "reflect"):
+        reflect(run, desk.ladder, _notes(run, desk))
 
 
 def answer(run: Run, _stop: Stop, desk: Desk) -> None:
     """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
     is_unusable = False
     try:
-        checked = _synthesised(run, desk.ladder)
+        with phase(run, "synthesize"):
+            checked = _synthesised(run, desk.ladder)
     except (ModelError, BudgetError):
         checked, is_unusable = answer_from(run.state), True
     response = build_response(run.state, checked, is_unusable=is_unusable)

@@ -1,28 +1,38 @@
 """One record of a research for the slow loop: the searches that a run made, as calls of tools."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
 from coreloop.observe.collector import AuditCollector
+from coreloop.observe.written import is_recorded
 from coreloop.research.answer import respond
 from coreloop.research.desk import Desk
 from coreloop.research.execute import SEARCH, SearchResult
 from coreloop.research.pages import PAGE, PageResult
 from coreloop.runs.events import Outcome, StepCommitted
+from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 
+def record_ended_research(run_id: str, desk: Desk) -> None:
+    """Write the record of a research whose process died between its end and its record."""
+    state = load_run(desk.store, run_id)[0].state
+    if not is_recorded(_data_dir(desk), run_id, since=state.clock):
+        record_research(desk, state)
+
+
 def record_research(desk: Desk, state: State) -> None:
     """Write the record of an ended research, from its committed steps: one, however often it was resumed."""
-    workspace = desk.workspace
     response = respond(state)
     audit = AuditCollector(
         question=state.question,
         model=desk.ladder.name,
         session_id=state.run_id,
-        data_dir=workspace.root / workspace.settings.data_dir,
+        request_id=state.run_id,
+        data_dir=_data_dir(desk),
     )
     for event in _calls(desk.store, state.run_id):
         if event.name == SEARCH:
@@ -35,6 +45,10 @@ def record_research(desk: Desk, state: State) -> None:
         error=state.stop_reason if state.status == "failed" else None,
         skill_used="research",
     )
+
+
+def _data_dir(desk: Desk) -> Path:
+    return desk.workspace.root / desk.workspace.settings.data_dir
 
 
 def _calls(store: Store, run_id: str) -> Iterator[StepCommitted]:

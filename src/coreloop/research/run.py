@@ -89,7 +89,7 @@ def run_research(
 
 
 def begin_research(
-    task: str, request: Request, desk: Desk, *, exhaust: bool = False, run_id: str = ""
+    task: str, request: Request, desk: Desk, *, exhaust: bool = False, run_id: str = "", trace_id: str = ""
 ) -> str:
     """Create the run of a research; nothing is searched yet. Returns its id.
 
@@ -111,6 +111,7 @@ def begin_research(
         limits=run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust),
         first=[(REQUESTED, msgspec.to_builtins(request))],
         run_id=run_id,
+        trace_id=trace_id,
     )
 
 

@@ -14,7 +14,7 @@ from coreloop.errors import (
 )
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop
-from coreloop.runs.run import Postponed, Run, described
+from coreloop.runs.run import Postponed, Run
 
 _BUDGET: Final = {
     "usd": Stop("budget_exceeded", "usd"),
@@ -70,7 +70,7 @@ def drive(
     except (RunStoreError, RunBusyError, WorkspaceError):
         raise
     except Exception as error:
-        run.end(Stop("failed"), error=described(error))
+        run.end(Stop("failed"), failure=error)
         with suppress(CoreloopError):  # the error of the run is the one to raise
             show(run)
         raise

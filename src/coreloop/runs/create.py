@@ -28,6 +28,7 @@ def create_run(
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
     origin: str = "",
+    trace_id: str = "",
     clock: Clock | None = None,
     random: Callable[[int], bytes] = os.urandom,
 ) -> str:
@@ -55,6 +56,8 @@ def create_run(
         A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
     origin : str
         The run that this one answers again, "" for none; it is forgotten with it.
+    trace_id : str
+        Of the request that begins the run, 32 hexadecimal digits; "" for the run's own.
     clock : Clock or None
         None for the machine's.
     random : callable
@@ -89,6 +92,7 @@ def create_run(
             drives_itself=drives_itself,
             parent=store.parent,
             origin=origin,
+            trace_id=trace_id,
         ),
         *(Noted(at=now, name=name, data=data) for name, data in first),
     )

@@ -43,6 +43,7 @@ class Created(_Event, frozen=True, tag="created"):
     drives_itself: bool = False
     parent: str = ""
     origin: str = ""
+    trace_id: str = ""
 
 
 class Opened(_Event, frozen=True, tag="opened"):
@@ -265,6 +266,8 @@ class Ended(_Event, frozen=True, tag="ended"):
     status: Status
     reason: str | None = None
     error: str = ""
+    kind: str = ""
+    is_retryable: bool = False
 
 
 Event = (

@@ -11,7 +11,8 @@ from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
 from coreloop.runs.queries.duplicates import Search
-from coreloop.runs.state import RESUMABLE, Finding, IterationProgress, State, SubQuestion
+from coreloop.runs.state import RESUMABLE, Failure, Finding, IterationProgress, State, SubQuestion
+from coreloop.runs.ulid import as_hexadecimal
 
 MAX_ERRORS: Final = 100
 """Entries of a state's error log; the oldest are dropped from it, never from the events."""
@@ -101,6 +102,7 @@ def _created(state: State, event: happened.Created) -> None:
     state.run_id, state.kind, state.question = event.run_id, event.kind, event.question
     state.mode, state.limits, state.searches = event.mode, event.limits, event.searches
     state.drives_itself, state.parent, state.origin = event.drives_itself, event.parent, event.origin
+    state.trace_id = event.trace_id or as_hexadecimal(event.run_id)
 
 
 def _opened(state: State, event: happened.Opened) -> None:
@@ -271,6 +273,7 @@ def _stop_requested(state: State, _event: happened.StopRequested) -> None:
 def _ended(state: State, event: happened.Ended) -> None:
     if not state.is_terminal:
         state.status, state.stop_reason = event.status, event.reason
+        state.failure = Failure(event.kind, event.error, event.is_retryable)
 
 
 _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {

@@ -40,6 +40,7 @@ def begin_run(
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
     origin: str = "",
+    trace_id: str = "",
 ) -> str:
     """Create a run with the project's settings, and forget runs that are older than they allow.
 
@@ -49,7 +50,8 @@ def begin_run(
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
     store : Store
         Of the workspace.
-    question, kind, mode, limits, is_priced, drives_itself, first, run_id, origin
+    question, kind, mode, limits, is_priced, drives_itself, first, run_id, origin,
+    trace_id
         As for `coreloop.runs.create.create_run`.
     now : datetime
         With a zone.
@@ -80,6 +82,7 @@ def begin_run(
         first=first,
         run_id=run_id,
         origin=origin,
+        trace_id=trace_id,
     )
 
 

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Any, Final
 
 from coreloop.database import this_process
-from coreloop.errors import RunError, UsageError
+from coreloop.errors import ModelError, RunError, UsageError
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, most
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
@@ -227,11 +227,28 @@ class Run:
             parents = tuple(parents_of(self._store, self.state))
             return decide(self.state, self.now(), Outlook(least=least, today=today, parents=parents))
 
-    def end(self, stop: Stop, *, error: str = "") -> None:
-        """End the run, unless it is paused or over; the events of its last iteration are kept."""
+    def end(self, stop: Stop, *, error: str = "", failure: Exception | None = None) -> None:
+        """End the run, unless it is paused or over; the events of its last iteration are kept.
+
+        Parameters
+        ----------
+        stop : Stop
+            Why.
+        error : str
+            What else is to be known.
+        failure : Exception or None
+            What ended a failed run; that of a model says of which kind it is, and whether it may pass.
+        """
         with self._journal.turn:
             goes_on = stop.status in {"running", "paused"}
-            ended = Ended(at=self.now(), status=stop.status, reason=stop.reason, error=error[:_ERROR_CHARS])
+            ended = Ended(
+                at=self.now(),
+                status=stop.status,
+                reason=stop.reason,
+                error=(error if failure is None else described(failure))[:_ERROR_CHARS],
+                kind=failure.kind if isinstance(failure, ModelError) else "",
+                is_retryable=isinstance(failure, ModelError) and failure.is_retryable,
+            )
             self._journal.flush(*([] if goes_on or self.state.is_terminal else [as_stored(ended)]))
 
     def _reserve(self, at_most: Amount | None, *, is_answer: bool) -> str:

@@ -77,6 +77,15 @@ class IterationProgress:
     has_new_information: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run has failed: the kind of error, if it was a model's; its text; whether it may pass."""
+
+    kind: str = ""
+    error: str = ""
+    is_retryable: bool = False
+
+
 @dataclass(slots=True)
 class State:
     """What a run's events add up to. Only `coreloop.runs.fold` changes it.
@@ -121,6 +130,10 @@ class State:
         Executed queries in order.
     read_sources, found_sources : set of str
         Sources that were read, and sources that a finding has.
+    failure : Failure
+        Of a failed run.
+    trace_id : str
+        32 hexadecimal digits: of the request that began the run, or the run's own.
     extra : dict of str to Any
         What the run's kind adds to the JSON.
     """
@@ -164,6 +177,8 @@ class State:
     confidence: float = 0.0
     sub_questions: list[SubQuestion] = field(default_factory=list)
     next_actions: tuple[str, ...] = ()
+    failure: Failure = Failure()
+    trace_id: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

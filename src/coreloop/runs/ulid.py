@@ -34,6 +34,11 @@ def new_ulid(now: datetime, entropy: bytes) -> str:
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -5, -5))
 
 
+def as_hexadecimal(ulid: str) -> str:
+    """Return a ULID as 32 hexadecimal digits, as a trace id is written."""
+    return f"{sum(_ALPHABET.index(digit) << 5 * place for place, digit in enumerate(reversed(ulid))):032x}"
+
+
 def is_ulid(text: str) -> bool:
     """Whether a text is a ULID, in upper case."""
     return _ULID.fullmatch(text) is not None

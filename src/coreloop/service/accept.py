@@ -15,8 +15,8 @@ from coreloop.runs.ulid import new_ulid
 from coreloop.service.problems import Problem
 from coreloop.service.route import Call
 
-Begin = Callable[[str], str]
-"""Creates the run of an id unless it exists; returns the id."""
+Begin = Callable[..., str]
+"""Called with ``run_id`` and ``trace_id``; creates the run unless it exists, and returns its id."""
 _MAX_KEY_CHARS: Final = 200
 
 
@@ -47,10 +47,11 @@ def _accepted(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
     if service.backlog.number() >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))
-    run_id = begin(_run_id(call))
+    run_id = begin(run_id=_run_id(call), trace_id=call.trace_id)
     service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
+    service.outage.worked()
     service.workers.wake()
     return run_id, job
 

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -38,9 +39,7 @@ async def run(call: Call) -> Any:
     request = Request(tier=body.complexity_tier, wishes=wishes)
     desk = call.service.desk.desk
     if body.session is None:
-        run_id, job = await accept(
-            call, RESEARCH, lambda run_id: begin_research(body.task, request, desk, run_id=run_id)
-        )
+        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
     else:
         run_id, job = await asyncio.to_thread(_go_on, call, body.session)
     return await _reply(call, run_id, job)
@@ -50,9 +49,7 @@ async def run_simple(call: Call) -> Any:
     """Research a question with the least effort."""
     body: SimpleRequest = call.body
     desk, request = call.service.desk.desk, Request(tier="simple")
-    run_id, job = await accept(
-        call, RESEARCH, lambda run_id: begin_research(body.task, request, desk, run_id=run_id)
-    )
+    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
     return await _reply(call, run_id, job)
 
 
@@ -62,9 +59,7 @@ async def ask(call: Call) -> Any:
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
     asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
     desk = call.service.desk
-    run_id, job = await accept(
-        call, ANSWER, lambda run_id: begin_answer(body.question, asked, desk, run_id=run_id)
-    )
+    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, desk))
     return await _reply(call, run_id, job)
 
 

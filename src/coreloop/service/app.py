@@ -13,6 +13,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coreloop.errors import RunStoreError
 from coreloop.service.caller import identify
 from coreloop.service.log import log
 from coreloop.service.metrics import known_method
@@ -65,6 +66,8 @@ class _Front:
         try:
             await self._admit(scope, receive, sent)
         except Exception as error:
+            if isinstance(error, RunStoreError):
+                self._service.outage.failed(error)
             problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)

@@ -10,6 +10,7 @@ from coreloop.jobs.job import Job
 from coreloop.jobs.job import Status as JobStatus
 from coreloop.models.contracts import Tier
 from coreloop.repair.feedback import MAX_REASON_CHARS
+from coreloop.repair.metrics import DayFigures
 from coreloop.repair.response import Answer
 from coreloop.research.run import MAX_QUESTION_CHARS
 
@@ -214,9 +215,11 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class SeriesReply(msgspec.Struct, frozen=True):
-    """Gates by day, the newest first."""
+    """Gates and what happened to answers by day, the newest first; the share of jobs done again."""
 
     series: tuple[Share, ...]
+    days: tuple[DayFigures, ...]
+    retry_rate: float
 
 
 class Health(msgspec.Struct, frozen=True):

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from coreloop.errors import RunEndedError, RunNotFoundError
+from coreloop.errors import CoreloopError, RunEndedError, RunStoreError
 from coreloop.repair.case import ATTEMPTED, SIGNALLED
 from coreloop.research.execute import SEARCH
 from coreloop.research.knowledge import FOUND, READ
@@ -18,8 +18,8 @@ from coreloop.runs import events
 from coreloop.runs.control import stop_run
 from coreloop.runs.events import Event
 from coreloop.runs.stores.sql import Numbered
-from coreloop.service.problems import Problem
-from coreloop.service.replies import response_of
+from coreloop.service.problems import Problem, error_response, problem_of
+from coreloop.service.replies import end_of
 from coreloop.service.service import Service
 
 PING_S: Final = 15.0
@@ -79,9 +79,11 @@ class EventStream(Response):
         self._run_id = run_id
         self._after = after
         self._is_stopped_with = is_stopped_with
+        self._trace_id = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the run is over, the client is gone or stalls, or the service ends."""
+        self._trace_id = scope["coreloop.trace_id"]
         sending = asyncio.ensure_future(self._send(send))
         closing = asyncio.ensure_future(closed(receive))
         try:
@@ -96,24 +98,26 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        with suppress(Problem, RunNotFoundError):  # the service ends, or the run was forgotten
+        try:
             async for numbered in follow(self._service, self._run_id, self._after):
                 async with asyncio.timeout(_STALLED_S):
-                    await send(
-                        {
-                            "type": "http.response.body",
-                            "body": await self._encoded(numbered),
-                            "more_body": True,
-                        }
-                    )
+                    await send(_more(await self._encoded(numbered)))
+        except (Problem, CoreloopError) as error:  # the service ends, the run was forgotten, or the database
+            await send(_more(self._broken_off(error)))
         await send({"type": "http.response.body", "body": b""})
+
+    def _broken_off(self, error: Exception) -> bytes:
+        """Say why nothing more comes; without an id, so that the client goes on behind the last event."""
+        if isinstance(error, RunStoreError):
+            self._service.outage.failed(error)
+        return _event("error", error_response(problem_of(error, self._trace_id)))
 
     async def _encoded(self, numbered: Numbered | None) -> bytes:
         if numbered is None:
             return b": ping\n\n"
         seq, event = numbered
         if isinstance(event, events.Ended):
-            return _frame(seq, "answer", await run_in_threadpool(response_of, self._service, self._run_id))
+            return _frame(seq, *await run_in_threadpool(end_of, self._service, self._run_id))
         sent = _sent(event)
         return _frame(seq, *sent) if sent else b""
 
@@ -130,8 +134,16 @@ async def stop_quietly(service: Service, run_id: str) -> None:
         await run_in_threadpool(stop_run, service.store, run_id)
 
 
+def _more(body: bytes) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": True}
+
+
 def _frame(seq: int, name: str, data: Any) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (seq, name.encode(), msgspec.json.encode(data))
+    return b"id: %d\n%s" % (seq, _event(name, data))
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
 
 
 def _sent(event: Event) -> _Sent | None:

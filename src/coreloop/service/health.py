@@ -1,10 +1,12 @@
 """The routes for what operates a service: health, version, metrics."""
 
+from datetime import UTC, datetime
 from typing import get_args
 
 from starlette.responses import Response
 
 from coreloop import __version__
+from coreloop.repair.metrics import read_days, read_figures
 from coreloop.repair.tables import Gate
 from coreloop.service.bodies import Health, SeriesReply, Share, VersionReply
 from coreloop.service.metrics import CONTENT_TYPE
@@ -31,14 +33,19 @@ def version(call: Call) -> VersionReply:
 
 
 def series(call: Call) -> SeriesReply:
-    """Return the gates of repair by day."""
-    kept = (one for gate in get_args(Gate) for one in call.service.desk.tables.snapshots(gate))
+    """Return the gates of repair, and what happened to answers, by day."""
+    desk, now = call.service.desk, datetime.now(UTC)
+    kept = (one for gate in get_args(Gate) for one in desk.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda one: (one.day, one.gate), reverse=True)
+    gates = (Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
     return SeriesReply(
-        tuple(Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
+        series=tuple(gates),
+        days=tuple(read_days(desk, now=now)),
+        retry_rate=read_figures(desk, now=now).retry_rate,
     )
 
 
 def metrics(call: Call) -> Response:
     """Return the figures for Prometheus."""
-    return Response(call.service.metrics.text(), media_type=CONTENT_TYPE)
+    figures = read_figures(call.service.desk, now=datetime.now(UTC))
+    return Response(call.service.metrics.text(figures), media_type=CONTENT_TYPE)

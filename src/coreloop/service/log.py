@@ -2,12 +2,18 @@
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
 
+from coreloop.runs.phases import LOGGER
+
 NAME: Final = "coreloop.service"
+_OWN: Final = (NAME, LOGGER)
+_BELOW: Final = ("uvicorn.error", "asyncio", "opentelemetry", "psycopg")
 
 
 class _JsonLines(logging.Formatter):
@@ -23,14 +29,22 @@ class _JsonLines(logging.Formatter):
         return orjson.dumps(line, default=str).decode()
 
 
-def log_to_stderr() -> None:
-    """Send the log of the service, and errors of the HTTP library and the event loop, to stderr."""
+@contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """Send the log of the service, and errors of the libraries below it, to stderr until the block ends."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name, level in ((NAME, logging.INFO), ("uvicorn.error", logging.ERROR), ("asyncio", logging.ERROR)):
-        logger = logging.getLogger(name)
+    loggers = [logging.getLogger(name) for name in (*_OWN, *_BELOW)]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    for logger in loggers:
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+        logger.setLevel(logging.INFO if logger.name in _OWN else logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
 
 
 def log(event: str, **facts: Any) -> None:

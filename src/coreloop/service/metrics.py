@@ -1,13 +1,14 @@
 """The figures of a service for Prometheus."""
 
 from collections.abc import Mapping
+from math import nan
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.jobs.job import QueueFigures
-from coreloop.jobs.queue import JobQueue
+from coreloop.repair.metrics import RepairFigures
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -19,10 +20,9 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 
 class Metrics:
-    """Counts what this process does; the queue's figures are those of all processes."""
+    """Counts what this process does; figures of jobs and answers are those of all processes."""
 
-    def __init__(self, queue: JobQueue) -> None:
-        self._queue = queue
+    def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self._requests = Histogram(
             "http_request_duration_seconds",
@@ -61,6 +61,20 @@ class Metrics:
         self._jobs_p95 = Gauge(
             "jobs_p95_seconds", "From the creation to the end of the last hour's jobs.", registry=registry
         )
+        self._retry_rate = Gauge(
+            "jobs_retry_rate", "Share of jobs that needed a second attempt.", registry=registry
+        )
+        self._evidence = Gauge(
+            "evidence_hits_last_day", "Sources that answers were given.", ["source"], registry=registry
+        )
+        self._feedback = Gauge(
+            "feedback_last_day", "What people said of answers.", ["kind"], registry=registry
+        )
+        self._notice = Gauge(
+            "down_to_notice_seconds",
+            "From a rejection to the other answer, the last day's median.",
+            registry=registry,
+        )
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a response; ``method`` is a `known_method`."""
@@ -81,10 +95,20 @@ class Metrics:
         ):
             self._sums[name].labels(kind).inc(number)
 
-    def text(self) -> bytes:
+    def text(self, figures: RepairFigures) -> bytes:
         """Return all figures in Prometheus' text format."""
-        self._show_jobs(self._queue.figures())
+        self._show_jobs(figures.jobs)
+        self._show_answers(figures)
         return generate_latest(self._registry)
+
+    def _show_answers(self, figures: RepairFigures) -> None:
+        self._retry_rate.set(figures.retry_rate)
+        self._evidence.clear()  # what was yesterday's is not today's
+        for source, number in figures.evidence.items():
+            self._evidence.labels(source).set(number)
+        for kind in ("up", "down"):
+            self._feedback.labels(kind).set(figures.feedback.get(kind, 0))
+        self._notice.set(nan if figures.notice_s is None else figures.notice_s)
 
     def _show_jobs(self, figures: QueueFigures) -> None:
         for status, number in figures.by_status.items():

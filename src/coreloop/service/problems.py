@@ -107,7 +107,7 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
         log_bug(trace_id)
         return _bug()
     problem = _known(error)
-    if problem.status >= 500:
+    if problem.status >= 500 and not isinstance(error, RunStoreError):  # that is an outage, a line in all
         log("error", error=str(error), trace_id=trace_id)
     return problem
 
@@ -125,13 +125,18 @@ def _known(error: CoreloopError) -> Problem:
 
 def problem_response(problem: Problem) -> Response:
     """Build the response."""
-    detail = ErrorDetail(type=problem.kind, message=problem.message, retryable=problem.retryable)
     return Response(
-        msgspec.json.encode(ErrorResponse(error=detail)),
+        msgspec.json.encode(error_response(problem)),
         problem.status,
         problem.headers,
         media_type="application/json",
     )
+
+
+def error_response(problem: Problem) -> ErrorResponse:
+    """Return what the body of the response is, and the last event of a stream."""
+    detail = ErrorDetail(type=problem.kind, message=problem.message, retryable=problem.retryable)
+    return ErrorResponse(error=detail)
 
 
 def one_sentence(text: str) -> str:

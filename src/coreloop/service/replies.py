@@ -1,6 +1,5 @@
 """Runs as callers see them."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +14,7 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.service.bodies import AskReply, RunReply, RunRowReply
-from coreloop.service.problems import Problem, one_sentence
+from coreloop.service.problems import Problem, error_response, one_sentence
 from coreloop.service.service import Service
 
 
@@ -56,10 +55,12 @@ def ask_reply(answer: Answer) -> AskReply:
     return AskReply(**whole, request_id=answer.run_id)
 
 
-def response_of(service: Service, run_id: str) -> Mapping[str, Any]:
-    """Return what a stream ends with: the status of an ended run, and its answer."""
+def end_of(service: Service, run_id: str) -> tuple[str, Any]:
+    """Return what a stream ends with: ``answer`` and the status and the answer of a run, or ``error``."""
     state = read_run(service.store, run_id)
-    return {
+    if state.status == "failed":
+        return "error", error_response(failed(state))
+    return "answer", {
         "run_id": run_id,
         "status": state.status,
         "stop_reason": state.stop_reason,
@@ -78,5 +79,13 @@ def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply:
     state = read_run(service.store, run_id)
     answer = answer_in(state)
     if answer is None or state.status == "failed":
-        raise Problem(502, "failed", one_sentence(f"run {run_id} {ending(state)}"), retryable=True)
+        raise failed(state)
     return answer
+
+
+def failed(state: State) -> Problem:
+    """Build what a caller gets of a failed run: the kind of the model's error, if it was one."""
+    failure = state.failure
+    is_retryable = failure.is_retryable if failure.kind else True
+    message = one_sentence(f"run {state.run_id} {ending(state)}")
+    return Problem(502, failure.kind or "failed", message, retryable=is_retryable)

@@ -62,6 +62,11 @@ class Call:
         """The run in the path."""
         return self.path("run_id")
 
+    @property
+    def trace_id(self) -> str:
+        """Of the request, and of the run that it begins."""
+        return str(self.request.scope["coreloop.trace_id"])
+
     def path(self, name: str) -> str:
         """Return a part of the path."""
         return str(self.request.path_params[name])

@@ -169,7 +169,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         method="GET",
         path="/api/metrics/cbo/series",
         handler=health.series,
-        summary="Gates of repair by day, the newest first.",
+        summary="Gates of repair, evidence, feedback and notices by day, the newest first.",
         reply=SeriesReply,
     ),
     Route(

@@ -14,12 +14,14 @@ from typing import Final
 import uvicorn
 
 from coreloop.errors import UsageError
+from coreloop.postgres import VARIABLE as DATABASE
+from coreloop.postgres import wait_until_started
 from coreloop.project.workspace import Workspace
 from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
 from coreloop.service.connections import ACCEPTED_AT_ONCE, BACKLOG
 from coreloop.service.keys import VARIABLE, ApiKey
-from coreloop.service.log import log, log_to_stderr
+from coreloop.service.log import log, logged_to_stderr
 from coreloop.service.protocol import HEAD_S, MAX_HEAD_BYTES, protocol
 from coreloop.service.service import Service, open_service
 
@@ -27,6 +29,8 @@ _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
 """For responses under way, and then for the workers' steps."""
+_DATABASE_S: Final = 60.0
+"""In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -86,21 +90,31 @@ def serve(
     hosts = (
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
     )
-    log_to_stderr()
-    with (
-        closing(_listening(address)) as listener,
-        open_service(workspace, environ, keys=keys, hosts=hosts) as service,
-    ):
-        plan_gates(service.desk, now=datetime.now(UTC))
-        service.workers.start(workspace.settings.service.workers if workers is None else workers)
-        port = listener.getsockname()[1]
-        log("listening", address=address.host, port=port)
-        tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
-        try:
-            _Server(service).run(sockets=[listener])
-        finally:
-            service.leave.set()
-            log("left", whole=service.workers.join(_END_S))
+    with logged_to_stderr():
+        _wait_for_database(environ)
+        with (
+            closing(_listening(address)) as listener,
+            open_service(workspace, environ, keys=keys, hosts=hosts) as service,
+        ):
+            plan_gates(service.desk, now=datetime.now(UTC))
+            service.workers.start(workspace.settings.service.workers if workers is None else workers)
+            port = listener.getsockname()[1]
+            log("listening", address=address.host, port=port)
+            tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
+            try:
+                _Server(service).run(sockets=[listener])
+            finally:
+                service.leave.set()
+                log("left", whole=service.workers.join(_END_S))
+
+
+def _wait_for_database(environ: Mapping[str, str]) -> None:
+    """Give a database time that starts together with this process; what else is wrong, opening it says."""
+    url = environ.get(DATABASE, "")
+    if url and not wait_until_started(url, wait_s=0.0):
+        log("database", state="away", error=f"it takes no connections; waited for up to {_DATABASE_S:.0f} s")
+        if wait_until_started(url, wait_s=_DATABASE_S):
+            log("database", state="back")
 
 
 def _listening(address: Address) -> socket.socket:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
@@ -20,9 +20,10 @@ from coreloop.service.claims import Claims
 from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
+from coreloop.service.outage import Outage
 from coreloop.service.readiness import Readiness
 from coreloop.service.sign_in import SignIn, read_secret
-from coreloop.service.spans import Exporter, collector_in
+from coreloop.service.spans import open_spans
 from coreloop.service.spending import Spending
 from coreloop.service.tables import open_tables
 from coreloop.service.watch import Watch
@@ -61,6 +62,8 @@ class Service:
         How many jobs wait.
     readiness : Readiness
         Whether requests can be answered.
+    outage : Outage
+        What is noticed of the databases.
     leave : threading.Event
         Set when the process begins to end.
     """
@@ -78,6 +81,7 @@ class Service:
     workers: Workers
     backlog: Backlog
     readiness: Readiness
+    outage: Outage
     leave: Event
 
     @property
@@ -114,12 +118,11 @@ def open_service(
         open_store(workspace, environ=environ) as store,
         open_repair_desk(workspace, store, environ) as desk,
         open_tables(workspace, environ) as tables,
-        ExitStack() as exporting,
+        open_spans(store, environ) as spans,
     ):
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
-        collector = collector_in(environ)
-        spans = exporting.enter_context(Exporter(store, collector)) if collector else None
-        metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
+        metrics, watch, leave = Metrics(), Watch(store.newest), Event()
+        outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:
             _log_phase(run)
@@ -145,9 +148,10 @@ def open_service(
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(desk.queue, handlers, leave),
+            workers=Workers(desk.queue, handlers, leave, outage),
             backlog=backlog,
             readiness=Readiness(desk, backlog, time.monotonic),
+            outage=outage,
             leave=leave,
         )
 
@@ -157,6 +161,7 @@ def _log_phase(run: Run) -> None:
     log(
         "ended" if state.is_terminal else "iteration",
         run_id=state.run_id,
+        trace_id=state.trace_id,
         kind=state.kind,
         status=state.status,
         stop_reason=state.stop_reason,

@@ -5,11 +5,12 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
-from coreloop.errors import CoreloopError
+from coreloop.errors import RunStoreError
 from coreloop.jobs.queue import JobQueue
 from coreloop.jobs.work import Handler, work
 from coreloop.runs.run import Interrupted
-from coreloop.service.log import log
+from coreloop.service.log import log_bug
+from coreloop.service.outage import Outage
 
 _IDLE_S: Final = 0.5
 
@@ -25,12 +26,17 @@ class Workers:
         What does a job, by its name.
     leave : threading.Event
         When it is set, each thread ends at the next step of its run.
+    outage : Outage
+        What they notice of their databases.
     """
 
-    def __init__(self, queue: JobQueue, handlers: Mapping[str, Handler], leave: Event) -> None:
+    def __init__(
+        self, queue: JobQueue, handlers: Mapping[str, Handler], leave: Event, outage: Outage
+    ) -> None:
         self._queue = queue
         self._handlers = handlers
         self._leave = leave
+        self._outage = outage
         self._new = Event()
         self._threads: list[Thread] = []
 
@@ -56,9 +62,12 @@ class Workers:
         while not self._leave.is_set():
             try:
                 work(self._queue, self._handlers, until_idle=True, stop=self._leave)
+                self._outage.worked()
             except Interrupted:
                 return
-            except CoreloopError as error:  # the database is away for a while
-                log("worker", error=str(error))
+            except RunStoreError as error:  # the database is away for a while
+                self._outage.failed(error)
+            except Exception:  # a thread that ended would be missing until the next start
+                log_bug("")
             self._new.wait(_IDLE_S)
             self._new.clear()

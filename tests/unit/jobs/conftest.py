@@ -1,19 +1,20 @@
-"""Queues: a SQLite file, and procrastinate's tables in a Postgres server of our own."""
+"""Queues: in a SQLite file, and in Postgres servers of our own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from coreloop.jobs.queue import JobQueue
+from postgres_servers import address_on, databases
 from queueing import queue_at
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=databases("sqlite"))
+def place(request: pytest.FixtureRequest, tmp_path: Path, database_on: Callable[[str], str]) -> str:
     """Where a new queue is, for `queue_at`."""
-    if request.param == "postgres":
-        return str(request.getfixturevalue("database"))
+    if request.param != "sqlite":
+        return address_on(request.param, database_on)
     return str(tmp_path / "data" / "runs" / "jobs.db")
 
 

@@ -1,6 +1,6 @@
 """Repair's tables, in a SQLite file and in Postgres."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -12,16 +12,17 @@ from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.repair.store import RepairStore, open_repair_store
 from coreloop.repair.tables import AnswerRow, Evidence, Feedback, Link, Snapshot
+from postgres_servers import address_on, databases
 from researching import MOMENT
 
 DAY = timedelta(days=1)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
-def environ(request: pytest.FixtureRequest) -> dict[str, str]:
+@pytest.fixture(params=databases("sqlite"))
+def environ(request: pytest.FixtureRequest, database_on: Callable[[str], str]) -> dict[str, str]:
     if request.param == "sqlite":
         return {}
-    return {"CORELOOP_DATABASE_URL": str(request.getfixturevalue("database"))}
+    return {"CORELOOP_DATABASE_URL": address_on(request.param, database_on)}
 
 
 @contextmanager

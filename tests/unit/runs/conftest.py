@@ -1,19 +1,20 @@
-"""Stores of runs: a SQLite file, and a Postgres server of our own."""
+"""Stores of runs: in a SQLite file, and in Postgres servers of our own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from coreloop.runs.stores.store import Store
+from postgres_servers import address_on, databases
 from running import store_at
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=databases("sqlite"))
+def place(request: pytest.FixtureRequest, tmp_path: Path, database_on: Callable[[str], str]) -> str:
     """Where a new store is, for `store_at`."""
-    if request.param == "postgres":
-        return str(request.getfixturevalue("database"))
+    if request.param != "sqlite":
+        return address_on(request.param, database_on)
     return str(tmp_path / "data" / "runs" / "runs.db")
 
 

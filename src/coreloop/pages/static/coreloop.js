@@ -48,8 +48,14 @@ if (events) {
       while (events.children.length > 300) events.firstChild.remove();
     });
   }
-  source.addEventListener("answer", () => {
+  const end = () => {
     source.close();
     window.location.reload();
+  };
+  source.addEventListener("answer", end);
+  source.addEventListener("error", (event) => {
+    if (!event.data) return; // the connection's own error
+    const passes = ["unavailable", "leaving"].includes(JSON.parse(event.data).error.type);
+    if (!passes) end(); // the run has failed
   });
 }

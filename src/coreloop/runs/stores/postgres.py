@@ -1,16 +1,27 @@
 """The store of runs in a Postgres database, for several machines: a session holds runs by advisory locks."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
+from threading import Lock
 from typing import Final
 
 from coreloop.database import this_process
-from coreloop.postgres import PostgresDatabase, postgres_database
+from coreloop.errors import RunStoreError
+from coreloop.postgres import (
+    PostgresDatabase,
+    Session,
+    connect,
+    is_alive,
+    postgres_database,
+    rows,
+    store_errors,
+)
+from coreloop.runs.events import Event
 from coreloop.runs.stores.hold import busy
 from coreloop.runs.stores.schema import FIRST, SECOND
-from coreloop.runs.stores.sql import SqlStore
+from coreloop.runs.stores.sql import Numbered, SqlStore
 
 _HOLDER: Final = """
 SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -24,40 +35,126 @@ _AGAIN_S: Final = 0.05
 class PostgresStore(SqlStore):
     """A store in a database, see `postgres_store`."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, database: PostgresDatabase, holds: "_Holds") -> None:
         super().__init__(database)
-        self._session = database
-        self._held: set[str] = set()
+        self._holds = holds
 
     @contextmanager
     def hold(self, run_id: str) -> Iterator[None]:
-        """Hold a run by a lock of this session, which ends with the process or its connection."""
-        number = int.from_bytes(sha256(run_id.encode("utf-8", "replace")).digest()[:8], signed=True)
+        """Hold a run by a lock, which ends with the process."""
         with self._database.reading():
             self._newest(run_id)
-            if run_id in self._held:  # a session that asks twice gets the lock twice
-                raise busy(run_id, this_process())
-            if not self._lock(number):
-                holders = self._database.rows(_HOLDER, (number,))
-                raise busy(run_id, holders[0][0] if holders else "")
-            self._held.add(run_id)
+        self._holds.take(run_id)
         try:
             yield
         finally:
-            with self._database.turn:
-                self._held.discard(run_id)
-                if not self._session.connection.closed:
-                    with self._database.reading():
-                        self._database.rows("SELECT pg_advisory_unlock(?)", (number,))
+            self._holds.release(run_id)
 
-    def _lock(self, number: int) -> bool:
-        """Take a lock; the server needs a moment to notice that a killed process holds it no more."""
-        give_up_at = time.monotonic() + _NOTICED_S
-        while True:
-            ((is_held,),) = self._database.rows("SELECT pg_try_advisory_lock(?)", (number,))
-            if is_held or time.monotonic() >= give_up_at:
-                return bool(is_held)
-            time.sleep(_AGAIN_S)
+    def append(
+        self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
+    ) -> list[Numbered]:
+        """Add events; those of a run that this process has lost to another one are refused."""
+        self._holds.require(run_id)
+        return super().append(run_id, events, after=after, per_day=per_day)
+
+
+class _Holds:
+    """The runs that this process holds, by locks of one session.
+
+    If the session is lost, its locks are taken again in a new one; a run that another process was faster to
+    take is lost, and whoever works on it here hears so at its next append.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._turn = Lock()
+        self._session: Session | None = None
+        self._held: set[str] = set()
+        self._lost: set[str] = set()
+
+    def take(self, run_id: str) -> None:
+        """Hold a run.
+
+        Raises
+        ------
+        RunBusyError
+            Another process, or another handle of this one, holds it.
+        """
+        with self._turn, store_errors():
+            session = self._alive()
+            if run_id in self._held | self._lost:  # a session that asks twice gets the lock twice
+                raise busy(run_id, this_process())
+            if not _locked(session, run_id):
+                raise busy(run_id, _holder(session, run_id))
+            self._held.add(run_id)
+
+    def require(self, run_id: str) -> None:
+        """Refuse to go on with a run that was held here and is lost.
+
+        Raises
+        ------
+        RunBusyError
+            Another process has taken it.
+        """
+        with self._turn:
+            if run_id in self._held:
+                with store_errors():
+                    self._alive()
+            if run_id in self._lost:
+                raise busy(run_id, "")
+
+    def release(self, run_id: str) -> None:
+        """Hold a run no more."""
+        with self._turn:
+            is_held = run_id in self._held
+            self._held.discard(run_id)
+            self._lost.discard(run_id)
+            if is_held and self._session is not None and is_alive(self._session):
+                with suppress(RunStoreError), store_errors():  # a session that was just lost holds nothing
+                    rows(self._session, "SELECT pg_advisory_unlock(?)", (_number(run_id),))
+
+    def close(self) -> None:
+        """End the session."""
+        with self._turn:
+            if self._session is not None:
+                self._session.close()
+
+    def _alive(self) -> Session:
+        """Return the session; a new one takes the locks of a lost one again."""
+        if self._session is not None and is_alive(self._session):
+            return self._session
+        if self._session is not None:
+            self._session.close()
+        self._session = self._with_locks(connect(self._address))
+        return self._session
+
+    def _with_locks(self, session: Session) -> Session:
+        try:
+            missed = {run_id for run_id in self._held if not _locked(session, run_id)}
+        except BaseException:
+            session.close()
+            raise
+        self._held -= missed
+        self._lost |= missed
+        return session
+
+
+def _number(run_id: str) -> int:
+    return int.from_bytes(sha256(run_id.encode("utf-8", "replace")).digest()[:8], signed=True)
+
+
+def _holder(session: Session, run_id: str) -> str:
+    return next((name for (name,) in rows(session, _HOLDER, (_number(run_id),))), "")
+
+
+def _locked(session: Session, run_id: str) -> bool:
+    """Take a lock; the server needs a moment to notice that a killed process holds it no more."""
+    give_up_at = time.monotonic() + _NOTICED_S
+    while True:
+        ((is_locked,),) = rows(session, "SELECT pg_try_advisory_lock(?)", (_number(run_id),))
+        if is_locked or time.monotonic() >= give_up_at:
+            return bool(is_locked)
+        time.sleep(_AGAIN_S)
 
 
 @contextmanager
@@ -70,4 +167,8 @@ def postgres_store(address: str) -> Iterator[PostgresStore]:
         As for `coreloop.postgres.postgres_database`, which raises the errors.
     """
     with postgres_database(address, versions="schema_version", migrations=(FIRST, SECOND)) as database:
-        yield PostgresStore(database)
+        holds = _Holds(address)
+        try:
+            yield PostgresStore(database, holds)
+        finally:
+            holds.close()

@@ -116,7 +116,8 @@ def test_an_event_that_cannot_be_read_is_refused_with_its_run_and_hides_no_other
 ):
     run_id = new_run(store)
     assert isinstance(store, SqlStore)
-    store._database.rows(f"UPDATE events SET {change}")
+    with store._database.writing():
+        store._database.rows(f"UPDATE events SET {change}")
     other = new_run(store)
     with pytest.raises(RunError, match=f"^{run_id}: the run has {message}"):
         list(store.read(run_id))

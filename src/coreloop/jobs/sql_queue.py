@@ -1,8 +1,8 @@
-"""The queue of jobs in a SQLite file: one machine, several processes."""
+"""The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from secrets import token_bytes
 from typing import Any, Final
 
 from coreloop import sqlite
-from coreloop.database import SqliteDatabase, sqlite_database
+from coreloop.database import Database, sqlite_database
 from coreloop.jobs.backoff import backoff
 from coreloop.jobs.job import (
     LEASE_S,
@@ -25,6 +25,7 @@ from coreloop.jobs.job import (
     storable,
     unknown_job,
 )
+from coreloop.postgres import postgres_database
 from coreloop.runs.ulid import new_ulid
 
 _FIRST: Final = """
@@ -47,25 +48,30 @@ CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
 CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
 """
+_IN_ORDER: Final = """
+-- What SQLite has by itself: the order in which rows were added.
+ALTER TABLE jobs ADD COLUMN rowid BIGINT GENERATED ALWAYS AS IDENTITY;
+"""
 _COLUMNS: Final = (
     "id, name, payload, key, priority, status, attempts, max_attempts, created_at, run_at, "
     "finished_at, error, result"
 )
 _PUT: Final = """
-INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL) RETURNING {}
+INSERT INTO jobs ({}) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL)
+ON CONFLICT DO NOTHING RETURNING {}
 """
 _RECOVER: Final = """
 UPDATE jobs SET status = CASE WHEN attempts < max_attempts THEN 'queued' ELSE 'dead' END,
     finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE ? END, error = ?
-WHERE status = 'running' AND run_at <= ?
+WHERE id IN (SELECT id FROM jobs WHERE status = 'running' AND run_at <= ?{})
 """
 _TAKE: Final = """
 UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id = (
-    SELECT id FROM jobs WHERE status = 'queued' AND run_at <= ?
-    AND name IN (SELECT value FROM json_each(?)) AND (? OR id IN (SELECT value FROM json_each(?)))
-    ORDER BY priority DESC, rowid LIMIT 1
+    SELECT id FROM jobs WHERE status = 'queued' AND run_at <= ? AND {}
+    ORDER BY priority DESC, rowid LIMIT 1{}
 ) RETURNING {}
 """
+"""Those who take at once skip each other's rows, and none waits."""
 
 
 def _create(connection: sqlite3.Connection, _now: datetime) -> None:
@@ -79,13 +85,12 @@ def _is_own(connection: sqlite3.Connection) -> bool:
 JOBS: Final = sqlite.Schema("jobs", (_create,), _is_own)
 
 
-class SqliteQueue:
-    """A queue in a file, see `sqlite_queue` and `coreloop.jobs.queue.JobQueue`."""
+class SqlQueue:
+    """A queue in a database, see `sqlite_queue`, `postgres_queue` and `coreloop.jobs.queue.JobQueue`."""
 
-    def __init__(self, database: SqliteDatabase, *, lease_s: float, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, *, lease_s: float) -> None:
         self._database = database
         self.lease_s = lease_s
-        self._now = now
 
     def put(
         self,
@@ -98,14 +103,14 @@ class SqliteQueue:
         run_at: datetime | None = None,
     ) -> Job:
         """Add a job, or return the one with the same key."""
-        now, key = self._now(), storable(key)
+        now, key = self._database.now(), storable(key)
         row = (
             *(new_ulid(now, token_bytes(10)), name, as_json(payload), key or None, priority),
             *(max_attempts, _stamp(now), _stamp(run_at or now)),
         )
         with self._database.writing():
-            known = self._rows("SELECT {} FROM jobs WHERE key = ?", (key,)) if key else []
-            return (known or self._rows(_PUT, row))[0]
+            added = self._rows(_PUT.format(_COLUMNS, _COLUMNS), row)
+            return (added or self._rows("SELECT {} FROM jobs WHERE key = ?", (key,)))[0]
 
     def get(self, job_id: str) -> Job:
         """Return a job."""
@@ -125,26 +130,29 @@ class SqliteQueue:
 
     def take(self, names: Collection[str], *, only: Collection[str] | None = None) -> Job | None:
         """Begin the next job; those whose lease is over are due again, or dead."""
-        now = self._now()
-        wanted = json.dumps(sorted(names)), only is None, json.dumps(sorted(only or ()))
+        marks, values = _among("name", names)
+        if only is not None:
+            marks, values = f"{marks} AND {_among('id', only)[0]}", [*values, *_among("id", only)[1]]
+        taking = _TAKE.format(marks, self._database.take_row, _COLUMNS)
         with self._database.writing():
-            self._database.rows(_RECOVER, (_stamp(now), STALLED, _stamp(now)))
-            found = self._rows(_TAKE, (self._lease_end(now), _stamp(now), *wanted))
+            now = self._database.now()
+            self._database.rows(_RECOVER.format(self._database.take_row), (_stamp(now), STALLED, _stamp(now)))
+            found = self._rows(taking, (self._lease_end(now), _stamp(now), *values))
         return found[0] if found else None
 
     def keep(self, job: Job) -> bool:
         """Extend the lease."""
-        return bool(self._change(job, "run_at = ?", (self._lease_end(self._now()),)))
+        return bool(self._change(job, "run_at = ?", (self._lease_end(self._database.now()),)))
 
     def finish(self, job: Job, result: Any) -> bool:
         """Commit a job, unless another process has taken it over."""
-        values = (_stamp(self._now()), as_json(result))
+        values = (_stamp(self._database.now()), as_json(result))
         changes = "status = 'done', finished_at = ?, result = ?, error = ''"
         return bool(self._change(job, changes, values))
 
     def fail(self, job: Job, error: str) -> Job:
         """Queue a job again, later each time; or give it up."""
-        now = self._now()
+        now = self._database.now()
         if job.attempts < job.max_attempts:
             changes, moment = "status = 'queued', run_at = ?", now + timedelta(seconds=backoff(job.attempts))
         else:
@@ -155,7 +163,7 @@ class SqliteQueue:
     def release(self, job: Job) -> None:
         """Queue a job again at once, without counting the attempt."""
         changes = "status = 'queued', attempts = attempts - 1, run_at = ?"
-        self._change(job, changes, (_stamp(self._now()),))
+        self._change(job, changes, (_stamp(self._database.now()),))
 
     def retry(self, job_id: str) -> Job:
         """Queue a dead or cancelled job again, with as many attempts as a new one."""
@@ -164,7 +172,7 @@ class SqliteQueue:
             found = self._rows(
                 "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
                 "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING {}",
-                (MAX_ATTEMPTS, _stamp(self._now()), job.id),
+                (MAX_ATTEMPTS, _stamp(self._database.now()), job.id),
             )
         if not found:
             raise cannot_retry(job)
@@ -177,7 +185,7 @@ class SqliteQueue:
             found = self._rows(
                 "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
                 "RETURNING {}",
-                (_stamp(self._now()), job.id),
+                (_stamp(self._database.now()), job.id),
             )
         if not found:
             raise cannot_cancel(job)
@@ -185,7 +193,7 @@ class SqliteQueue:
 
     def figures(self) -> QueueFigures:
         """Count."""
-        hour = _stamp(self._now() - timedelta(hours=1))
+        hour = _stamp(self._database.now() - timedelta(hours=1))
         with self._database.reading():
             counts = self._database.rows("SELECT status, count(*) FROM jobs GROUP BY status")
             ((retried,),) = self._database.rows("SELECT count(*) FROM jobs WHERE attempts > 1")
@@ -227,9 +235,7 @@ class SqliteQueue:
 
 
 @contextmanager
-def sqlite_queue(
-    path: Path, *, lease_s: float = LEASE_S, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> Iterator[SqliteQueue]:
+def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
     """Open a queue in a file; it is created or migrated if necessary.
 
     Parameters
@@ -238,8 +244,6 @@ def sqlite_queue(
         Created with mode 0600, its folder with 0700.
     lease_s : float
         Seconds after which the job of a process that died is due again.
-    now : callable
-        Returns the time.
 
     Raises
     ------
@@ -247,7 +251,27 @@ def sqlite_queue(
         The file is not a queue, has a newer version, or cannot be used.
     """
     with sqlite_database(path, JOBS) as database:
-        yield SqliteQueue(database, lease_s=lease_s, now=now)
+        yield SqlQueue(database, lease_s=lease_s)
+
+
+@contextmanager
+def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
+    """Open a queue in a database; its tables are created if necessary.
+
+    Parameters
+    ----------
+    address : str
+        As for `coreloop.postgres.postgres_database`, which raises the errors.
+    lease_s : float
+        As for `sqlite_queue`; by the database's clock.
+    """
+    with postgres_database(address, versions="jobs_version", migrations=(_FIRST + _IN_ORDER,)) as database:
+        yield SqlQueue(database, lease_s=lease_s)
+
+
+def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
+    """Return a condition and its parameters; none is among no values."""
+    return f"{column} IN ({', '.join('?' * len(values)) or 'NULL'})", sorted(map(storable, values))
 
 
 def _stamp(moment: datetime) -> str:
@@ -259,18 +283,19 @@ def _moment(text: str) -> datetime:
 
 
 def _job(row: Any) -> Job:
+    job_id, name, payload, key, priority, status, attempts, most, created, run_at, ended, error, result = row
     return Job(
-        id=row["id"],
-        name=row["name"],
-        payload=json.loads(row["payload"]),
-        key=row["key"] or "",
-        priority=row["priority"],
-        status=row["status"],
-        attempts=row["attempts"],
-        max_attempts=row["max_attempts"],
-        created_at=_moment(row["created_at"]),
-        run_at=_moment(row["run_at"]),
-        finished_at=_moment(row["finished_at"]) if row["finished_at"] else None,
-        error=row["error"],
-        result=json.loads(row["result"]) if row["result"] is not None else None,
+        id=job_id,
+        name=name,
+        payload=json.loads(payload),
+        key=key or "",
+        priority=priority,
+        status=status,
+        attempts=attempts,
+        max_attempts=most,
+        created_at=_moment(created),
+        run_at=_moment(run_at),
+        finished_at=_moment(ended) if ended else None,
+        error=error,
+        result=json.loads(result) if result is not None else None,
     )

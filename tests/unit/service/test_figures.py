@@ -1,0 +1,61 @@
+"""What a service says of its answers: figures for Prometheus and by day, and phases in its log."""
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+from prometheus_client.parser import text_string_to_metric_families
+
+from serving import QUESTION, Served, asked, served, until
+
+
+def figures(client: httpx2.Client) -> dict[tuple[str, str], float]:
+    """Samples by name and the value of the only label."""
+    return {
+        (sample.name, next(iter(sample.labels.values()), "")): sample.value
+        for family in text_string_to_metric_families(client.get("/metrics").text)
+        for sample in family.samples
+        if len(sample.labels) <= 1
+    }
+
+
+def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_path: Path):
+    with served(tmp_path) as service, service.client() as client:
+        assert math.isnan(figures(client)["down_to_notice_seconds", ""])
+        before = client.get("/api/metrics/cbo/series").json()
+        assert (before["days"], before["retry_rate"]) == ([], 0.0)
+        answer = client.post("/ask", json={"question": QUESTION}).json()
+        assert client.post("/feedback", json={"id": answer["request_id"], "value": "down"}).status_code == 200
+        until(lambda: not math.isnan(figures(client)["down_to_notice_seconds", ""]))
+        shown = figures(client)
+        assert shown["evidence_hits_last_day", "text"] >= 1
+        assert (shown["feedback_last_day", "down"], shown["feedback_last_day", "up"]) == (1, 0)
+        assert shown["jobs_retry_rate", ""] == 0.0
+        assert 0 <= shown["down_to_notice_seconds", ""] < 60
+        (day,) = client.get("/api/metrics/cbo/series").json()["days"]
+        assert day["day"] == datetime.now(UTC).date().isoformat()
+        assert (day["evidence"]["text"] >= 1, day["feedback"]) == (True, {"down": 1})
+        assert (day["answered"] >= 1, day["notice_s"]) == (True, shown["down_to_notice_seconds", ""])
+
+
+def phases(service: Served, run_id: str) -> list[tuple[str, str]]:
+    found = [line for line in service.lines if (line["event"], line.get("run_id")) == ("phase", run_id)]
+    return [(line["phase"], line["state"]) for line in found]
+
+
+def test_each_phase_is_logged_where_it_begins_and_ends(client: httpx2.Client, service: Served):
+    run_id = asked(client).json()["run_id"]
+    whole = [(name, at) for name in ("plan", "search", "reflect") for at in ("begins", "ends")]
+    logged = until(lambda: [one for one in phases(service, run_id) if one[0] != "synthesize"])
+    assert logged[: len(whole)] == whole
+    assert phases(service, run_id)[-2:] == [("synthesize", "begins"), ("synthesize", "ends")]
+    answer = client.post("/ask", json={"question": QUESTION}).json()["request_id"]
+    assert phases(service, answer)[:4] == [
+        (name, at) for name in ("search", "synthesize") for at in ("begins", "ends")
+    ]
+    lines = [line for line in service.lines if line["event"] == "phase" and line["state"] == "ends"]
+    for line in lines:
+        assert line["ms"] >= 0
+        assert (line["error"], len(line["trace_id"])) == ("", 32)
+    assert "Han" not in str(lines)
