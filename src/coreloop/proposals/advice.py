@@ -95,6 +95,7 @@ _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "from_result": ("source", ("argument",)),
     "first": ("first", ("tool",)),
     "use_instead": ("use_instead", ("keywords",)),
+    "leave_out": ("leave_out", ("arguments",)),
     "never_empty": ("never_empty", ("arguments",)),
     "call_before_same": ("order", ("tool", "argument")),
     "call_after_same": ("order", ("tool", "argument")),
