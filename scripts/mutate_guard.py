@@ -41,16 +41,16 @@ ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--all --update`` writes it."""
 _FAST = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
-_REAL = ("test_scenarios",)
+_REAL = ("test_scenarios", "test_approval_scenarios", "test_disguise_scenarios")
 """Tests with a git repository each: seconds, not milliseconds."""
 MODULES = {
-    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "statement", "figures"), _FAST),
+    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "figures"), _FAST),
     **dict.fromkeys(("approval", "claims", "labels", "gained"), _FAST),
-    **dict.fromkeys(("signs", "ordinary"), _REAL),
+    "facts": _REAL,
     "proposals.declared": _FAST,
 }
 """Modules, those of `guard` by their last name, and the tests that must notice."""
-CONDITIONS = frozenset({"approval", "gained", "signs", "ordinary"})
+CONDITIONS = frozenset({"approval", "gained", "facts"})
 Change = Callable[[Any], None]
 
 

@@ -77,7 +77,7 @@ def refuse_undeclared(
         definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
         raise RefusedError(f"{target}: {unproven}") from unproven
-    known = names.among((line, source) for line in lines)
+    known = names.among(lines)
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:

@@ -19,7 +19,7 @@ HELD = {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21}
         ({"q_value": 0.9}, "q 0.900, above the limit of 0.05"),
         ({"difference": -0.3}, "its difference is difference -0.30"),
         ({"low": -0.05}, "which may be none"),
-        ({"sides": {"n_ok": 3, "n": 61, "other_ok": 17, "other_n": 26}}, "does no better than the rest: 3 of"),
+        ({"sides": {"n_ok": 3, "n": 61, "other_ok": 17, "other_n": 26}}, "no better than the rest: 3 of"),
         ({"held": {**HELD, "n_ok": 1}}, "does no better than the rest in the last days"),
     ],
 )
