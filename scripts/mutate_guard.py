@@ -10,7 +10,7 @@ which the functions of a module have different code. No file changes. Exits 1 if
 A table, tests/unit/guard/noticed.json, says which test noticed each rule: it runs first, and the others only
 if it passes, or if it is gone.
 
-    uv run python scripts/mutate_guard.py guard.signs    # only the rules of one module
+    uv run python scripts/mutate_guard.py guard.facts    # only the rules of one module
     uv run python scripts/mutate_guard.py --all          # all tests, as if there were no table
     uv run python scripts/mutate_guard.py --all --update # and write the table
 """
