@@ -10,7 +10,7 @@ which the functions of a module have different code. No file changes. Exits 1 if
 A table, tests/unit/guard/noticed.json, says which test noticed each rule: it runs first, and the others only
 if it passes, or if it is gone.
 
-    uv run python scripts/mutate_guard.py guard.signs    # only the rules of one module
+    uv run python scripts/mutate_guard.py guard.facts    # only the rules of one module
     uv run python scripts/mutate_guard.py --all          # all tests, as if there were no table
     uv run python scripts/mutate_guard.py --all --update # and write the table
 """
@@ -41,16 +41,16 @@ ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--all --update`` writes it."""
 _FAST = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
-_REAL = ("test_scenarios",)
+_REAL = ("test_scenarios", "test_approval_scenarios", "test_disguise_scenarios")
 """Tests with a git repository each: seconds, not milliseconds."""
 MODULES = {
-    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "statement", "figures"), _FAST),
+    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "figures"), _FAST),
     **dict.fromkeys(("approval", "claims", "labels", "gained"), _FAST),
-    **dict.fromkeys(("signs", "ordinary"), _REAL),
+    "facts": _REAL,
     "proposals.declared": _FAST,
 }
 """Modules, those of `guard` by their last name, and the tests that must notice."""
-CONDITIONS = frozenset({"approval", "gained", "signs", "ordinary"})
+CONDITIONS = frozenset({"approval", "gained", "facts"})
 Change = Callable[[Any], None]
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
 from coreloop.guard.decision import Decision
-from coreloop.guard.event import Account, PullRequestEvent, ReportedPull, Review
+from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
 from coreloop.guard.policy import Facts, decide
 from coreloop.history.repository import Commit
-from coreloop.project.settings import Settings
+from coreloop.project.settings import CategoryRule, Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
@@ -26,8 +26,9 @@ REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
 NOT_APPLICABLE = Replay(ReplayVerdict.NOT_APPLICABLE, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
-NAMES = frozenset({"show", "search", "find"})
-"""Tools of the base that are in other files."""
+NAMES = frozenset({"show", "search", "find", "show(company", ".code", ".name"})
+"""What the base's other files have of the names in lines."""
+SETTINGS = Settings(categories=(CategoryRule(label="FIN-profitability-KR", any=("수익성",)),))
 PEOPLE = ("A Tester", "tester@example.org") * 2
 
 
@@ -101,7 +102,13 @@ def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) 
 
 def facts(**changes: Any) -> Facts:
     """The facts of a promotion."""
-    good = Facts(commits=(commit(),), files={HEAD: (file(),)}, settings=Settings(), names=NAMES)
+    good = Facts(
+        commits=(commit(),),
+        files={HEAD: (file(),)},
+        settings=SETTINGS,
+        names=NAMES,
+        authorships=(Authorship(sha=HEAD, verified=True),),
+    )
     return replace(good, **changes)
 
 
@@ -174,6 +181,30 @@ def review_json(review: Review) -> dict[str, Any]:
         "pull_request_url": url,
         "author_association": review.association,
         "permission": review.permission,
+    }
+
+
+def commit_json(
+    sha: str,
+    people: tuple[str, ...],
+    message: str = "",
+    *,
+    verified: bool = False,
+    author: Account | None = None,
+    pull: int = NUMBER,
+) -> dict[str, Any]:
+    """A commit of a pull request as the API lists it, with the number that `gather` adds."""
+    persons = ({"name": name, "email": email} for name, email in zip(people[::2], people[1::2], strict=True))
+    return {
+        "sha": sha,
+        "author": account_json(author) if author is not None else None,
+        "committer": None,
+        "commit": {
+            **dict(zip(("author", "committer"), persons, strict=True)),
+            "message": message,
+            "verification": {"verified": verified},
+        },
+        "pull": pull,
     }
 
 

@@ -20,7 +20,7 @@ from coreloop.proposals.advice import statement_key
 from github_stand_in import Reply
 
 ADDRESS = "https://github.com/octo/tools.git"
-KEY = "0123456789abcdef"
+KEY = statement_key("FIN-profitability-KR", "analysis(axis=수익성)>show()", "Guide")
 ID = "cand-2026-04-25-001"
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 FILE = "tools/finance.py"
@@ -63,6 +63,10 @@ _SCHEMA = (
 )
 REACH = {"command": [sys.executable, "-c", _SCHEMA]}
 """Setting by which every function of FILE is described by its whole docstring."""
+CATEGORIES = [{"label": "FIN-profitability-KR", "any": ["수익성"]}]
+SCHEMA_FILE = "tools/schema.json"
+SCHEMA = b'{"show": {"code": "string", "name": "string"}}\n'
+"""A recorded schema of results, whose fields lines may name."""
 GOOD = {
     "tool_calls": [
         {"name": "analysis", "args": {"company": "A", "axis": "수익성"}, "ok": True},
@@ -277,8 +281,8 @@ def make_project(folder: Path) -> Project:
     project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", ADDRESS)
     project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
-    settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH})
-    sources = {FILE: SOURCE, OTHER_FILE: OTHER_SOURCE}
+    settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH, "categories": CATEGORIES})
+    sources = {FILE: SOURCE, OTHER_FILE: OTHER_SOURCE, SCHEMA_FILE: SCHEMA}
     project.commit({**sources, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")
     write_candidates(project.candidates)

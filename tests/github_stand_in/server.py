@@ -336,6 +336,12 @@ class GithubStandIn:
     def _get_commit(self, request: Request, sha: str) -> Reply:
         return Reply(200, bodies.commit(self.address, self._name, sha))
 
+    def _list_commits_of_pull(self, request: Request, number: str) -> Reply:
+        pull = self._pull(number)
+        if pull is None:
+            return NOT_FOUND
+        return self._page(request, [dict(bodies.commit(self.address, self._name, pull.head_sha))])
+
     def _get_permission(self, request: Request, login: str) -> Reply:
         permission = self.permissions.get(login, "write")
         return Reply(200, bodies.permission(self.address, login, permission))
@@ -476,6 +482,7 @@ _OPERATIONS = (
     ("POST", "/pulls", "_create_pull"),
     ("GET", r"/pulls/(\d+)", "_get_pull"),
     ("GET", r"/pulls/(\d+)/reviews", "_list_reviews"),
+    ("GET", r"/pulls/(\d+)/commits", "_list_commits_of_pull"),
     ("GET", "/issues", "_list_issues"),
     ("POST", "/issues", "_create_issue"),
     ("PATCH", r"/issues/(\d+)", "_change_issue"),

@@ -23,6 +23,7 @@ OPERATIONS = {
     f"{REPO}/statuses/{{sha}}": ("post",),
     f"{REPO}/collaborators/{{username}}/permission": ("get",),
     f"{REPO}/activity": ("get",),
+    f"{REPO}/pulls/{{pull_number}}/commits": ("get",),
     f"{REPO}/commits/{{commit_sha}}/pulls": ("get",),
     f"{REPO}/issues/{{issue_number}}/labels": ("post",),
     f"{REPO}/issues/{{issue_number}}/labels/{{name}}": ("delete",),

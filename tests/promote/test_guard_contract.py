@@ -1,6 +1,5 @@
 """What the guard asks of GitHub and sends to it, both as the API description has them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,9 @@ from coreloop.forge.urllib_transport import UrllibTransport
 from coreloop.guard.base_rules import CONTEXT, BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.decision import Action
-from coreloop.guard.event import read_authorships, read_pulls, read_reviews
-from coreloop.guard.github import gather, take_back
+from coreloop.guard.event import read_authorships, read_reviews
+from coreloop.guard.event import read_pulls as read_pulls_file
+from coreloop.guard.github import gather, read_pulls, take_back
 from coreloop.guard.protection import (
     FILE,
     apply,
@@ -50,7 +50,7 @@ def test_all_reviews_are_gathered_and_read_back(
     github.add_review(1, "kim", "APPROVED", pull.head_sha)
     github.permissions["kim"] = "read"
     github.pushed_by |= {pull.head_sha: "lee", "f" * 40: "kim"}
-    paths = written(gather(api, {1}, required=1), tmp_path)
+    paths = written(gather(api, read_pulls(api, {1}, required=1)), tmp_path)
     reviews = read_reviews(paths["reviews"])
     assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (132, "APPROVED", 1)
     assert [(review.association, review.permission) for review in reviews[-3:]] == [
@@ -59,10 +59,16 @@ def test_all_reviews_are_gathered_and_read_back(
         ("MEMBER", "read"),
     ]
     assert reviews[-1].reviewer.human
-    (found,) = read_pulls(paths["pulls"])
+    (found,) = read_pulls_file(paths["pulls"])
     assert (found.branch, found.head_sha, found.auto_merge) == (BRANCH, pull.head_sha, False)
+    assert {(push.after, push.actor.login) for push in found.activity} == {
+        (pull.head_sha, "lee"),
+        ("f" * 40, "kim"),
+    }
     (made,) = read_authorships(paths["commits"])
-    assert (made.sha, made.logins) == (pull.head_sha, ("maintainer", "maintainer", "lee"))
+    assert (made.sha, made.pull, made.verified) == (pull.head_sha, 1, False)
+    assert {account.login for account in made.accounts} == {"maintainer"}
+    assert made.people == ("Maintainer", "maintainer@example.org") * 2
     assert {request.verb for request in github.traffic} == {"GET"}
 
 
@@ -74,15 +80,15 @@ def test_a_server_without_activity_names_no_pusher_and_a_deleted_account_may_not
     github.add_review(1, "gone", "APPROVED", pull.head_sha)
     github.fail(Fault(Reply(status, {"message": "No"})), path="/activity")
     github.fail(Fault(Reply(404, {"message": "Not Found"})), path="/permission")
-    paths = written(gather(api, {1}, required=1), tmp_path)
-    assert read_authorships(paths["commits"])[0].logins == ("maintainer", "maintainer")
+    paths = written(gather(api, read_pulls(api, {1}, required=1)), tmp_path)
+    assert read_pulls_file(paths["pulls"])[0].activity == ()
     assert read_reviews(paths["reviews"])[0].permission == "none"
 
 
 def test_a_number_that_is_no_pull_request_is_left_out_unless_it_is_the_one(api: GithubApi) -> None:
-    assert json.loads(gather(api, {7}, required=None)["pulls"]) == []
+    assert read_pulls(api, {7}, required=None) == []
     with pytest.raises(ForgeNotFoundError, match="cannot read #7"):
-        gather(api, {7}, required=7)
+        read_pulls(api, {7}, required=7)
 
 
 def test_a_label_is_taken_off_and_one_that_is_gone_is_no_error(github: GithubStandIn, api: GithubApi) -> None:

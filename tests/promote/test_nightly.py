@@ -11,9 +11,21 @@ from coreloop.cli.open_drafts import main
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, open_drafts
 from github_stand_in import GithubStandIn
-from promoting import GOOD, ID, OTHER, REACH, Agent, Project, candidate, suggested, write_candidates
+from promoting import (
+    CATEGORIES,
+    GOOD,
+    ID,
+    OTHER,
+    REACH,
+    Agent,
+    Project,
+    candidate,
+    suggested,
+    write_candidates,
+)
 from rows import slow_after
 
+BASE = {"reach": REACH, "categories": CATEGORIES}
 NOW = datetime(2026, 4, 26, 3, tzinfo=UTC)
 
 
@@ -26,7 +38,7 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
 
 
 def settle(project: Project, **settings: Any) -> None:
-    (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}))
+    (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
 
 
 def night(project: Project, hub: GithubStandIn) -> list[DraftOutcome]:

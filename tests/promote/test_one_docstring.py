@@ -23,8 +23,18 @@ from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
 from coreloop.promote.selection import Selection, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
-from promoting import FILE, REACH, Project, candidate, statement, write_candidates, write_counterexamples
+from promoting import (
+    CATEGORIES,
+    FILE,
+    REACH,
+    Project,
+    candidate,
+    statement,
+    write_candidates,
+    write_counterexamples,
+)
 
+BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
 FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
@@ -52,7 +62,7 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def workspace(project: Project) -> Workspace:
-    project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "first-block"}}))
+    project.settle(json.dumps({**BASE, "docstring": {"placement": "first-block"}}))
     write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [statement_entry(ALWAYS, 1)])
     return open_workspace(project.root)
 
@@ -114,7 +124,7 @@ def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
     assert read_promoted(message) == read_promoted(pull.body)
     for line in (FIRST, ONCE, ALWAYS):
         assert f"| `{line[2:]}` | 58 of 61" in pull.body
-    assert judged(project, hub, done.branch, tmp_path).passes
+    assert judged(project, hub, done.branch, tmp_path).state == "pending"
 
 
 @pytest.mark.slow
@@ -166,7 +176,7 @@ def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, for
     (pull,) = hub.pulls
     assert pull.draft
     assert [f"`{line[2:]}`" in pull.body for line in (FIRST, ONCE, ALWAYS)] == [True] * 3
-    assert judged(project, hub, grown.branch, tmp_path).passes
+    assert judged(project, hub, grown.branch, tmp_path).state == "pending"
     again = run(project, workspace, forge, replace(ASK, extend=True))
     assert (again[0], again[1].fresh) == (None, False)
 
@@ -230,7 +240,7 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert plan.edited.removed == (ALWAYS,)
     assert listed(project, done.branch) == [FIRST, better]
     assert f"Replaces: `{ALWAYS}`" in hub.pulls[-1].body
-    assert judged(project, hub, done.branch, tmp_path).passes
+    assert judged(project, hub, done.branch, tmp_path).state == "pending"
 
 
 @pytest.mark.slow
@@ -295,7 +305,7 @@ def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) 
 
 @pytest.mark.slow
 def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
-    project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "section"}}))
+    project.settle(json.dumps({**BASE, "docstring": {"placement": "section"}}))
     chosen: Selection = select_tool(open_workspace(project.root), "analysis", None)
     assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ONCE]
     assert chosen.left_out == ("ce-2026-04-25-001: it is for Caveats: run again after this is merged",)
@@ -326,7 +336,7 @@ def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
     write(project, [], [statement_entry(better, 2)])
     _, done = run(project, workspace, forge, replace(ASK, extend=True))
     assert listed(project, done.branch) == [FIRST, better]
-    assert judged(project, hub, done.branch, tmp_path).passes
+    assert judged(project, hub, done.branch, tmp_path).state == "pending"
 
 
 @pytest.mark.slow
@@ -351,9 +361,9 @@ def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
     run(project, workspace, forge, replace(ASK, extend=True))
     hub.pulls[0].title, hub.pulls[0].body = old  # as if GitHub had been away
-    assert not judged(project, hub, first.branch, tmp_path).passes
+    assert judged(project, hub, first.branch, tmp_path).state == "failure"
     run(project, workspace, forge)
-    assert judged(project, hub, first.branch, tmp_path).passes
+    assert judged(project, hub, first.branch, tmp_path).state == "pending"
 
 
 @pytest.mark.slow
@@ -373,7 +383,7 @@ def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
 def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
-    project.settle("{}")
+    project.settle(json.dumps({"categories": CATEGORIES}))
     write(project, [statement_entry(ONCE, 2)], [])
     unmeasured = open_workspace(project.root)
     with pytest.raises(RefusedError, match="reach: unmeasured"):

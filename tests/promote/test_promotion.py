@@ -20,6 +20,7 @@ from coreloop.promote.proposal import read_proposal
 from github_stand_in import GithubStandIn, Reply
 from promoting import (
     BRANCH,
+    CATEGORIES,
     FILE,
     GOOD,
     ID,
@@ -39,6 +40,7 @@ from promoting import (
 )
 from rows import slow_after
 
+BASE = {"reach": REACH, "categories": CATEGORIES}
 NOBODY = "http://127.0.0.1:1/api/ask"
 UNVERIFIED = Overrides(unverified=True)
 
@@ -53,7 +55,7 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
 
 def settle(project: Project, **settings: Any) -> None:
     """Write coreloop.yaml; JSON is YAML."""
-    (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}))
+    (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
 
 
 def promote(

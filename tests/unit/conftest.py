@@ -1,5 +1,6 @@
 """What the tests of the workflows share."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from github_stand_in import GithubStandIn
-from promoting import Project
+from promoting import CATEGORIES, Project
 from stranger import PINNED, Guarded, make_stranger, prepare_python, run_guard, show
 from workflow_runner import JobResult
 
@@ -28,6 +29,11 @@ def branch(stranger: Project, entry_point) -> str:
     """The first pull request's branch: what init writes."""
     code, _, errors = entry_point(stranger.root, "init", "--confirm", "--owner", "@kim", "--source", PINNED)
     assert (code, errors) == (0, "")
+    settings = stranger.root / "coreloop.yaml"
+    declared = f"categories: {json.dumps(CATEGORIES)}"
+    settings.write_text(
+        settings.read_text(encoding="utf-8").replace("categories:", declared, 1), encoding="utf-8"
+    )
     stranger.git("switch", "--quiet", "-c", "add-coreloop")
     stranger.git("add", ".")
     stranger.git("commit", "--quiet", "-m", "Add coreloop")

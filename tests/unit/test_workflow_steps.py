@@ -116,7 +116,8 @@ def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
     payload = pull_request(merged, event("opened"), base=base)
     result = guarded(payload)
     assert result.green, result.log
-    assert states(github, payload) == ["pending", "success"]
+    # without coreloop.yaml, release/1 has no categories that a line could name
+    assert states(github, payload) == ["pending", "pending" if base == "main" else "failure"]
     promote(merged, start=base, text=edit() + b"x = 1\n")
     payload = pull_request(merged, event("synchronize"), base=base)
     result = guarded(payload)
@@ -136,7 +137,7 @@ def test_a_merge_label_is_taken_off_and_then_counts_no_more(
     assert result.green, result.log
     assert "done: remove label automerge, #1" in result.log
     assert github.pulls[0].labels == ["coreloop"]
-    assert states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "pending"]
 
 
 def test_no_step_of_the_guard_is_without_a_run(merged: Project, guarded: Guarded, github: GithubStandIn):
@@ -249,7 +250,7 @@ def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
     promote(merged)
     result = guarded(pull_request(merged, event("opened")), python=Path(sys.executable).parent)
     assert result.green, result.log
-    assert "passes: coreloop pull request" in result.log
+    assert "waits: coreloop pull request" in result.log
     (python,) = tmp_path.glob("runner/temp/coreloop/bin/python")
     words = ("-I", "-m", "pip", "list", "--format", "json")
     listed = subprocess.run([python, *words], check=True, capture_output=True)

@@ -67,8 +67,8 @@ def command() -> None:
 def check(as_json: bool, **options: Any) -> None:
     """Decide whether a pull request may merge, as far as coreloop is concerned.
 
-    Exits 1 if it may not, 2 if something cannot be read; both fail the workflow. Contacts no server and
-    runs no code of the pull request.
+    Exits 1 if it waits for an approval or must not merge, 2 if something cannot be read. Contacts no server
+    and runs no code of the pull request.
     """
     from coreloop.guard.check import check_event
     from coreloop.guard.inputs import CheckInputs
@@ -84,11 +84,10 @@ def check(as_json: bool, **options: Any) -> None:
 )
 @json_option
 def gather(out: Path, as_json: bool, **options: Any) -> None:
-    """Read the pull request that check decides on, its reviews and commit, and the base's rules.
+    """Read the pull request that check decides on, its reviews and commits, and the base's rules.
 
-    Reviews and commits are read for promotions that are not drafts, and in the merge queue; the rules only
-    for promotions. Rules that the token may not read are no error. Read-only. The token comes from
-    GITHUB_TOKEN or GH_TOKEN.
+    All but the pull request are read only where something may be a promotion. Rules that the token may not
+    read are no error. Read-only. The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.guard.github import gather_to
     from coreloop.guard.inputs import CheckInputs
@@ -124,7 +123,7 @@ def publish(decision: Path, as_json: bool, **options: Any) -> None:
     """Write check's decision as a status of the head commit.
 
     Every event writes the same status, so the last one counts. A fork's pull request gets none, since its
-    token only reads: the exit code is then 1 if the decision is no.
+    token only reads: the exit code is then 1 unless the decision is green.
     """
     from coreloop.guard.commit_status import publish
     from coreloop.guard.inputs import CheckInputs

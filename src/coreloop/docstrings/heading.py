@@ -41,6 +41,16 @@ class DocLine:
         return self.text[: len(self.text) - len(self.text.lstrip())]
 
 
+def split_lines(text: str) -> list[DocLine]:
+    """The lines of a docstring's value; only LF ends a line."""
+    lines, start = list[DocLine](), 0
+    for line in text.split("\n"):
+        wide = line.expandtabs()
+        lines.append(DocLine(line, start, len(wide) - len(wide.lstrip())))
+        start += len(line) + 1
+    return lines
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading and the lines below it.

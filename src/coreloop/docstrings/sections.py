@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from coreloop.docstrings import google, markdown, numpydoc
 from coreloop.docstrings.bullets import columns
-from coreloop.docstrings.heading import Code, DocLine, HeadingPlace, Section, is_rule
+from coreloop.docstrings.heading import Code, DocLine, HeadingPlace, Section, is_rule, split_lines
 from coreloop.docstrings.names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
@@ -88,7 +88,7 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     -------
     Layout
     """
-    lines, open_fence = _mark_code(_split(docstring))
+    lines, open_fence = _mark_code(split_lines(docstring))
     least = min((line.indent for line in lines[1:] if not line.blank), default=None)
     layout = _scan_at(lines, least or 0, least, asked, open_fence)
     closing = lines[-1]
@@ -107,15 +107,6 @@ def _scan_at(
     lines = (replace(lines[0], indent=margin), *lines[1:])
     sections = tuple(_Scanner(lines, margin, frozenset(map(name_key, asked))).sections())
     return Layout(lines, sections, margin, least, open_fence)
-
-
-def _split(docstring: str) -> list[DocLine]:
-    lines, start = [], 0
-    for text in docstring.split("\n"):
-        wide = text.expandtabs()
-        lines.append(DocLine(text, start, len(wide) - len(wide.lstrip())))
-        start += len(text) + 1
-    return lines
 
 
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:

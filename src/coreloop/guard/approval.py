@@ -1,10 +1,12 @@
-"""Whether a human with write access has approved a commit that is not their own."""
+"""Whether a human with write access, who neither wrote nor pushed any of it, has approved a head."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from coreloop.guard.event import PullRequestEvent, Review
+from coreloop.guard.event import Authorship, ReportedPull, Review
+from coreloop.history.repository import Commit
+from coreloop.history.trailers import co_authors
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # NONE and the first-timers never count. A member whose membership is private shows as CONTRIBUTOR, so the
@@ -12,10 +14,11 @@ _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
 _NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_BOT: Final = "[bot]"
 
 
-def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str]) -> bool:
-    """Whether the latest review of at least one other human with write access approves a pull request's head.
+def approvers(reviews: Iterable[Review], *, head: str) -> set[str]:
+    """Logins, in lower case, of the humans with write access whose latest review approves a head.
 
     Parameters
     ----------
@@ -24,22 +27,63 @@ def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str
         withdraws an earlier approval; a comment does not.
     head : str
         The head commit; approvals of older commits do not count.
-    authors : collection of str
-        Logins of author, committer and pusher, in lower case; their approvals do not count.
     """
     latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
-    return any(
-        review.state == "APPROVED" and review.commit == head and _counts(review, authors)
+    return {
+        review.reviewer.login.casefold()
         for review in latest.values()
+        if review.state == "APPROVED" and review.commit == head and _counts(review)
+    }
+
+
+def _counts(review: Review) -> bool:
+    can_write = review.association in _ASSOCIATIONS and review.permission in _WRITES
+    return review.reviewer.human and can_write
+
+
+def makers(pull: ReportedPull, commits: Iterable[Commit], shown: Iterable[Authorship]) -> set[str]:
+    """Logins, in lower case, of all who wrote, committed or pushed any of a pull request.
+
+    Parameters
+    ----------
+    pull : ReportedPull
+        Its author and whoever moved its branch count.
+    commits : iterable of Commit
+        Its commits, as git has them.
+    shown : iterable of Authorship
+        The same commits as GitHub shows them.
+    """
+    accounts = [pull.author, *(push.actor for push in pull.activity)]
+    people = list[str]()
+    for commit in commits:
+        people += (*commit.people, *co_authors(commit.message))
+    for authorship in shown:
+        accounts += authorship.accounts
+        people += authorship.people
+    return {account.login.casefold() for account in accounts} | logins_of(people)
+
+
+def unaccounted(pull: ReportedPull, shas: Iterable[str], shown: Sequence[Authorship]) -> list[str]:
+    """The commits that neither GitHub has verified nor a known actor pushed: anybody's."""
+    verified = {authorship.sha for authorship in shown if authorship.verified}
+    pushed = {push.after for push in pull.activity if push.actor.login}
+    return [sha for sha in dict.fromkeys(shas) if sha not in verified | pushed]
+
+
+def machines(
+    commits: Iterable[Commit], shown: Iterable[Authorship], pulls: Iterable[ReportedPull]
+) -> Iterator[str]:
+    """The commits that a machine wrote, committed or pushed, as git or GitHub names it."""
+    yield from (
+        commit.sha for commit in commits if any(_BOT in person.casefold() for person in commit.people)
     )
+    for authorship in shown:
+        if any(not account.human for account in authorship.accounts):
+            yield authorship.sha
+    yield from (push.after for pull in pulls for push in pull.activity if not push.actor.human)
 
 
-def needs_approval(event: PullRequestEvent) -> bool:
-    """Whether a promotion must have been approved: it is not a draft, or is queued."""
-    return not event.pull.draft or event.action == "enqueued"
-
-
-def logins_of(people: Iterable[str]) -> set[str]:
+def logins_of(people: Collection[str]) -> set[str]:
     """Possible logins, in lower case, from the names and e-mail addresses of a commit.
 
     A name may be a login, and so may the part before the ``@``; GitHub's noreply addresses contain the login.
@@ -49,8 +93,3 @@ def logins_of(people: Iterable[str]) -> set[str]:
         noreply = _NOREPLY.match(person)
         logins.add((noreply[1] if noreply else person.partition("@")[0]).casefold())
     return logins
-
-
-def _counts(review: Review, authors: Collection[str]) -> bool:
-    other = review.reviewer.human and review.reviewer.login.casefold() not in authors
-    return other and review.association in _ASSOCIATIONS and review.permission in _WRITES

@@ -41,6 +41,10 @@ class Texts:
     old: bytes
     new: bytes
 
+    def may_gain(self) -> bool:
+        """Whether a new docstring may have a bullet: it has a dash, or an escape that may be one."""
+        return self.new != self.old and (b"-" in self.new or b"\\" in self.new)
+
 
 @dataclass(frozen=True, slots=True)
 class Gained:

@@ -1,21 +1,14 @@
-"""``guard check``: whether an event is about a promotion, and the decision.
+"""``guard check``: from an event's files to the decision; reads the facts and lets the rules decide.
 
 Ordinary work is recognised here; only a possible promotion loads the rules and PyYAML.
 """
 
-from typing import TYPE_CHECKING
-
-from coreloop.guard.approval import needs_approval
-from coreloop.guard.change import read_change, read_texts
-from coreloop.guard.claims import claims_of_event
+from coreloop.guard.change import Change, read_change, read_texts
+from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull
 from coreloop.guard.decision import Decision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent
 from coreloop.guard.inputs import Answers, CheckInputs, read_answers, read_range
-from coreloop.guard.ordinary import is_ordinary
 from coreloop.history.repository import Repository
-
-if TYPE_CHECKING:
-    from coreloop.guard.policy import Facts
 
 
 def check_event(inputs: CheckInputs) -> Decision:
@@ -27,16 +20,11 @@ def check_event(inputs: CheckInputs) -> Decision:
         An input cannot be read or is unknown; the check must fail.
     """
     event, answers = read_answers(inputs)
-    facts = _facts_of_promotion(event, answers, inputs)
-    if facts is None:
-        return Decision()
-    from coreloop.guard.policy import decide
-
-    return decide(event, facts)
+    return decide_event(event, answers, inputs)
 
 
-def needs_reviews(inputs: CheckInputs) -> bool:
-    """Whether the decision depends on reviews: a merge group, or a promotion that is not a draft.
+def needs_details(inputs: CheckInputs) -> bool:
+    """Whether the decision depends on reviews and on who made the commits.
 
     Raises
     ------
@@ -44,47 +32,39 @@ def needs_reviews(inputs: CheckInputs) -> bool:
         An input cannot be read.
     """
     event, answers = read_answers(inputs)
-    if not isinstance(event, PullRequestEvent) or not needs_approval(event):
-        return isinstance(event, MergeGroupEvent)
-    if any(claims_of_event(event, titled=True)):
-        return True
-    facts = _facts_of_promotion(event, answers, inputs)
-    if facts is None:
-        return False
-    from coreloop.guard.policy import claims
-
-    return bool(claims(event, facts))
-
-
-def needs_rules(inputs: CheckInputs) -> bool:
-    """Whether the base's rules matter: a promotion that is not a draft, also in a merge group.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
-    event, answers = read_answers(inputs)
-    if not isinstance(event, MergeGroupEvent):
-        return needs_reviews(inputs)
-    facts = _facts_of_promotion(event, answers, inputs)
-    if facts is None:
-        return False
-    from coreloop.guard.policy import claims
-
-    return bool(claims(event, facts))
-
-
-def _facts_of_promotion(event: Event, answers: Answers, inputs: CheckInputs) -> "Facts | None":
-    """The facts of a possible promotion; None for ordinary work."""
     if isinstance(event, PushEvent):
-        return None
+        return False
+    if _is_stated(event, answers):  # its commits need not be here
+        return True
+    base, head = read_range(event, inputs)
+    with Repository(inputs.folder) as repository:
+        return _may_bring_lines(repository, read_change(repository, base=base, head=head))
+
+
+def decide_event(event: Event, answers: Answers, inputs: CheckInputs) -> Decision:
+    """Decide on an event and the API's answers, as they have been read."""
+    if isinstance(event, PushEvent):
+        return Decision()
     base, head = read_range(event, inputs)
     with Repository(inputs.folder) as repository:
         change = read_change(repository, base=base, head=head)
-        files = read_texts(repository, change.merge_base, head)
-        if is_ordinary(event, answers.pulls, change.commits, files):
-            return None
+        if not (_is_stated(event, answers) or _may_bring_lines(repository, change)):
+            return Decision()
         from coreloop.guard.facts import read_facts
+        from coreloop.guard.policy import decide
 
-        return read_facts(repository, event, change, folder=inputs.folder, answers=answers)
+        return decide(event, read_facts(repository, event, change, folder=inputs.folder, answers=answers))
+
+
+def _is_stated(event: PullRequestEvent | MergeGroupEvent, answers: Answers) -> bool:
+    """Whether the words of a pull request say that it is a promotion."""
+    if isinstance(event, PullRequestEvent):
+        return any(claims_of_event(event, titled=True))
+    return any(claim for pull in answers.pulls for claim in claims_of_pull(pull, titled=True))
+
+
+def _may_bring_lines(repository: Repository, change: Change) -> bool:
+    """Whether a commit's message or a docstring's line can be a sign of a promotion."""
+    if any(claims_of_commits(change.commits)):
+        return True
+    return any(text.may_gain() for text in read_texts(repository, change.merge_base, change.head))

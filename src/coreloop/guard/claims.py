@@ -6,13 +6,14 @@ from typing import Final
 
 from coreloop.guard.change import Gained
 from coreloop.guard.event import PullRequestEvent, ReportedPull
-from coreloop.guard.letters import plain_letters
 from coreloop.history.repository import Commit
-from coreloop.history.trailers import BRANCH_PREFIX, LABEL
+from coreloop.history.trailers import BRANCH_PREFIX
 from coreloop.text import printable
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
-_BRANCHES: Final = (f"{BRANCH_PREFIX}docstring-", f"{BRANCH_PREFIX}caveat-")
+_BRANCH: Final = re.compile(
+    rf"{BRANCH_PREFIX}(?:docstring|caveat)-\S+-[0-9]{{8}}(?:-[0-9]{{1,2}})?", re.IGNORECASE
+)
 _SIGNS: Final = frozenset({"candidate-id", "candidate-key"})
 # GitHub's subject of a merge commit; for a head in another repository it names that repository's owner.
 _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+)")
@@ -33,24 +34,13 @@ def claims_of_event(event: PullRequestEvent, *, titled: bool) -> Iterator[str]:
 
 
 def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
-    """Signs on a pull request itself."""
+    """Signs on a pull request itself. A squash merge copies trailers from its description."""
     if titled and _is_title(pull.title):
         yield "its title"
+    if titled and not _SIGNS.isdisjoint(_trailers(pull.body)):
+        yield "trailers in its description"
     if _is_branch(pull.branch):
         yield "its branch"
-
-
-def labels_of_event(event: PullRequestEvent) -> Iterator[str]:
-    """The label, now or until this event; not a sign by itself, since anybody may add a label."""
-    yield from labels_of_pull(event.pull)
-    if plain_letters(event.label or "") == LABEL and event.label not in event.pull.labels:
-        yield f"the removed label {LABEL}"
-
-
-def labels_of_pull(pull: ReportedPull) -> Iterator[str]:
-    """The label on a pull request."""
-    if any(plain_letters(label) == LABEL for label in pull.labels):
-        yield f"the label {LABEL}"
 
 
 def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
@@ -63,7 +53,7 @@ def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
 
 
 def claims_of_lines(gained: Iterable[Gained]) -> Iterator[str]:
-    """Signs in the changed files: lines of coreloop's that docstrings gain."""
+    """Signs in the changed files: lines of coreloop's that a machine's change brings."""
     for path in dict.fromkeys(line.path for line in gained):
         yield f"coreloop's lines in {printable(path)}"
 
@@ -95,8 +85,8 @@ def _is_title(title: str) -> bool:
 
 
 def _is_branch(branch: str) -> bool:
-    """Whether a branch has a name that promote gives."""
-    return branch.casefold().startswith(_BRANCHES)
+    """Whether a branch has a name that promote gives, which ends in a day."""
+    return _BRANCH.fullmatch(branch) is not None
 
 
 def _merges_branch(commit: Commit) -> bool:

@@ -4,7 +4,7 @@ Every event writes the same status, so that the last decision replaces the ones 
 would stay beside those of other events: an old red next to a new green.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,12 +14,11 @@ from coreloop.files import read_file
 from coreloop.forge.github_api import GithubApi
 from coreloop.forge.github_errors import wrong_answer
 from coreloop.guard.base_rules import CONTEXT
-from coreloop.guard.change import read_change
-from coreloop.guard.claims import claims_of_commits, claims_of_pull
-from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull, shaped_pulls
+from coreloop.guard.check import decide_event
+from coreloop.guard.decision import State
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, shaped_pulls
 from coreloop.guard.github import connected
-from coreloop.guard.inputs import CheckInputs, read_live
-from coreloop.history.repository import Repository
+from coreloop.guard.inputs import Answers, CheckInputs, read_live
 from coreloop.shapes import ShapeError, decode
 
 _MOST_CHARS: Final = 140  # GitHub refuses longer descriptions
@@ -30,10 +29,12 @@ _RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
 class Verdict:
     """What ``guard check --json`` printed."""
 
-    passes: bool
+    state: State
     coreloop: bool
     claims: tuple[str, ...]
     reasons: tuple[str, ...]
+    waits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -56,8 +57,8 @@ class Published:
 def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> Published:
     """Write a decision as the status of the head commit.
 
-    A status belongs to a commit, not to a pull request: a promotion's green is withheld while another open
-    pull request has the same head, since it would count for both.
+    A status belongs to a commit, not to a pull request: a green waits while another open pull request has the
+    same head and either is a promotion, since it would count for both.
 
     Parameters
     ----------
@@ -77,9 +78,9 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
     sha, own = _head(inputs)
     if sha is not None:
         with connected(inputs, environ) as api:
-            shared = _shared(api, inputs, verdict, sha, own=own) if verdict.passes and own is not None else ()
-            if shared:
-                verdict = replace(verdict, passes=False, reasons=shared)
+            if verdict.state == "success" and own is not None:
+                shared = tuple(_shared(api, inputs, verdict, sha, own=own))
+                verdict = replace(verdict, state="pending", waits=shared) if shared else verdict
             body = _status(verdict, environ)
             api.post(f"/statuses/{sha}", body, doing=f"write the status of {sha[:12]}")
     return Published(verdict, sha)
@@ -90,8 +91,8 @@ def _read_verdict(path: Path) -> Verdict:
         verdict = decode(read_file(path), Verdict)
     except ShapeError as error:
         raise WorkspaceError(f"is not the output of guard check --json ({error})", path=path) from error
-    if verdict.passes is bool(verdict.reasons):
-        raise WorkspaceError("contradicts itself: passes with reasons, or stops without", path=path)
+    if verdict.state != ("failure" if verdict.reasons else "pending" if verdict.waits else "success"):
+        raise WorkspaceError(f"contradicts itself: {verdict.state}, with other reasons", path=path)
     return verdict
 
 
@@ -105,30 +106,24 @@ def _head(inputs: CheckInputs) -> tuple[str | None, int | None]:
     return None, None
 
 
-def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, own: int) -> tuple[str, ...]:
-    """Reasons against a green that another pull request with the same head would get, too."""
+def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, own: int) -> Iterator[str]:
+    """What a green waits for that another pull request with the same head would get, too."""
     doing = f"list the pull requests of {sha[:12]}"
     try:
         pulls = shaped_pulls(list(api.pages(f"/commits/{sha}/pulls", list[Any], doing=doing)))
     except ShapeError as error:
         raise wrong_answer(doing, str(error)) from error
-    others = [pull for pull in pulls if pull.is_open and pull.head_sha == sha and pull.number != own]
-    with Repository(inputs.folder) as repository:
-        promotions = [pull for pull in others if verdict.coreloop or _is_promotion(repository, pull)]
-    return tuple(
-        f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
-        for pull in promotions
-    )
-
-
-def _is_promotion(repository: Repository, pull: ReportedPull) -> bool:
-    commits = read_change(repository, base=pull.base_sha, head=pull.head_sha).commits
-    return any(claims_of_pull(pull, titled=True)) or any(claims_of_commits(commits))
+    for pull in pulls:
+        if not pull.is_open or pull.head_sha != sha or pull.number == own:
+            continue
+        other = PullRequestEvent(action="synchronize", pull=pull, sender=pull.author)
+        if verdict.coreloop or decide_event(other, Answers(), replace(inputs, base=None)).claims:
+            yield f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
 
 
 def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
     body = {
-        "state": "success" if verdict.passes else "failure",
+        "state": verdict.state,
         "context": CONTEXT,
         "description": _description(verdict),
     }
@@ -139,12 +134,12 @@ def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _description(verdict: Verdict) -> str:
-    if not verdict.reasons and verdict.warnings:
-        return _shortened(f"passes, but {verdict.warnings[0]}", _MOST_CHARS)
-    if not verdict.reasons:
-        return "nothing but a human can merge it" if verdict.coreloop else "not a coreloop pull request"
-    more = f" (1 of {len(verdict.reasons)})" if len(verdict.reasons) > 1 else ""
-    return _shortened(verdict.reasons[0], _MOST_CHARS - len(more)) + more
+    if not verdict.reasons and not verdict.waits:
+        passed = "a human approved exactly this" if verdict.coreloop else "not a coreloop pull request"
+        return _shortened(f"passes, but {verdict.warnings[0]}" if verdict.warnings else passed, _MOST_CHARS)
+    listed = verdict.reasons or verdict.waits
+    more = f" (1 of {len(listed)})" if len(listed) > 1 else ""
+    return _shortened(listed[0], _MOST_CHARS - len(more)) + more
 
 
 def _shortened(text: str, room: int) -> str:

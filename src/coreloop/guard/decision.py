@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+State = Literal["success", "pending", "failure"]
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """A remedy for a violation; `label` for ``remove_label`` only."""
 
-    what: Literal["remove_label", "disable_auto_merge", "convert_to_draft"]
+    what: Literal["remove_label", "disable_auto_merge"]
     pull: int
     label: str | None = None
 
@@ -22,9 +24,13 @@ class Decision:
     claims : tuple of str
         The signs that it is coreloop's; empty for other pull requests.
     reasons : tuple of str
-        Why it does not pass; empty if it passes.
+        Why it must not be merged.
+    waits : tuple of str
+        What it waits for: a human's approval.
     actions : tuple of Action
         Remedies; they do not change the decision, even if they succeed.
+    notes : tuple of str
+        Whose words a reviewer reads, where these are not coreloop's.
     warnings : tuple of str
         Rules that the base branch lacks; they do not change the decision.
     unread : tuple of str
@@ -33,10 +39,18 @@ class Decision:
 
     claims: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     @property
+    def state(self) -> State:
+        """The commit status: only what waits for nothing and has no reason against it is a success."""
+        return "failure" if self.reasons else "pending" if self.waits else "success"
+
+    @property
     def passes(self) -> bool:
-        return not self.reasons
+        """Whether it may be merged."""
+        return self.state == "success"

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.files import read_file
 from coreloop.guard.base_rules import BaseRules
+from coreloop.history.trailers import co_authors
 from coreloop.shapes import ShapeError, decode, shaped
 from coreloop.text import printable
 
@@ -21,6 +22,14 @@ class Account:
 
     login: str
     human: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A movement of a branch: the commit at its end, and who moved it."""
+
+    after: str
+    actor: Account
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +46,8 @@ class ReportedPull:
         Whether GitHub's own auto-merge is on.
     base_rules : BaseRules, optional
         The rules of the target branch, if `gather` read them.
+    activity : tuple of Push
+        The movements of `branch` that `gather` read; empty if GitHub named none.
     """
 
     number: int
@@ -53,6 +64,7 @@ class ReportedPull:
     auto_merge: bool
     is_open: bool = True
     base_rules: BaseRules | None = None
+    activity: tuple[Push, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +134,27 @@ class Review:
     permission: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Authorship:
-    """Logins of a commit's author, committer and pusher, as far as GitHub knows them."""
+    """What GitHub says of a commit of a pull request.
+
+    Attributes
+    ----------
+    pull : int, optional
+        The pull request's number, if known.
+    accounts : tuple of Account
+        Of the author and the committer, where GitHub knows them.
+    people : tuple of str
+        Names and addresses of author, committer and co-authors, as git has them.
+    verified : bool
+        Whether GitHub has verified the commit's signature, so that its committer is no claim.
+    """
 
     sha: str
-    logins: tuple[str, ...]
+    pull: int | None = None
+    accounts: tuple[Account, ...] = ()
+    people: tuple[str, ...] = ()
+    verified: bool = False
 
 
 # Shapes of GitHub's JSON. Not frozen: that takes 0.5 ms more for each, in every check (benchmarks/guard.py).
@@ -174,6 +201,13 @@ class _Pull:
     auto_merge: Any = None
     state: str = "open"
     base_rules: BaseRules | None = None  # added by `gather`
+    activity: "tuple[_Push, ...] | None" = None  # added by `gather`
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Push:
+    after: str
+    actor: _Account | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -231,11 +265,31 @@ class _Review:
 
 
 @dataclass(slots=True, eq=False, repr=False)
+class _Person:
+    name: str | None = None
+    email: str | None = None
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Verification:
+    verified: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _GitCommit:
+    author: _Person | None = None
+    committer: _Person | None = None
+    message: str = ""
+    verification: _Verification | None = None
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class _Commit:
     sha: str
     author: _Account | None = None
     committer: _Account | None = None
-    pusher: _Account | None = None  # added by `gather`
+    commit: _GitCommit | None = None
+    pull: int | None = None  # added by `gather`
 
 
 def read_event(path: Path, name: str) -> Event:
@@ -345,6 +399,7 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         auto_merge=pull.auto_merge is not None,
         is_open=pull.state == "open",
         base_rules=pull.base_rules,
+        activity=tuple(Push(push.after, _account(push.actor)) for push in pull.activity or ()),
     )
 
 
@@ -368,5 +423,13 @@ def _review(review: _Review) -> Review:
 
 
 def _authorship(commit: _Commit) -> Authorship:
-    people = (commit.author, commit.committer, commit.pusher)
-    return Authorship(commit.sha, tuple(user.login for user in people if user is not None and user.login))
+    inner = commit.commit or _GitCommit()
+    people = [person for person in (inner.author, inner.committer) if person is not None]
+    names = (name for person in people for name in (person.name, person.email) if name)
+    return Authorship(
+        sha=commit.sha,
+        pull=commit.pull,
+        accounts=tuple(_account(user) for user in (commit.author, commit.committer) if user and user.login),
+        people=(*names, *co_authors(inner.message)),
+        verified=inner.verification is not None and inner.verification.verified,
+    )

@@ -1,22 +1,27 @@
 """The facts that a decision on a possible promotion is based on: git, coreloop.yaml and the API's answers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.docstrings.ownership import promoted_lines
 from coreloop.errors import GitError
-from coreloop.guard.change import Change, FileChange, read_files
-from coreloop.guard.claims import is_promotion
+from coreloop.guard.approval import machines
+from coreloop.guard.change import Change, FileChange, Gained, read_files, read_texts
+from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
-from coreloop.guard.gained import own_lines
+from coreloop.guard.gained import Lines, gained_lines, own_lines, undone_lines
 from coreloop.guard.inputs import Answers
 from coreloop.guard.policy import Facts, claims, promotion_of
-from coreloop.guard.promotion import shrunk_target
-from coreloop.guard.signs import read_signs
+from coreloop.guard.promotion import lines_of, shrunk_target
+from coreloop.history.promotions import Promotion, promotions
 from coreloop.history.repository import Commit, Repository
+from coreloop.history.trailers import promoted_keys
+from coreloop.project.line_length import line_length
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.lines import is_form
@@ -41,56 +46,59 @@ def read_facts(
     folder : Path
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
     """
-    names = BaseNames(repository, change.base)
-    signs = read_signs(repository, change, names, folder=folder, default_branch=event.default_branch)
+    pulls = answers.pulls or ((event.pull,) if isinstance(event, PullRequestEvent) else ())
     facts = Facts(
         commits=change.commits,
         files={},
         settings=Settings(),
-        landed=signs.landed,
-        gained=signs.gained,
         reviews=answers.reviews,
         pulls=answers.pulls,
         authorships=answers.authorships,
+        machines=frozenset(machines(change.commits, answers.authorships, pulls)),
     )
+    facts = _with_signs(repository, change, facts, folder=folder, default_branch=event.default_branch)
     if not claims(event, facts):
         return facts
     if isinstance(event, PullRequestEvent):
-        promotions, versions = _of_pull(repository, change, facts)
+        promoting, versions = _of_pull(repository, change, facts)
     else:
-        promotions, versions = _of_group(repository, facts)
+        promoting, versions = _of_group(repository, facts)
     workspace = open_workspace(folder)
     project = _below(repository.root, workspace.root)
     return replace(
         facts,
         files={sha: files[0] for sha, files in versions.items()},
         repairs={sha: files[1:] for sha, files in versions.items()},
+        touched={commit.sha: _touched(repository, commit, facts.commits) for commit in facts.commits},
         settings=workspace.settings,
         project=project,
-        ours=_ours(repository, promotions, versions, project),
-        names=names.among(_added(chain.from_iterable(versions.values()))),
+        width=line_length(lambda name: repository.read(change.merge_base, f"{project}{name}")),
+        ours=_ours(repository, promoting, versions, project),
+        names=BaseNames(repository, change.base, workspace.settings).among(_added(promoting, versions)),
     )
 
 
 def _of_pull(
     repository: Repository, change: Change, facts: Facts
 ) -> tuple[dict[str, Commit], dict[str, _Versions]]:
-    """The promotion of a pull request and what the whole pull request changes, both by the head's hash."""
-    promotion = [replace(commit, parents=(change.merge_base,)) for commit in promotion_of(facts)]
-    files = read_files(repository, change.merge_base, change.head)
-    return dict(zip([change.head], promotion, strict=False)), {change.head: (files,)}
+    """The promotion of a pull request by the head's hash, and what the pull request and it alone change."""
+    commits = promotion_of(facts)
+    files = [read_files(repository, change.merge_base, change.head)]
+    files += [read_files(repository, commit.parents[0], commit.sha) for commit in commits if commit.parents]
+    promoting = [replace(commit, parents=(change.merge_base,)) for commit in commits]
+    return dict(zip([change.head], promoting, strict=False)), {change.head: tuple(files)}
 
 
 def _of_group(repository: Repository, facts: Facts) -> tuple[dict[str, Commit], dict[str, _Versions]]:
     """The promotions of a group and what each changes, with later commits as well, by hash."""
     own = [commit for commit in facts.commits if commit.sha not in facts.landed]
-    promotions = {commit.sha: commit for commit in own if is_promotion(commit) and len(commit.parents) == 1}
+    promoting = {commit.sha: commit for commit in own if is_promotion(commit) and len(commit.parents) == 1}
     children: dict[str, list[str]] = {}
     for commit in own:
         for parent in commit.parents:
             children.setdefault(parent, []).append(commit.sha)
-    versions = {sha: tuple(_versions(repository, commit, children)) for sha, commit in promotions.items()}
-    return promotions, versions
+    versions = {sha: tuple(_versions(repository, commit, children)) for sha, commit in promoting.items()}
+    return promoting, versions
 
 
 def _versions(
@@ -106,21 +114,29 @@ def _versions(
         following = children.get(following[0], ())
 
 
-def _added(files: Iterable[tuple[FileChange, ...]]) -> Iterator[tuple[str, bytes]]:
-    """The lines that docstrings of the files gain, each with its file before the change."""
-    for file in (file for changed in files for file in changed if file.path.endswith(".py")):
-        yield from ((line, file.old) for _, line in own_lines(file.new) - own_lines(file.old))
+def _touched(repository: Repository, commit: Commit, commits: Sequence[Commit]) -> tuple[str, ...]:
+    """The files that a commit changes; a merge of the base is compared with the base that it merged."""
+    own = {other.sha for other in commits}
+    brought = [parent for parent in commit.parents[1:] if parent not in own]
+    parents = brought or commit.parents[:1]
+    return tuple(repository.changed_files(parents[0], commit.sha)) if parents else ()
+
+
+def _added(promoting: Mapping[str, Commit], versions: Mapping[str, _Versions]) -> Iterator[str]:
+    """The lines that the docstrings of promotions gain."""
+    for sha, commit in promoting.items():
+        yield from chain.from_iterable(lines_of(files, commit)[1] for files in versions[sha])
 
 
 def _ours(
     repository: Repository,
-    promotions: Mapping[str, Commit],
+    promoting: Mapping[str, Commit],
     versions: Mapping[str, _Versions],
     project: str,
 ) -> dict[str, frozenset[str]]:
     """Lines of merged promotions by commit, read only for promotions that remove lines."""
     lines = {}
-    for sha, commit in promotions.items():
+    for sha, commit in promoting.items():
         targets = (shrunk_target(files, commit) for files in versions[sha])
         target = next(filter(None, targets), None)
         if target is not None:
@@ -135,3 +151,139 @@ def _below(root: Path, project: Path) -> str:
     except ValueError as error:
         raise GitError(f"{project} is not in the repository {root}; run the guard in the project") from error
     return "" if below == "." else f"{below}/"
+
+
+# --- what has landed, and what docstrings gain ------------------------------------------------------
+
+
+def _with_signs(
+    repository: Repository, change: Change, facts: Facts, *, folder: Path, default_branch: str
+) -> Facts:
+    """The facts, with the commits whose signs do not count and the gained lines.
+
+    The checkout's coreloop.yaml is only read if a message or a line may be a sign. The default branch and
+    ``forge: base``, as fetched from the remote, are the protected branches.
+    """
+    texts = read_texts(repository, change.merge_base, change.head)
+    gained = gained_lines(text for text in texts if text.old != text.new)
+    if not gained and not any(claims_of_commits(change.commits)):
+        return facts
+    base = open_workspace(folder).settings.forge.base
+    landing = _Landing(repository, change, _tips(repository, default_branch, base))
+    gained = tuple(line for line in gained if not landing.has(line))
+    return replace(
+        facts,
+        landed=frozenset(landing.commits()),
+        gained=gained,
+        machine_made=frozenset(landing.made_by(facts.machines, gained)),
+    )
+
+
+def _tips(repository: Repository, *branches: str) -> set[str]:
+    """Commits of the remote's branches in this clone."""
+    remote = repository.remote()
+    refs = (f"refs/remotes/{remote}/{branch}" for branch in set(branches))
+    return {sha for ref in refs if (sha := repository.resolve(ref)) is not None}
+
+
+@dataclass(frozen=True)
+class _Landing:
+    """What a change brings that is on the base or a protected branch already."""
+
+    repository: Repository
+    change: Change
+    tips: set[str]
+
+    def commits(self) -> Iterator[str]:
+        """Commits that a protected branch has, and copies of its promotions, as in a backport."""
+        new = {commit.sha for commit in self.change.commits}
+        for tip in self.tips - {self.change.base}:
+            new &= {commit.sha for commit in self.repository.log(self.change.head, exclude=tip)}
+        yield from (c.sha for c in self.change.commits if c.sha not in new or self._is_copy(c))
+
+    def _is_copy(self, commit: Commit) -> bool:
+        """Whether a commit repeats a promotion in effect: its trailers, and exactly its patch."""
+        keys = set(promoted_keys(commit.message)) if is_promotion(commit) else set()
+        landed = [self._in_effect[key] for key in keys] if keys <= self._in_effect.keys() else []
+        patches = {self._patch(promotion.sha) for promotion in landed}
+        return bool(commit.parents and landed) and patches == {self._patch(commit.sha)}
+
+    def has(self, line: Gained) -> bool:
+        """Whether a protected branch has a line there, or undoing a promotion restores it."""
+        return (line.qualname, line.line) in self._known(line.path)
+
+    def made_by(self, shas: Iterable[str], gained: Sequence[Gained]) -> Iterator[Gained]:
+        """The gained lines that some commits of the change bring."""
+        own = {commit.sha for commit in self.change.commits}
+        for sha in own.intersection(shas) if gained else ():
+            parent = self.repository.resolve(f"{sha}^")
+            for line in gained:
+                brought = self._lines(sha, line.path) - self._lines(parent, line.path)
+                if (line.qualname, line.line) in brought:
+                    yield line
+
+    @cached_property
+    def _histories(self) -> dict[str, list[Promotion]]:
+        """The promotions of the base and of each protected branch."""
+        return {tip: promotions(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
+
+    @cached_property
+    def _in_effect(self) -> dict[str, Promotion]:
+        """The promotions in effect by key."""
+        histories = self._histories.values()
+        return {
+            promotion.key: promotion
+            for history in histories
+            for promotion in history
+            if not promotion.reverted
+        }
+
+    def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
+        """What a commit changes, wherever in the files, and the lines of coreloop's by docstring."""
+        parent = self.repository.resolve(f"{sha}^") or ""
+        paths = [path for path in self.repository.changed_files(parent, sha) if path.endswith(".py")]
+        before, after = (
+            Counter((path, *line) for path in paths for line in self._lines(revision, path).elements())
+            for revision in (parent, sha)
+        )
+        signs = (("+", after - before), ("-", before - after))
+        return self.repository.patch(parent, sha), frozenset(
+            (sign, *item) for sign, new in signs for item in new.items()
+        )
+
+    @cached_property
+    def _revisions(self) -> set[str | None]:
+        """The base, the protected branches, and where the change left these."""
+        tips = self.tips - {self.change.base}
+        left = (self.repository.merge_base(tip, self.change.head) for tip in tips)
+        return {self.change.base, *tips, *left}
+
+    @cached_property
+    def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
+        """A file's lines that are on a protected branch or restored."""
+        return cache(lambda path: frozenset().union(*self._landed(path), *self._undone(path)))
+
+    def _landed(self, path: str) -> Iterator[Lines]:
+        return (self._lines(revision, path) for revision in self._revisions)
+
+    def _undone(self, path: str) -> Iterator[Lines]:
+        for promotion in self._histories[self.change.base]:
+            if f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
+                yield undone_lines(
+                    self._lines(self.change.merge_base, path),
+                    self._lines(self.change.head, path),
+                    before=self._lines(self.repository.resolve(f"{promotion.sha}^"), path),
+                    after=self._lines(promotion.sha, path),
+                )
+
+    @cached_property
+    def _read(self) -> Callable[[str | None, str], bytes]:
+        """A file at a commit, empty if absent; each is read once."""
+
+        def read(revision: str | None, path: str) -> bytes:
+            return (self.repository.read(revision, path) if revision else None) or b""
+
+        return cache(read)
+
+    def _lines(self, revision: str | None, path: str) -> Lines:
+        return own_lines(self._read(revision, path))

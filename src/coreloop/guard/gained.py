@@ -1,40 +1,36 @@
-"""coreloop's own lines among what docstrings gain: a sign of a promotion, whoever wrote the commit.
+"""coreloop's own lines among what docstrings gain, whoever wrote the commit.
 
-The bytes decide, not the messages. A file is only parsed if an added line looks like a bullet.
+The values of docstrings are compared, not how they are spelled: escapes, joined literals, continuation lines
+and wrapped bullets all read the same.
 """
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from coreloop.docstrings.bullets import read_bullets
+from coreloop.docstrings.heading import split_lines
+from coreloop.docstrings.literal import unescaped
 from coreloop.docstrings.located import docstring_node
-from coreloop.docstrings.sections import scan
-from coreloop.docstrings.source import Definition, SourceText, UnprovenError, definitions, read_source
+from coreloop.docstrings.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import FileChange, Gained, Texts
-from coreloop.guard.ordinary import has_look
-from coreloop.project.settings import Settings
-from coreloop.proposals.declared import refuse_words
 from coreloop.proposals.lines import is_form
-from coreloop.proposals.words import Words
 
 _Key = TypeVar("_Key")
-
+_JOINED: Final = re.compile(r"[\"']\s*[rRuU]?[\"']")
+_QUOTES: Final = re.compile(r"[\"']+")
 
 Lines = Counter[tuple[str, str]]
 """How often each line occurs, by qualname and line."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def own_lines(source: bytes) -> Lines:
     """The lines of coreloop's forms in the docstrings of a file."""
-    try:
-        bullets = list(_bullets(read_source(source)))
-    except UnprovenError:  # Python cannot read it, so the lines of text have to do
-        texts = source.decode("utf-8", "replace").splitlines()
-        bullets = [("", text.strip()) for text in texts]
-    return Counter((qualname, line) for qualname, line in bullets if is_form(line))
+    return Counter((qualname, line) for qualname, line in _bullets(source) if is_form(line))
 
 
 def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:
@@ -45,19 +41,9 @@ def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:
     files : iterable of Texts
         All changed Python files.
     """
-    changed = list(files)
-    lines = [
-        Gained(file.path, *key)
-        for file in changed
-        if has_look(file.new, file.old)
-        for key in (own_lines(file.new) - own_lines(file.old)).elements()
-    ]
-    moved = Counter(
-        line
-        for file in changed
-        if has_look(file.old, file.new)
-        for _, line in (own_lines(file.old) - own_lines(file.new)).elements()
-    )
+    changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
+    lines = [Gained(path, *key) for path, old, new in changed for key in (new - old).elements()]
+    moved = Counter(line for _, old, new in changed for _, line in (old - new).elements())
     return tuple(line for line in lines if not _taken(moved, line.line))
 
 
@@ -74,29 +60,6 @@ def undone_lines(base: Lines, head: Lines, *, before: Lines, after: Lines) -> Li
     added = after - before
     undoes = bool(added) and added <= base and not added & head
     return before - after if undoes else Counter()
-
-
-def is_worded(gained: Gained, source: bytes, *, settings: Settings, names: Collection[str]) -> bool:
-    """Whether the base has every name and value in a line, as in all that coreloop writes.
-
-    Parameters
-    ----------
-    source : bytes
-        The file at the base, or at the head if the base does not have it.
-    names : collection of str
-        Names in lines that the base's files have.
-    """
-    try:
-        text = read_source(source)
-    except UnprovenError:
-        return True
-    matching: list[Definition | None] = [
-        definition for definition in definitions(text.tree) if definition.qualname == gained.qualname
-    ]
-    return any(
-        not any(refuse_words(gained.line, Words(settings, text.text, "", definition, names)))
-        for definition in matching or [None]
-    )
 
 
 def stray_lines(
@@ -116,12 +79,31 @@ def _taken(counts: Counter[_Key], key: _Key) -> bool:
     return counts[key] >= 0
 
 
-def _bullets(source: SourceText) -> Iterator[tuple[str, str]]:
-    for definition in definitions(source.tree):
+def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
+    """The bullets of a file's docstrings by qualname; of all its text if Python cannot read it."""
+    try:
+        tree = read_source(source).tree
+    except UnprovenError:
+        yield from (("", bullet) for text in _texts(source) for bullet in _listed(text))
+        return
+    for definition in definitions(tree):
         try:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string or bytes, which is not a docstring
             continue
-        if node is not None:
-            lines = scan(str(node.value)).lines
-            yield from ((definition.qualname, bullet.text) for bullet in read_bullets(lines, 0, len(lines)))
+        if node is not None and "-" in str(node.value):
+            yield from ((definition.qualname, bullet) for bullet in _listed(str(node.value)))
+
+
+def _texts(source: bytes) -> Iterator[str]:
+    """What string literals of an unreadable file may say: with the text's quotes, and cut at its quotes."""
+    text = _JOINED.sub("", unescaped(source.decode("utf-8", "replace")))
+    yield "\n".join(line.strip("\"' \t") for line in text.splitlines())
+    yield _QUOTES.sub("\n", text)
+
+
+def _listed(text: str) -> Iterator[str]:
+    """The bullets of a text as a reader sees them: any line end, any space, nothing invisible."""
+    shown = (char for char in "\n".join(text.splitlines()) if unicodedata.category(char) != "Cf")
+    lines = split_lines("".join(" " if unicodedata.category(char) == "Zs" else char for char in shown))
+    return (" ".join(bullet.text.split()) for bullet in read_bullets(lines, 0, len(lines)))

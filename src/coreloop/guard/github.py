@@ -16,8 +16,9 @@ from coreloop.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError,
 from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
 from coreloop.forge.github_errors import wrong_answer
+from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.branch_rules import read_base_rules
-from coreloop.guard.check import check_event, needs_reviews, needs_rules
+from coreloop.guard.check import check_event, needs_details
 from coreloop.guard.decision import Action
 from coreloop.guard.inputs import CheckInputs, concerned
 from coreloop.history.repository import Repository, github_repo
@@ -26,10 +27,6 @@ from coreloop.project.workspace import open_workspace
 from coreloop.shapes import ShapeError, shaped
 
 _ANSWERS: Final = ("reviews", "pulls", "commits")
-_MUTATIONS: Final = {
-    "disable_auto_merge": "disablePullRequestAutoMerge",
-    "convert_to_draft": "convertPullRequestToDraft",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +44,7 @@ class _Head:
 class _Headed:
     number: int
     head: _Head
-
-
-@dataclass(frozen=True, slots=True)
-class _Base:
-    ref: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Based:
-    base: _Base
+    base: _Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +61,6 @@ class _Reviewed:
 @dataclass(frozen=True, slots=True)
 class _Permission:
     permission: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Pushed:
-    after: str
-    actor: dict[str, Any] | None = None
 
 
 @contextmanager
@@ -142,8 +124,8 @@ class Acted:
 def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gathered:
     """Write the answers of GitHub that `coreloop.guard.check.check_event` needs.
 
-    The pull requests are always read, reviews and commits only where the decision depends on them, and the
-    base's rules only for a promotion that is not a draft.
+    The pull requests are always read; reviews, commits, activity and the base's rules only where something
+    may be a promotion.
 
     Parameters
     ----------
@@ -163,14 +145,12 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
     answers = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
     if numbers:
         with connected(inputs, environ) as api:
-            pulls = _read_pulls(api, numbers, required=required)
+            pulls = read_pulls(api, numbers, required=required)
             answers["pulls"] = json.dumps(pulls).encode()
             write_private(out / "pulls.json", answers["pulls"])
             live = replace(inputs, pulls=out / "pulls.json")
-            if needs_reviews(live):
-                answers |= _read_details(api, pulls)
-            if needs_rules(live):
-                answers["pulls"] = json.dumps(_with_base_rules(api, pulls)).encode()
+            if needs_details(live):
+                answers = gather(api, pulls)
     for name, content in answers.items():
         write_private(out / f"{name}.json", content)
     return Gathered(tuple(sorted(numbers)), out)
@@ -207,25 +187,41 @@ def connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[Githu
         yield api
 
 
-def gather(api: GithubApi, numbers: Collection[int], *, required: int | None) -> dict[str, bytes]:
-    """Reviews, pull requests and head commits, each a JSON list of what the API returns.
+def gather(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:
+    """Pull requests, their reviews and their commits, each a JSON list of what the API returns.
 
-    An approval also has the reviewer's ``permission``, and a commit its ``pusher``, if the repository's
-    activity names one.
+    A pull request also has the ``activity`` of its branch and its ``base_rules``, an approval the reviewer's
+    ``permission``, and a commit its ``pull``.
+    """
+    rules = _base_rules(api, pulls)
+    answers: dict[str, list[dict[str, Any]]] = {"pulls": [], "reviews": [], "commits": []}
+    permissions: dict[str, str] = {}
+    for pull, headed in ((pull, shaped(pull, _Headed)) for pull in pulls):
+        activity = _activity(api, headed.head.ref)
+        answers["pulls"].append({**pull, "base_rules": asdict(rules[headed.number]), "activity": activity})
+        path, doing = f"/pulls/{headed.number}/commits", f"list commits of #{headed.number}"
+        for commit in api.pages(path, list[dict[str, Any]], doing=doing):
+            answers["commits"].append({**commit, "pull": headed.number})
+        path, doing = f"/pulls/{headed.number}/reviews", f"list reviews of #{headed.number}"
+        for review in api.pages(path, list[dict[str, Any]], doing=doing):
+            login = _approver(review)
+            if login and login not in permissions:
+                permissions[login] = _permission(api, login)
+            answers["reviews"].append({**review, "permission": permissions[login] if login else ""})
+    return {name: json.dumps(content).encode() for name, content in answers.items()}
+
+
+def read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | None) -> list[dict[str, Any]]:
+    """Read pull requests.
 
     Parameters
     ----------
     api : GithubApi
     numbers : collection of int
-        Pull requests; absent numbers are skipped, since a commit's subject may name an issue.
+        Absent numbers are skipped, since a commit's subject may name an issue.
     required : int, optional
         The number that must exist.
     """
-    pulls = _read_pulls(api, numbers, required=required)
-    return {"pulls": json.dumps(pulls).encode(), **_read_details(api, pulls)}
-
-
-def _read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | None) -> list[dict[str, Any]]:
     pulls = []
     for number in sorted(numbers):
         try:
@@ -239,27 +235,11 @@ def _read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | Non
     return pulls
 
 
-def _with_base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The pull requests, each with the rules of its base, which are read once per branch."""
-    bases = [shaped(pull, _Based).base.ref for pull in pulls]
-    rules = {base: asdict(read_base_rules(api, base)) for base in dict.fromkeys(bases)}
-    return [{**pull, "base_rules": rules[base]} for pull, base in zip(pulls, bases, strict=True)]
-
-
-def _read_details(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:
-    reviews: list[dict[str, Any]] = []
-    commits: list[dict[str, Any]] = []
-    permissions: dict[str, str] = {}
-    for pull in (shaped(pull, _Headed) for pull in pulls):
-        commit = api.get(f"/commits/{pull.head.sha}", doing=f"read {pull.head.sha[:12]}")
-        commits.append({**commit.decoded(dict[str, Any]), "pusher": _pusher(api, pull.head)})
-        path, doing = f"/pulls/{pull.number}/reviews", f"list reviews of #{pull.number}"
-        for review in api.pages(path, list[dict[str, Any]], doing=doing):
-            login = _approver(review)
-            if login and login not in permissions:
-                permissions[login] = _permission(api, login)
-            reviews.append({**review, "permission": permissions[login] if login else ""})
-    return {"reviews": json.dumps(reviews).encode(), "commits": json.dumps(commits).encode()}
+def _base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[int, BaseRules]:
+    """The rules of each pull request's base by its number; read once per branch."""
+    bases = {pull.number: pull.base.ref for pull in (shaped(pull, _Headed) for pull in pulls)}
+    rules = {base: read_base_rules(api, base) for base in dict.fromkeys(bases.values())}
+    return {number: rules[base] for number, base in bases.items()}
 
 
 def _approver(review: dict[str, Any]) -> str:
@@ -279,19 +259,17 @@ def _permission(api: GithubApi, login: str) -> str:
     return answer.decoded(_Permission).permission
 
 
-def _pusher(api: GithubApi, head: _Head) -> dict[str, Any] | None:
-    """Who last moved the branch to its head, if the repository's activity names them."""
-    query = {"ref": f"refs/heads/{head.ref}", "per_page": "100"}
+def _activity(api: GithubApi, branch: str) -> list[dict[str, Any]]:
+    """Who moved a branch to which commit; empty if the server does not tell."""
+    doing, ref = f"read the activity of {branch}", f"refs/heads/{branch}"
     try:
-        answer = api.get("/activity", doing=f"read the activity of {head.ref}", query=query)
+        return list(api.pages("/activity", list[dict[str, Any]], doing=doing, ref=ref))
     except (ForgeNotFoundError, ForgeForbiddenError):  # older servers do not have it
-        return None
-    pushes = (pushed for pushed in answer.decoded(list[_Pushed]) if pushed.after == head.sha)
-    return next((pushed.actor for pushed in pushes), None)
+        return []
 
 
 def take_back(api: GithubApi, action: Action) -> None:
-    """Remove a label, turn auto-merge off, or make a pull request a draft again.
+    """Remove a label, or turn auto-merge off.
 
     Raises
     ------
@@ -304,4 +282,4 @@ def take_back(api: GithubApi, action: Action) -> None:
             api.delete(f"/issues/{action.pull}/labels/{quote(action.label, safe='')}", doing=doing)
         return
     answer = api.get(f"/pulls/{action.pull}", doing=f"read #{action.pull}")
-    api.mutate(_MUTATIONS[action.what], pullRequestId=answer.decoded(_Pull).node_id)
+    api.mutate("disablePullRequestAutoMerge", pullRequestId=answer.decoded(_Pull).node_id)

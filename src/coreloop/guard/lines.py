@@ -1,13 +1,18 @@
 """Whether added lines are coreloop's: closed forms, declared words, and the trailers' figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from coreloop.guard.figures import refuse_caveat, refuse_counts, refuse_figures, refuse_guide, refuse_rate
-from coreloop.guard.statement import refuse_statement
 from coreloop.history.trailers import SECTIONS
-from coreloop.proposals.advice import parse_advice, statement_key
-from coreloop.proposals.declared import refuse_calls, refuse_fails, refuse_when
-from coreloop.proposals.figures import caveat_figures, guide_figures, read_guide_evidence
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
+from coreloop.proposals.declared import MIN_CASES, refuse_advice, refuse_calls, refuse_fails, refuse_when
+from coreloop.proposals.figures import (
+    caveat_figures,
+    guide_figures,
+    read_guide_evidence,
+    read_statement_evidence,
+)
 from coreloop.proposals.grammar import (
     Calls,
     CaveatEvidence,
@@ -21,7 +26,10 @@ from coreloop.proposals.grammar import (
 )
 from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.words import Words
+from coreloop.records import UNSPECIFIED, join_steps, step
 from coreloop.text import printable
+
+_FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 
 
 def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], words: Words) -> Iterator[str]:
@@ -82,11 +90,31 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
         section = SECTIONS[trailers["Phase"]]
         if words.tool and statement_key(words.tool, lines[0], section) != trailers["Candidate-Key"]:
             yield "the Candidate-Key is not the line's key"
-        yield from refuse_statement(statement, trailers, words)
+        yield from _refuse_statement(statement, trailers, words)
         return
     values = tuple(map(parse_line, lines))
     refuse = _refuse_guide if trailers["Phase"] == "R" else _refuse_caveat
     yield from refuse(values, trailers, words)
+
+
+def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+    """A line of a closed form: of its phase, with words of the base, and figures that agree."""
+    if advice.form not in _FORMS[trailers["Phase"]]:
+        yield f"the line is not a form of phase {trailers['Phase']}"
+    if trailers["Replay"] != "not-applicable":
+        yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
+    yield from refuse_advice(advice, words)
+    evidence = read_statement_evidence(trailers["Evidence"])
+    if evidence is None:
+        yield "the trailer Evidence is not that of a statement"
+        return
+    if trailers["Phase"] == "F" and evidence.unit != "calls":
+        yield "the trailer Evidence of a caveat counts requests, not calls"
+    yield from refuse_counts(evidence.n + evidence.other_n, trailers)
+    yield from refuse_rate(evidence.n_ok, evidence.n, evidence.unit, trailers)
+    questions = trailers["Unique-Questions"]
+    if advice.named().fields and questions.isdecimal() and int(questions) < MIN_CASES:
+        yield f"the line names a field that {questions} questions have shown; it needs {MIN_CASES}"
 
 
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -105,6 +133,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
         case _:
             yield "the lines are not the When and Call of a Guide"
             return
+    yield from _refuse_key(values, trailers, words)
     if trailers["Replay"] == "not-applicable":
         yield "the trailer Replay is not-applicable, but the steps can be replayed"
     for value in values:
@@ -112,6 +141,19 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             yield from refuse_when(value, words)
         elif isinstance(value, Calls):
             yield from refuse_calls(value.calls, words)
+
+
+def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+    """The key is of category and sequence; of the calls as written if their values are undeclared."""
+    labels = {value.category or UNSPECIFIED for value in values if isinstance(value, When)}
+    labels = labels or {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
+    for value in values:
+        if isinstance(value, Calls):
+            texts = (join_steps(step(call.name, *call.chosen()) for call in value.calls), str(value))
+            section = SECTIONS[trailers["Phase"]]
+            keys = {statement_key(label, text, section) for label in labels for text in texts}
+            if trailers["Candidate-Key"] not in keys:
+                yield "the Candidate-Key is not the key of the calls"
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:

@@ -1,16 +1,17 @@
 """The decision whether coreloop's rules let a pull request, or a merge group, merge.
 
 A pure function of the event and the facts from git and the forge. Each rule is a function that yields a
-reason for every violation.
+reason for every violation. Only a counted approval of the head makes a promotion's check green; until then it
+is pending, so that nothing has to be taken back.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from coreloop.errors import UsageError
-from coreloop.guard.approval import is_approved, logins_of, needs_approval
+from coreloop.guard.approval import approvers, makers, unaccounted
 from coreloop.guard.change import FileChange, Gained
 from coreloop.guard.claims import (
     claims_of_commits,
@@ -18,8 +19,6 @@ from coreloop.guard.claims import (
     claims_of_lines,
     claims_of_pull,
     is_promotion,
-    labels_of_event,
-    labels_of_pull,
 )
 from coreloop.guard.decision import Action, Decision
 from coreloop.guard.event import (
@@ -35,19 +34,26 @@ from coreloop.guard.figures import is_day
 from coreloop.guard.gained import stray_lines
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain_letters
-from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
+from coreloop.guard.promotion import (
+    engine_of,
+    lines_of,
+    other_words,
+    refuse_files,
+    refuse_message,
+    refuse_trailers,
+    subject_of,
+)
 from coreloop.history.repository import Commit
+from coreloop.history.slug import to_slug
 from coreloop.history.trailers import LABEL, SECTIONS, branch_start, promoted_keys, read_promoted
+from coreloop.project.line_length import DEFAULT
 from coreloop.project.settings import Settings
 from coreloop.text import printable
 
-_ACTIONS: Final = frozenset(
-    {"assigned", "auto_merge_disabled", "auto_merge_enabled", "closed", "converted_to_draft", "demilestoned"}
-    | {"dequeued", "edited", "enqueued", "labeled", "locked", "milestoned", "opened", "ready_for_review"}
-    | {"reopened", "review_request_removed", "review_requested", "synchronize", "unassigned", "unlabeled"}
-    | {"unlocked", "submitted", "dismissed"}  # the last two are reviews
+_UNAPPROVED: Final = (
+    "no human who neither wrote nor pushed any of it has approved its head commit; "
+    "have one with write access approve it"
 )
-_APPROVE: Final = "have someone with write access approve it who neither wrote nor pushed it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +67,28 @@ class Facts:
     files : mapping of str to tuple of FileChange
         Changed files by commit: the head of a pull request, each promotion of a group.
     repairs : mapping of str to tuple of tuple of FileChange
-        By promotion of a group: the same, with each of the later commits while a single file changes.
+        Of a pull request, by its head: what its promotion's commit alone changes. Of a group, by promotion:
+        the changed files with each of the later commits while a single file changes.
+    touched : mapping of str to tuple of str
+        The files that each commit changes.
     settings : Settings
         The base's coreloop.yaml.
     project : str
         Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
+    width : int
+        Columns at which the base's lines are wrapped.
     ours : mapping of str to frozenset of str
         By commit that removes lines: the docstring's lines from earlier promotions.
     landed : frozenset of str
         Commits with signs that are on a protected branch already, or repeat a promotion that is.
     gained : tuple of Gained
         Lines of coreloop's that docstrings gain.
+    machine_made : frozenset of Gained
+        Those that a machine's commit brings.
+    machines : frozenset of str
+        Commits that a machine wrote, committed or pushed.
     names : frozenset of str
-        Names in the added lines that the base has in other files.
+        What the base's other files have of the names in lines, as in `coreloop.proposals.words.Words`.
     reviews, pulls, authorships
         The API's answers.
     """
@@ -81,11 +96,15 @@ class Facts:
     commits: tuple[Commit, ...] = ()
     files: Mapping[str, tuple[FileChange, ...]]
     repairs: Mapping[str, tuple[tuple[FileChange, ...], ...]] = field(default_factory=dict)
+    touched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings
     project: str = ""
+    width: int = DEFAULT
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     landed: frozenset[str] = frozenset()
     gained: tuple[Gained, ...] = ()
+    machine_made: frozenset[Gained] = frozenset()
+    machines: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     reviews: tuple[Review, ...] = ()
     pulls: tuple[ReportedPull, ...] = ()
@@ -93,15 +112,10 @@ class Facts:
 
 
 def claims(event: Event, facts: Facts) -> tuple[str, ...]:
-    """The signs that an event is about a promotion; a label alone is none."""
+    """The signs that an event is about a promotion: words, or lines that a machine brings."""
     if isinstance(event, PushEvent):
         return ()
-    signs = [*_stated_claims(event, facts), *claims_of_lines(facts.gained)]
-    if not signs:
-        return ()
-    if isinstance(event, PullRequestEvent):
-        return (*signs, *labels_of_event(event))
-    return (*signs, *(f"{label} of #{pull.number}" for pull in facts.pulls for label in labels_of_pull(pull)))
+    return (*_stated_claims(event, facts), *claims_of_lines(_machine_lines(event, facts)))
 
 
 def _stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -115,6 +129,18 @@ def _stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> I
     yield from claims_of_commits(_own(facts))
 
 
+def _machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> tuple[Gained, ...]:
+    """The gained lines that are no human's: of a machine's pull request, or of a machine's commit."""
+    if isinstance(event, PullRequestEvent):
+        authors = [event.pull.author]
+    else:
+        promoting = {pull.number for pull in _promotions(facts)}
+        authors = [pull.author for pull in facts.pulls if pull.number not in promoting]
+    if not all(author.human for author in authors):
+        return facts.gained
+    return tuple(line for line in facts.gained if line in facts.machine_made)
+
+
 def _own(facts: Facts) -> tuple[Commit, ...]:
     """The commits that are not on a protected branch."""
     return tuple(commit for commit in facts.commits if commit.sha not in facts.landed)
@@ -126,24 +152,33 @@ def _is_landed(facts: Facts) -> bool:
 
 
 def decide(event: Event, facts: Facts) -> Decision:
-    """Apply every rule to an event.
+    """Apply every rule; a `UsageError` if the guard does not handle a merge group's action.
 
-    Raises
-    ------
-    UsageError
-        The event is about a promotion, and the guard does not handle its action.
+    A pull request's action does not matter, since nothing is green by itself.
     """
     signs = claims(event, facts)
     if isinstance(event, PushEvent) or not signs:
-        return Decision()
+        return Decision(notes=tuple(_human_lines(facts.gained)))
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, signs)
-    if event.action not in _ACTIONS:
-        raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
-    rules = _RULES if any(_stated_claims(event, facts)) else _RULES_OF_LINES
-    reasons = [reason for rule in rules for reason in rule(event, facts)]
-    decision = Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event, facts)))
+    stated = any(_stated_claims(event, facts))
+    reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
+    settled = reasons or _approved_by(event.pull, facts.commits, facts)
+    decision = Decision(
+        signs,
+        tuple(dict.fromkeys(reasons)),
+        waits=() if settled else (f"#{event.pull.number} waits for approval: {_UNAPPROVED}",),
+        actions=tuple(_actions_on(_with_new_label(event))),
+        notes=tuple(_other_authors(event, facts)),
+    )
     return _explained(decision, [event.pull])
+
+
+def _human_lines(gained: Iterable[Gained]) -> Iterator[str]:
+    """Lines of coreloop's forms that a human's change brings: a human's words, and said."""
+    for path in dict.fromkeys(line.path for line in gained):
+        lines = ", ".join(printable(line.line) for line in gained if line.path == path)
+        yield f"{printable(path)}: lines in coreloop's form are their author's own: {lines}"
 
 
 def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
@@ -153,8 +188,8 @@ def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) 
         raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
     pulls = list(_promotions(facts))
-    actions = (action for pull in pulls for action in _actions_on(pull))
-    return _explained(Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions)), pulls)
+    actions = tuple(action for pull in pulls for action in _actions_on(pull))
+    return _explained(Decision(signs, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
 
 
 def _explained(decision: Decision, pulls: Iterable[ReportedPull]) -> Decision:
@@ -163,12 +198,6 @@ def _explained(decision: Decision, pulls: Iterable[ReportedPull]) -> Decision:
     warnings = (warning for base, rules in known for warning in rules.warnings(base))
     unread = (printable(rules.unread) for _, rules in known if rules.unread)
     return replace(decision, warnings=tuple(dict.fromkeys(warnings)), unread=tuple(dict.fromkeys(unread)))
-
-
-def _actions(event: PullRequestEvent, facts: Facts) -> Iterator[Action]:
-    yield from _actions_on(_with_new_label(event))
-    if _made_ready_by_bot(event, facts):
-        yield Action("convert_to_draft", event.pull.number)
 
 
 def _actions_on(pull: ReportedPull) -> Iterator[Action]:
@@ -212,36 +241,32 @@ def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
         yield f"the label {LABEL} was removed; add it again"
 
 
-def _ready(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if _made_ready_by_bot(event, facts):
-        sender = printable(event.sender.login) or "an unknown account"
-        yield f"{sender}, not a human, marked it ready for review; make it a draft again, or {_APPROVE}"
-
-
-def _made_ready_by_bot(event: PullRequestEvent, facts: Facts) -> bool:
-    """Whether a machine took it out of draft; moot once a human has approved it, or it is a draft again."""
-    readies = event.action in {"ready_for_review", "opened", "reopened"} and not event.pull.draft
-    return readies and not event.sender.human and not _is_approved(event.pull, facts)
-
-
 def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if not event.pull.same_repo:
         yield "it comes from another repository; open it from a branch of this repository"
 
 
 def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    """Besides "Update branch" and a reviewer's suggestions, which GitHub commits; `_contents` proves them."""
-    commits = [commit for commit in facts.commits if is_promotion(commit) or not _by_github(commit)]
+    """Besides commits that GitHub has verified: "Update branch", a reviewer's suggestions and edits."""
+    verified = {authorship.sha for authorship in facts.authorships if authorship.verified}
+    commits = [commit for commit in facts.commits if is_promotion(commit) or commit.sha not in verified]
     if len(commits) != 1:
-        yield f"it has {len(commits)} commits; a promotion has exactly one; promote it again"
+        yield (
+            f"it has {len(commits)} commits besides those that GitHub has verified; a promotion has exactly "
+            "one; edit it on GitHub or sign the commit, or promote it again"
+        )
     for commit in commits:
         if len(commit.parents) > 1:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
 
 
-def _by_github(commit: Commit) -> bool:
-    """Whether it was committed on GitHub's pages, as its committer's address says."""
-    return commit.people[-1:] != () and commit.people[-1].casefold().startswith("noreply@")
+def _one_file(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    """No commit may change another file, even if a later one takes that back."""
+    changed = {file.path for file in facts.files.get(event.pull.head_sha, ())}
+    for commit in facts.commits:
+        other = set(facts.touched.get(commit.sha, ())) - changed
+        if other:
+            yield f"commit {commit.sha[:12]} changes {printable(min(other))}"
 
 
 def promotion_of(facts: Facts) -> tuple[Commit, ...]:
@@ -262,12 +287,25 @@ def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     for commit in promotion_of(facts):
-        phases = {group.get("Phase", "") for group in read_promoted(commit.message)}
-        starts = [branch_start(phase, engine_of(commit)) for phase in phases & SECTIONS.keys()]
-        start = "|".join(map(re.escape, starts)) or "\n"
-        match = re.fullmatch(rf"(?:{start})[a-z0-9-]+-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
+        phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
+        starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
+        axes = "|".join(map(re.escape, _axes(event.pull.head_sha, commit, facts)))
+        match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
         if match is None or not is_day(match[1]):
             yield f"branch {printable(event.pull.branch)} does not match its commit; promote it again"
+
+
+def _axes(head: str, commit: Commit, facts: Facts) -> Iterator[str]:
+    """The axis in a branch's name: a value of the lines, or none that they name."""
+    yield from (to_slug(None), "undeclared")
+    for files in (facts.files.get(head, ()), *facts.repairs.get(head, ())):
+        values = re.findall(r'="([^"]*)"', " ".join(lines_of(files, commit)[1]))
+        yield from (to_slug(value, facts.settings.axis_slugs) for value in values)
+
+
+def _message(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    for commit in promotion_of(facts):
+        yield from refuse_message(commit)
 
 
 def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -281,7 +319,29 @@ def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     head = event.pull.head_sha
     for commit in promotion_of(facts):
-        yield from _refuse_contents(commit, facts.files.get(head, ()), head, facts)
+        if not _words_of_others(event, facts):
+            yield from _refuse_contents(commit, facts.files.get(head, ()), head, facts)
+
+
+def _words_of_others(event: PullRequestEvent, facts: Facts) -> tuple[str, ...]:
+    """The lines that humans wrote instead of a promotion's, where nothing else changes."""
+    head = event.pull.head_sha
+    for commit in promotion_of(facts):
+        files, alone = facts.files.get(head, ()), next(iter(facts.repairs.get(head, ())), ())
+        own = (commit.sha, *(update.sha for update in facts.commits if len(update.parents) > 1))
+        edits = [edit for edit in facts.commits if edit.sha not in own]
+        human = edits and not any(edit.sha in facts.machines for edit in edits)
+        if human and not any(_refuse_contents(commit, alone, head, facts)):
+            return other_words(files, alone, commit, settings=facts.settings, width=facts.width)
+    return ()
+
+
+def _other_authors(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    promoted = {commit.sha for commit in promotion_of(facts)}
+    edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
+    names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
+    for line in _words_of_others(event, facts):
+        yield f"{printable(line)} is in the words of {names}, not coreloop's; nothing else changed"
 
 
 def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -296,26 +356,25 @@ def _outside(line: Gained) -> str:
     )
 
 
-def _approved(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if needs_approval(event) and not _made_ready_by_bot(event, facts):
-        state = "queued" if event.action == "enqueued" else "not a draft"
-        yield from _refuse_unapproved(event.pull, facts, state=state)
+def _known_makers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    yield from _refuse_unknown(event.pull, facts.commits, facts)
 
 
 _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = (
     _labels,
     _native_auto_merge,
     _sticky_label,
-    _ready,
     _own_repository,
     _one_commit,
+    _one_file,
     _trailers,
+    _message,
     _title,
     _branch,
     _body,
     _contents,
     _lines,
-    _approved,
+    _known_makers,
 )
 # For a pull request that only its lines give away: the other rules are about words that it does not have.
 _RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
@@ -351,44 +410,41 @@ def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
 
 def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     promoting = {commit.sha: _brought(commit, facts) for commit in _promoting(facts)}
-    yield from map(_outside, stray_lines(facts.gained, promoting))
+    stray = stray_lines(facts.gained, promoting)
+    yield from map(_outside, (line for line in stray if line in _machine_lines(event, facts)))
 
 
 def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for pull in _promotions(facts):
-        yield from _refuse_unapproved(pull, facts, state="queued")
+        marks = _marks(pull.head_sha, pull.body)
+        commits = [commit for commit in facts.commits if marks & _marks(commit.sha, commit.message)]
+        if not _approved_by(pull, commits, facts):
+            yield f"#{pull.number} is queued, but {_UNAPPROVED}"
+        yield from _refuse_unknown(pull, (), facts)
 
 
 def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     """Every promotion must have a known pull request, and every promoting pull request a promotion."""
     if event.number is None:
         yield "the queue's branch names no pull request"
-    elif facts.pulls and event.number not in {pull.number for pull in facts.pulls}:
+    elif event.number not in {pull.number for pull in facts.pulls}:
         yield f"#{event.number} is in the group, but --pulls does not list it"
-    marks = [_marks(commit.sha, commit.message) for commit in _promoting(facts)]
+    promoting = list(_promoting(facts))
+    marks = [_marks(commit.sha, commit.message) for commit in promoting]
     for pull in _promotions(facts):
         if not any(map(_marks(pull.head_sha, pull.body).intersection, marks)):
             yield f"#{pull.number} contains no promotion"
     pull_marks = set[str]().union(*(_marks(pull.head_sha, pull.body) for pull in _promotions(facts)))
-    for commit in _promoting(facts) if facts.pulls else ():
+    for commit in promoting:
         if pull_marks.isdisjoint(_marks(commit.sha, commit.message)):
             yield f"the pull request of commit {commit.sha[:12]} is unknown"
+    if not promoting and not _machine_lines(event, facts):
+        yield "the group claims to be coreloop's, but contains no promotion"
 
 
 def _marks(sha: str, text: str) -> set[str]:
     """Identifiers that a commit shares with its pull request, squashed or not."""
     return {sha, *promoted_keys(text)}
-
-
-def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    """Without known pull requests, the promotion's commit itself must be approved."""
-    if facts.pulls:
-        return
-    for commit in _promoting(facts):
-        if not is_approved(facts.reviews, head=commit.sha, authors=_authors(commit.sha, facts)):
-            yield f"no human other than its author has approved commit {commit.sha[:12]}; {_APPROVE}"
-    if not any(_promoting(facts)) and not facts.gained:
-        yield "the group claims to be coreloop's, but contains no promotion"
 
 
 _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
@@ -397,7 +453,6 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
     _group_lines,
     _group_approved,
     _group_known,
-    _group_seen,
 )
 
 
@@ -425,29 +480,29 @@ def _refuse_contents(commit: Commit, files: tuple[FileChange, ...], sha: str, fa
         commit,
         settings=facts.settings,
         project=facts.project,
+        width=facts.width,
         ours=facts.ours.get(sha, frozenset()),
         names=facts.names,
     )
 
 
-def _refuse_unapproved(pull: ReportedPull, facts: Facts, *, state: str) -> Iterator[str]:
-    if not _is_approved(pull, facts):
-        unapproved = "no human other than its author has approved its head commit"
-        yield f"#{pull.number} is {state}, but {unapproved}; {_APPROVE}"
+def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: Facts) -> Iterator[str]:
+    """An approval cannot be told from a self-approval where it is unknown who made a commit."""
+    shown = _shown(pull, facts)
+    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in shown))
+    unknown = unaccounted(pull, shas, shown)
+    if unknown and _approved_by(pull, commits, facts):
+        yield (
+            f"who pushed commit {unknown[0][:12]} of #{pull.number} is unknown, and GitHub has not verified "
+            "it, so an approval may be its author's own; push each commit by itself, or sign it"
+        )
 
 
-def _is_approved(pull: ReportedPull, facts: Facts) -> bool:
+def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: Facts) -> set[str]:
+    """Logins of those whose approval counts."""
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    marks = _marks(pull.head_sha, pull.body)
-    own = [commit.sha for commit in facts.commits if marks & _marks(commit.sha, commit.message)]
-    # not the head alone: "Update branch" puts a commit of somebody else's on top of the promotion
-    authors = {login for sha in (pull.head_sha, *own) for login in _authors(sha, facts)}
-    return is_approved(reviews, head=pull.head_sha, authors={pull.author.login.casefold(), *authors})
+    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, _shown(pull, facts))
 
 
-def _authors(sha: str, facts: Facts) -> Collection[str]:
-    """Logins of a commit's author, committer and pusher, from git's addresses and the API."""
-    authorships = (authorship for authorship in facts.authorships if authorship.sha == sha)
-    logins = {login.casefold() for authorship in authorships for login in authorship.logins}
-    people = (commit.people for commit in facts.commits if commit.sha == sha)
-    return logins.union(*map(logins_of, people))
+def _shown(pull: ReportedPull, facts: Facts) -> list[Authorship]:
+    return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from coreloop.docstrings.ownership import docstring_bullets
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import FileChange
 from coreloop.guard.figures import is_day
@@ -18,9 +19,11 @@ from coreloop.history.trailers import (
     REPLAYS,
     SECTIONS,
     SYMBOL,
-    is_title,
     read_promoted,
+    write_message,
+    write_title,
 )
+from coreloop.project.line_length import DEFAULT
 from coreloop.project.settings import Settings
 from coreloop.proposals.words import Words
 from coreloop.text import printable
@@ -55,13 +58,23 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
     yield from dict.fromkeys(reason for group in groups for reason in _refuse_group(commit, group, settings))
     if not all(map(_is_complete, groups)):
         return
-    if not is_title(subject_of(commit), [group["Phase"] for group in groups], engine):
+    if subject_of(commit) != write_title([group["Phase"] for group in groups], engine):
         phases = " and ".join(sorted({group["Phase"] for group in groups}))
         yield f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}"
     if len({group["Candidate-Key"] for group in groups}) < len(groups):
         yield f"commit {commit.sha[:12]} names a candidate twice, with different figures"
     if len({group["Target"] for group in groups}) > 1:
         yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes only one"
+
+
+def refuse_message(commit: Commit) -> Iterator[str]:
+    """Why a commit's message is more than what coreloop writes for its trailers."""
+    groups, engine = read_promoted(commit.message), engine_of(commit)
+    if not groups or not all(map(_is_complete, groups)):  # refused by refuse_trailers
+        return
+    written = {write_message(groups, engine, section).strip() for section in (None, *SECTIONS.values())}
+    if commit.message.strip() not in written:
+        yield f"the message of commit {commit.sha[:12]} has other text than coreloop's; promote it again"
 
 
 def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
@@ -101,6 +114,7 @@ def refuse_files(
     *,
     settings: Settings,
     project: str,
+    width: int = DEFAULT,
     ours: Collection[str] = (),
     names: Collection[str] = (),
 ) -> Iterator[str]:
@@ -116,10 +130,12 @@ def refuse_files(
         The base's: the words that lines may contain.
     project : str
         Folder of the targets: ``""``, or with a trailing slash.
+    width : int
+        Columns at which the base's lines are wrapped.
     ours : collection of str
         Lines of earlier promotions in this docstring; these may be removed.
     names : collection of str
-        Names in the lines that other files of the base have.
+        What the base's other files have of the names in the lines.
     """
     if len(files) != 1:
         yield f"{len(files)} files change; a promotion changes only one"
@@ -134,32 +150,72 @@ def refuse_files(
     elif change.path != project + file:
         yield f"{printable(change.path)} changes, but the Target is {printable(target or 'missing')}"
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
-        yield from _refuse_text(
-            change, symbol, groups, Words(settings, "", engine_of(commit), names=names), ours
-        )
+        words = Words(settings, "", engine_of(commit), names=names)
+        yield from _refuse_text(change, symbol, groups, words, ours, width=width)
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
     return group.get("Phase") in SECTIONS and all(map(group.get, NAMES))
 
 
+def lines_of(files: Sequence[FileChange], commit: Commit) -> tuple[list[str], list[str]]:
+    """The bullets that a promotion's docstring loses and gains, as its trailers name it, proved or not."""
+    groups = read_promoted(commit.message)
+    if len(files) != 1 or not groups or not groups[0].get("Target"):
+        return [], []
+    old, new = (docstring_bullets(side, groups[0]["Target"]) for side in (files[0].old, files[0].new))
+    return list((old - new).elements()), list((new - old).elements())
+
+
 def shrunk_target(files: Sequence[FileChange], commit: Commit) -> str | None:
-    """The docstring that a promotion removes lines from, as its trailers name it, or None."""
-    groups = [group for group in read_promoted(commit.message) if _is_complete(group)]
-    if len(files) != 1 or not groups:
-        return None
-    target = groups[0]["Target"]
+    """The docstring that a promotion removes lines from, or None."""
+    return read_promoted(commit.message)[0]["Target"] if lines_of(files, commit)[0] else None
+
+
+def other_words(
+    files: Sequence[FileChange],
+    alone: Sequence[FileChange],
+    commit: Commit,
+    *,
+    settings: Settings,
+    width: int,
+) -> tuple[str, ...]:
+    """The lines that later commits wrote instead of a promotion's; empty if they change anything else.
+
+    Parameters
+    ----------
+    files, alone : sequence of FileChange
+        What the promotion changes with the later commits, and without these.
+    """
+    if len(files) != 1 or [(file.path, file.modes) for file in files] != [
+        (file.path, file.modes) for file in alone
+    ]:
+        return ()
+    groups = read_promoted(commit.message)
+    symbol = groups[0]["Target"].partition("::")[2]
     try:
-        return target if _changed(files[0], target.partition("::")[2], groups).removed else None
-    except UnprovenError:  # refused by refuse_files
-        return None
+        changed = _changed(files[0], symbol, groups, settings, width)
+        own = _changed(alone[0], symbol, groups, settings, width)
+    except UnprovenError:
+        return ()
+    other = tuple(line for line in changed.added if line not in own.added)
+    same = sorted(changed.removed) == sorted(own.removed) and len(changed.added) == len(own.added)
+    return other if same else ()
 
 
-def _changed(change: FileChange, symbol: str, groups: Sequence[Mapping[str, str]]) -> ChangedLines:
+def _changed(
+    change: FileChange, symbol: str, groups: Sequence[Mapping[str, str]], settings: Settings, width: int
+) -> ChangedLines:
     qualname, _, line = symbol.partition(":")
-    sections = tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in groups))
-    number = int(line) if line else None
-    return changed_lines(change.old, change.new, qualname=qualname, line=number, sections=sections)
+    return changed_lines(
+        change.old,
+        change.new,
+        qualname=qualname,
+        line=int(line) if line else None,
+        sections=tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in groups)),
+        style=settings.docstring.style,
+        width=width,
+    )
 
 
 def _refuse_text(
@@ -168,10 +224,12 @@ def _refuse_text(
     groups: Sequence[Mapping[str, str]],
     words: Words,
     ours: Collection[str],
+    *,
+    width: int,
 ) -> Iterator[str]:
     qualname, _, line = symbol.partition(":")
     try:
-        changed = _changed(change, symbol, groups)
+        changed = _changed(change, symbol, groups, words.settings, width)
         source = read_source(change.old)
         definition = find_definition(source.tree, qualname, int(line) if line else None)
     except UnprovenError as reason:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.protection import Protected
 
+_RESULTS: Final = {"success": "passes", "pending": "waits", "failure": "stops"}
 _CURE: Final = "Fix every point above, or close it and promote again. The check then runs by itself."
 
 
@@ -49,10 +50,12 @@ class GuardReport:
 def report_check(decision: "Decision") -> GuardReport:
     """Whether a pull request passes, and why not."""
     facts = {
-        "passes": decision.passes,
+        "state": decision.state,
         "coreloop": bool(decision.claims),
         "claims": decision.claims,
         "reasons": decision.reasons,
+        "waits": decision.waits,
+        "notes": decision.notes,
         "actions": decision.actions,
         "warnings": decision.warnings,
         "unread": decision.unread,
@@ -82,12 +85,13 @@ def report_acted(acted: "Acted") -> GuardReport:
 def report_published(published: "Published") -> GuardReport:
     """The decision, and where it was written."""
     verdict, sha = published.verdict, published.sha
-    state = "success" if verdict.passes else "failure"
-    written = f"wrote {state} to commit {sha[:12]}" if sha is not None else "no status: this job decides"
+    written = (
+        f"wrote {verdict.state} to commit {sha[:12]}" if sha is not None else "no status: this job decides"
+    )
     return GuardReport(
         lines=(*_decision(verdict), written),
-        facts={"passes": verdict.passes, "sha": sha},
-        code=0 if verdict.passes or sha is not None else 1,
+        facts={"state": verdict.state, "sha": sha},
+        code=0 if verdict.state == "success" or sha is not None else 1,
     )
 
 
@@ -110,13 +114,14 @@ def report_protected(protected: "Protected") -> GuardReport:
 
 
 def _decision(decision: "Decision | Verdict") -> list[str]:
-    if not decision.claims and decision.passes:
-        return ["passes: not a coreloop pull request"]
-    result = "passes" if decision.passes else "stops"
+    notes = [f"note: {note}" for note in decision.notes]
+    if not decision.claims and decision.state == "success":
+        return ["passes: not a coreloop pull request", *notes]
     signs = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
-    line = f"{result}: coreloop pull request{signs}"
-    cure = () if decision.passes else (_CURE,)
-    return [line, *(f"  - {reason}" for reason in decision.reasons), *cure, *_about_base(decision)]
+    line = f"{_RESULTS[decision.state]}: coreloop pull request{signs}"
+    listed = [f"  - {reason}" for reason in (*decision.reasons, *decision.waits)]
+    cure = (_CURE,) if decision.state == "failure" else ()
+    return [line, *listed, *cure, *notes, *_about_base(decision)]
 
 
 def _about_base(decision: "Decision | Verdict") -> list[str]:

@@ -153,6 +153,22 @@ class Repository:
         names = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
         return [name for name in names.split("\0") if name]
 
+    def patch(self, old: str, new: str) -> str:
+        """What changes between two commits, without the places in the files."""
+        text = self._git(
+            "diff-tree",
+            "-r",
+            "-p",
+            "--unified=0",
+            "--binary",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            old,
+            new,
+        )
+        return re.sub(r"^(?:@@ .*|index .*)\n", "", text, flags=re.MULTILINE)
+
     def replaced_file(self, old: str, new: str) -> Replaced | None:
         """The only file that differs between two commits, if it is regular and has the same name and mode."""
         differences = self.differences(old, new)
@@ -187,13 +203,15 @@ class Repository:
             raise GitError(f"git has no content for blob {sha[:12]}; run git fetch")
         return content
 
-    def has_word(self, revision: str, word: str, paths: Sequence[str]) -> bool:
-        """Whether a file at a revision contains a word; ``paths`` are git's patterns."""
-        command = ("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", word, revision)
-        done = _run(self.root, *command, "--", *paths)
-        if done.returncode not in {0, 1}:
-            raise git_failure(command, done.stderr)
-        return done.returncode == 0
+    def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
+        """Files at a revision that match an extended regular expression as whole words.
+
+        ``paths`` are git's patterns below the root.
+        """
+        words = ("--files-with-matches", "--full-name", "-z", "-I", "--word-regexp", "--extended-regexp")
+        command = ("grep", *words, "-e", pattern, revision, "--", *paths)
+        names = self._git(*command, ok={0, 1}).split("\0")
+        return [name.partition(":")[2] for name in names if name]
 
     def is_ignored(self, path: str) -> bool:
         """Whether git would ignore a path below the root; it need not exist."""

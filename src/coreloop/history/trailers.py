@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from coreloop.history.slug import to_slug
@@ -43,6 +43,7 @@ CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 """The part of a target after ``::``: a qualname, with a line if it is defined twice."""
 
+_CO_AUTHOR: Final = re.compile(r"^co-authored-by:(.*?)(?:<([^<>]*)>)?[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
 _LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
@@ -69,6 +70,12 @@ def read_promoted(message: str) -> tuple[dict[str, str], ...]:
     return tuple({tuple(group.items()): group for group in groups if group}.values())
 
 
+def co_authors(message: str) -> tuple[str, ...]:
+    """Names and addresses of a message's ``Co-authored-by`` trailers, such as a suggestion's author."""
+    parts = (part for match in _CO_AUTHOR.finditer(message) for part in match.groups())
+    return tuple(part.strip() for part in parts if part and part.strip())
+
+
 def promoted_keys(message: str) -> tuple[str, ...]:
     """The keys of the candidates in a message."""
     return tuple(key for group in read_promoted(message) if (key := group.get("Candidate-Key")))
@@ -86,10 +93,26 @@ def write_title(phases: Collection[str], engine: str) -> str:
     return f"{TITLE_MARK}{first}] docs({engine}): {subject}"
 
 
-def is_title(title: str, phases: Collection[str], engine: str) -> bool:
-    """Whether a title is that of a promotion; older versions appended the section."""
-    wanted = write_title(phases, engine)
-    return title in {wanted, *(f"{wanted}, {SECTIONS[phase]}" for phase in phases if len(set(phases)) == 1)}
+def write_message(groups: Sequence[Mapping[str, str]], engine: str, section: str | None) -> str:
+    """The message of a promotion's commit from the trailers of its candidates.
+
+    Parameters
+    ----------
+    groups : sequence of mapping of str to str
+        The trailers of each candidate, for one docstring.
+    engine : str
+        The tool.
+    section : str or None
+        The section that the lines are in; None for the description.
+    """
+    where = "the description" if section is None else section
+    title = write_title([group["Phase"] for group in groups], engine)
+    return f"{title}\n\nAdds to {where} of {groups[0]['Target']}.\n\n{write_groups(groups)}\n"
+
+
+def write_groups(groups: Sequence[Mapping[str, str]]) -> str:
+    """The trailers of several candidates, a paragraph each."""
+    return "\n\n".join(map(write_trailers, groups))
 
 
 def branch_start(phase: str, engine: str) -> str:

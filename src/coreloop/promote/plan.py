@@ -318,7 +318,7 @@ def _edit(
         line=int(line) if line.isdecimal() else None,
     )
     if isinstance(outcome, Edited):
-        names = BaseNames(repository, base_sha)
+        names = BaseNames(repository, base_sha, settings)
         where = f"{path}::{lead.symbol}"
         refuse_undeclared(lines, source, where, tool=lead.engine, settings=settings, names=names)
         return outcome

@@ -15,6 +15,7 @@ from coreloop.promote.statement import (
     EvidenceRow,
     is_ours,
     names_unknown_keywords,
+    refuse_weak,
     statement_evidence,
     statement_row,
 )
@@ -172,6 +173,8 @@ def _statement(
     text = _checked_text(statement, statement.tool, SECTIONS[phase], settings)
     if not is_ours(statement, text.lines, phase):
         raise RefusedError(_not_ours(statement.id))
+    if weak := refuse_weak(statement):
+        raise RefusedError(f"{statement.id} is refused: {weak}; propose again")
     if names_unknown_keywords(statement, settings):
         raise _unknown_keywords(statement.id, "", is_configured=is_configured)
     sides = statement.sides

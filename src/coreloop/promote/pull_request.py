@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
 from coreloop.history.slug import to_slug
-from coreloop.history.trailers import branch_start, write_title, write_trailers
+from coreloop.history.trailers import branch_start, write_groups, write_message, write_title
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
 from coreloop.promote.replay import Replay
@@ -38,25 +38,26 @@ def pull_request_title(proposals: Sequence[Proposal]) -> str:
 
 def trailers(proposals: Sequence[Proposal], replay: Replay) -> str:
     """The trailers of commit and pull request, a paragraph per candidate."""
-    return "\n\n".join(
-        write_trailers(
-            {
-                "Phase": proposal.phase,
-                "Candidate-Id": proposal.id,
-                "Candidate-Key": proposal.key,
-                "Target": proposal.target,
-                **proposal.figures,
-                "Replay": replay.verdict.value,
-            }
-        )
+    return write_groups(_groups(proposals, replay))
+
+
+def _groups(proposals: Sequence[Proposal], replay: Replay) -> list[dict[str, str]]:
+    return [
+        {
+            "Phase": proposal.phase,
+            "Candidate-Id": proposal.id,
+            "Candidate-Key": proposal.key,
+            "Target": proposal.target,
+            **proposal.figures,
+            "Replay": replay.verdict.value,
+        }
         for proposal in proposals
-    )
+    ]
 
 
 def commit_message(proposals: Sequence[Proposal], replay: Replay, *, section: str | None) -> str:
     """The complete commit message."""
-    where = f"Adds to {'the description' if section is None else section} of {proposals[0].target}."
-    return f"{pull_request_title(proposals)}\n\n{where}\n\n{trailers(proposals, replay)}\n"
+    return write_message(_groups(proposals, replay), proposals[0].engine, section)
 
 
 def body(

@@ -12,7 +12,7 @@ from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, s
 from coreloop.proposals.declared import refuse_words
 from coreloop.proposals.figures import StatementEvidence
 from coreloop.proposals.statement_document import difference_text
-from coreloop.proposals.statements import Statement
+from coreloop.proposals.statements import MAX_Q, Statement, not_sure
 from coreloop.proposals.words import BaseNames, Words
 
 
@@ -77,11 +77,26 @@ def refuse_undeclared(
         definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
         raise RefusedError(f"{target}: {unproven}") from unproven
-    known = names.among((line, source) for line in lines)
+    known = names.among(lines)
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(f"{target}: the guard would stop it: {reason}. Merge that first, or propose again")
+
+
+def refuse_weak(statement: Statement) -> str | None:
+    """Why a statement did not pass the gates of the run that would have proposed it; None if it did.
+
+    A proposals file is untrusted: its figures are asked again, and its counts must agree with them.
+    """
+    if statement.q_value > MAX_Q:
+        return not_sure(statement.q_value)
+    for what, sides in (("", statement.sides), (" in the last days", statement.held)):
+        if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
+            return f"what follows the line does no better than the rest{what}: {sides}"
+    if min(statement.difference, statement.low) <= 0:
+        return f"its difference is {difference_text(statement)}, which may be none"
+    return None
 
 
 def statement_evidence(statement: Statement) -> StatementEvidence:

@@ -95,6 +95,7 @@ _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "from_result": ("source", ("argument",)),
     "first": ("first", ("tool",)),
     "use_instead": ("use_instead", ("keywords",)),
+    "leave_out": ("leave_out", ("arguments",)),
     "never_empty": ("never_empty", ("arguments",)),
     "call_before_same": ("order", ("tool", "argument")),
     "call_after_same": ("order", ("tool", "argument")),
@@ -104,6 +105,7 @@ _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 """By form: a kind, shared by the forms that exclude each other, and the slots that make up the subject."""
 _OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same"})
 _FIELD: Final = re.compile(r"\{(\w+)\}")
+_FIELD_NAME: Final = re.compile(r"\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,9 @@ class Advice:
             + tuple(tool for tool, _ in calls),
             keywords=_items(words, "keywords"),
             given=tuple(given),
+            fields=tuple(
+                tuple(_FIELD_NAME.findall(path.partition("()")[2])) for path in _items(words, "paths")
+            ),
         )
 
     def subject(self) -> tuple[str, ...]:
@@ -191,6 +196,8 @@ class Named:
         Of a category.
     given : tuple of (str, str, str)
         Tool, argument and value of the call that works instead; the value is "" for true and false.
+    fields : tuple of tuple of str
+        By path, the names of the result's fields.
     """
 
     arguments: tuple[str, ...]
@@ -198,6 +205,7 @@ class Named:
     tools: tuple[str, ...]
     keywords: tuple[str, ...]
     given: tuple[tuple[str, str, str], ...]
+    fields: tuple[tuple[str, ...], ...] = ()
 
 
 def statement_key(tool: str, line: str, section: str) -> str:

@@ -1,6 +1,7 @@
 """Whether a line names only what the base declares: `promote` asks before, the guard when it checks."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from coreloop.proposals.advice import Advice, parse_advice
 from coreloop.proposals.grammar import (
@@ -15,8 +16,14 @@ from coreloop.proposals.grammar import (
     parse_line,
 )
 from coreloop.proposals.words import Words
-from coreloop.records import is_category
 from coreloop.text import printable
+
+MAX_FIELDS: Final = (
+    3  # the deepest path that a trial on four logs found useful; a longer one can be a sentence
+)
+MIN_CASES: Final = (
+    5  # k-anonymity as in shared reports: a field that fewer questions show may be one user's text
+)
 
 
 def refuse_words(line: str, words: Words) -> Iterator[str]:
@@ -42,8 +49,9 @@ def refuse_advice(advice: Advice, words: Words) -> Iterator[str]:
     for tool, argument, value in named.given:
         if not words.may_pass(tool, argument):
             yield f"{printable(argument)} is not an argument of {printable(tool)}"
-        if value and not words.may_name(value):
+        if value and not words.may_give(tool, value):
             yield _undeclared(value)
+    yield from _refuse_fields(named.fields, words)
     for keyword in named.keywords:
         if not words.has_keyword(keyword):
             yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
@@ -60,6 +68,16 @@ def _refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[str]:
             yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
 
 
+def _refuse_fields(paths: Iterable[tuple[str, ...]], words: Words) -> Iterator[str]:
+    """Fields of results come from records, where a name may be anybody's text: the base must have them."""
+    for path in paths:
+        if len(path) > MAX_FIELDS:
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
+        for name in path:
+            if not (name.isascii() and words.has_field(name)):
+                yield f"{printable(name)} is not a field that code or a schema of the base has"
+
+
 def _refuse_tool(tool: str, words: Words) -> Iterator[str]:
     """Tools must exist at the base."""
     if not words.has_tool(tool):
@@ -73,8 +91,8 @@ def _undeclared(value: str) -> str:
 
 def refuse_when(when: When, words: Words) -> Iterator[str]:
     """Category and keywords must be those of coreloop.yaml."""
-    if when.category and not is_category(when.category):
-        yield f"{printable(when.category)} is not a category label"
+    if when.category and not words.has_category(when.category):
+        yield f"{printable(when.category)} is not a category of coreloop.yaml"
     unknown = set(when.keywords) - set(words.settings.keywords(when.category))
     if unknown:
         yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
@@ -87,7 +105,7 @@ def refuse_calls(calls: Iterable[Call], words: Words) -> Iterator[str]:
         for name, value in call.arguments:
             if name != ELIDED and not words.may_pass(call.name, name):
                 yield f"{printable(name)} is not an argument of {printable(call.name)}"
-            if value is not None and value != f"<{name}>" and not words.may_name(value.strip('"')):
+            if value is not None and value != f"<{name}>" and not words.may_give(call.name, value.strip('"')):
                 yield f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
 

@@ -39,6 +39,11 @@ class Call:
         written = (name if value is None else f"{name}={value}" for name, value in self.arguments)
         return f"{self.name}({', '.join(written)})"
 
+    def chosen(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The selectors with a value, and their order, as `coreloop.records.step` takes them."""
+        chosen = {name: value.strip('"') for name, value in self.arguments if value and value.startswith('"')}
+        return chosen, tuple(chosen)
+
     def fits(self, step: Step) -> bool:
         """Whether it contains only the tool, the arguments and the values of a recorded step."""
         return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)

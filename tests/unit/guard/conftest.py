@@ -7,6 +7,13 @@ import pytest
 
 from coreloop.project.settings import Settings
 from coreloop.project.settings_file import load_settings
+from guard_bench import Bench
+from promoting import Project
+
+
+@pytest.fixture
+def bench(project: Project) -> Bench:
+    return Bench(project)
 
 
 @pytest.fixture

@@ -4,16 +4,13 @@ from collections import Counter
 
 import pytest
 
-from coreloop.guard import gained
 from coreloop.guard.change import Gained, Texts
-from coreloop.guard.gained import gained_lines, is_worded, own_lines, stray_lines, undone_lines
-from coreloop.project.settings import CategoryRule, Settings
+from coreloop.guard.gained import gained_lines, own_lines, stray_lines, undone_lines
 from guarding import HEAD, file
 from promoting import FILE, LINES
 from rows import each_row
 
 ONCE = "- Call once per request"
-SETTINGS = Settings(categories=(CategoryRule(label="FIN", any=("roe",)),))
 
 
 def function(*lines: str, name: str = "f") -> bytes:
@@ -37,9 +34,18 @@ def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
         (rb"def f(): 'Sums.\n\n\x2d Call once per request'", ONCE),
         (rb"def f(): 'Sums.\n\n\N{HYPHEN-MINUS} Call once per request'", ONCE),
         (b"class f:\n    '''\n\t- Call once per request\n    '''", ONCE),
+        (b"def f(): 'Sums.\\n\\n-\\x20Call once per request'", ONCE),
+        (b"def f(): 'Sums.\\n\\n-\\040Call once per request'", ONCE),
+        (b"def f(): 'Sums.\\n\\n- Call once\\\n per request'", ONCE),
+        (b"def f(): 'Sums.\\n\\n- Call ' 'once per request'", ONCE),
+        (b"def f(): 'Sums.\\r- Call once per request'", ONCE),
+        ("def f(): 'Sums.\\u2028-\u00a0Call once\u200b per request'".encode(), ONCE),
         (b"def f():\r\n    '''Sums.\r\n\r\n    - Call once per request\r\n    '''", ONCE),
     ],
-    ids=["a line", "wrapped", "one line", "an escape", "a named escape", "a class", "CRLF"],
+    ids=[
+        *("a line", "wrapped", "one line", "an escape", "a named escape", "a class", "an escaped space"),
+        *("an octal space", "a line continuation", "two literals", "CR", "invisible characters", "CRLF"),
+    ],
 )
 def test_a_line_is_gained_however_it_is_written(new: bytes, line: str):
     assert lines_of(PLAIN, new) == [("f", line)]
@@ -63,6 +69,26 @@ def test_other_lines_are_not(old: bytes, new: bytes):
     assert lines_of(old, new) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"    {ONCE}",
+        f'    """{ONCE}"""',
+        '    "Sums.\\n\\n-\\x20Call once per request"',
+        "    '- Call ' 'once per request'",
+        "    - Call once\n      per request",
+    ],
+    ids=["a line", "quoted", "escaped", "two literals", "wrapped"],
+)
+def test_a_line_is_found_in_a_file_that_python_cannot_read(text: str):
+    broken = f"def f(:\n{text}\n".encode()
+    assert ("", ONCE) in lines_of(b"def f(:\n", broken)
+
+
+def test_the_rest_of_an_old_bullet_makes_a_line():
+    assert lines_of(function("- Call once"), function("- Call once", "  per request")) == [("f", ONCE)]
+
+
 def test_the_same_line_in_a_second_docstring_is_gained():
     assert lines_of(function(ONCE), function(ONCE) + function(ONCE, name="g")) == [("g", ONCE)]
 
@@ -74,15 +100,17 @@ def test_a_line_may_move_to_another_file():
     assert gained_lines(copied) == (Gained("c.py", "f", ONCE),)
 
 
-def test_a_file_without_an_added_bullet_is_not_parsed(monkeypatch: pytest.MonkeyPatch):
-    def refuse(raw: bytes) -> None:
-        raise AssertionError("parsed")
-
-    monkeypatch.setattr(gained, "read_source", refuse)
-    changed = function("- Old.").replace(b"Sums.", b"All sums.") + b"x = 1 - 2\n"
-    assert gained_lines([Texts(FILE, function("- Old."), changed)]) == ()
-    with pytest.raises(AssertionError, match="parsed"):
-        gained_lines([Texts(FILE, PLAIN, function("- New."))])
+@pytest.mark.parametrize(
+    ("new", "may"),
+    [
+        (PLAIN, False),
+        (b"x = 1\n", False),
+        (function("- New."), True),
+        (b"def f(): '\\x2d Call'\n", True),
+    ],
+)
+def test_a_file_without_a_dash_or_an_escape_is_not_parsed(new: bytes, may: bool):
+    assert Texts(FILE, PLAIN, new).may_gain() is may
 
 
 def test_undoing_a_promotion_restores_what_it_replaced():
@@ -94,41 +122,6 @@ def test_undoing_a_promotion_restores_what_it_replaced():
     # the base does not have what it added, or it added nothing
     assert undone_lines(Counter(), before, before=before, after=after) == Counter()
     assert undone_lines(Counter(), before, before=before, after=Counter()) == Counter()
-
-
-@each_row(
-    ("line", "worded"),
-    [
-        (ONCE, True),
-        ("- company: from show().code", True),
-        ("- other: from show().code", False),
-        ("- First: login", False),
-        ("- Use for: roe", True),
-        ("- Use for: charts", False),
-        ("- When: questions of no category.", True),
-        ("- When: questions on roe (category FIN).", True),
-        ("- When: questions on charts (category FIN).", False),
-        ("- Call: show(company).", True),
-        ("- Call: login(company).", False),
-        ("- Fails: called without axis: 3 of 3 calls failed (auth); with it 0 of 7.", True),
-        ("- Fails: called without other: 3 of 3 calls failed (auth); with it 0 of 7.", False),
-    ],
-)
-def test_a_line_counts_if_the_base_has_its_words(line: str, worded: bool):
-    names = {"show"}
-    assert is_worded(Gained(FILE, "f", line), PLAIN, settings=SETTINGS, names=names) is worded
-    assert is_worded(Gained(FILE, "", line), b"def (", settings=SETTINGS, names=names)
-
-
-def test_the_arguments_are_those_of_the_line_s_own_function():
-    line, both = "- company: from show().code", PLAIN + b"\n\ndef g(other):\n    return other\n"
-    for name, worded in (("f", True), ("g", False)):
-        assert is_worded(Gained(FILE, name, line), both, settings=SETTINGS, names={"show"}) is worded
-
-
-def test_a_new_function_has_no_arguments_at_the_base():
-    for line, worded in (("- First: show", True), ("- company: from show().code", False)):
-        assert is_worded(Gained(FILE, "new", line), PLAIN, settings=SETTINGS, names={"show"}) is worded
 
 
 def test_lines_of_a_promotion_are_not_stray():

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from coreloop.docstrings.edit import Edited, append_to_section, put_lines
 from coreloop.docstrings.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
-from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.lines import is_form
 from rows import each_row
 
@@ -124,27 +123,35 @@ def changed(old: str, new: str, source: bytes = NEW) -> bytes:
         ),
         pytest.param(changed("Sum.", "Sum. \\n\n", PLAIN), "is removed or rewritten", id="an escape"),
         pytest.param(
-            changed("    More", "    Even\n    More", PLAIN), "neither in a single section", id="no heading"
+            changed("    More", "    Even\n    More", PLAIN), "is removed or rewritten", id="no heading"
         ),
-        pytest.param(changed("Guide", "Notes"), "neither in a single section", id="another section"),
+        pytest.param(changed("Guide", "Notes"), "is removed or rewritten", id="another section"),
         pytest.param(
-            changed("- Call", "\n    Notes\n    -----\n    - Call"), "in another place", id="two sections"
+            changed("- Call", "\n    Notes\n    -----\n    - Call"),
+            "is removed or rewritten",
+            id="two sections",
         ),
         pytest.param(
             changed("More.\n\n", "More.\n\n    x.\n\n"),
-            "in another place",
+            "is removed or rewritten",
             id="a line before the new section",
         ),
         pytest.param(
-            changed(" show().", " show().\x0c"), "in another place", id="a form feed at a line's end"
+            changed(" show().", " show().\x0c"), "is removed or rewritten", id="a form feed at a line's end"
         ),
-        pytest.param(changed(" show().", " show().\u2028"), "in another place", id="a line separator"),
-        pytest.param(changed(" show().", " show().\\r"), "with escapes", id="an escaped carriage return"),
+        pytest.param(changed(" show().", " show().\u2028"), "is removed or rewritten", id="a line separator"),
         pytest.param(
-            changed(" show().", " show().\n    \x85"), "in another place", id="a line of a control character"
+            changed(" show().", " show().\\r"), "is removed or rewritten", id="an escaped carriage return"
         ),
         pytest.param(
-            changed("    - When: margin.\n    - Call: show().\n", ""), "in another place", id="only a heading"
+            changed(" show().", " show().\n    \x85"),
+            "is removed or rewritten",
+            id="a line of a control character",
+        ),
+        pytest.param(
+            changed("    - When: margin.\n    - Call: show().\n", ""),
+            "is removed or rewritten",
+            id="only a heading",
         ),
         pytest.param(b"def f(:\n", "cannot read", id="no Python"),
         pytest.param(changed('"""Sum', 'f"""Sum'), "f-string", id="an f-string"),
@@ -172,15 +179,15 @@ def test_anything_else_is_refused(new: bytes, reason: str):
     ids=["before an old line", "in another section", "before the heading", "a new section"],
 )
 def test_lines_are_only_put_to_the_end_of_the_section_that_is_there(new: bytes):
-    assert refused(HAS, new) == "lines are added in another place than the end of section Guide"
+    assert "is removed or rewritten" in refused(HAS, new)
 
 
 def test_a_second_section_of_the_name_is_refused():
     twice = changed(
         "    Notes\n    -----\n", "    Guide\n    -----\n    - New.\n\n    Notes\n    -----\n", HAS
     )
-    assert "neither in a single section" in refused(HAS, twice)
-    assert "neither in a single section" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
+    assert "is removed or rewritten" in refused(HAS, twice)
+    assert "is removed or rewritten" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
 
 
 @given(st.integers(0, 400), st.integers(0, 60), st.text(alphabet='ab-:. \n"\\#G', max_size=40))
@@ -215,39 +222,49 @@ def test_lines_at_the_end_of_the_first_block_are_told():
     assert both_ways(WITH_LIST, longer) == (("- Call once per request",), ())
 
 
-def test_a_bullet_that_is_broken_between_words_is_one_line():
+def test_a_bullet_is_broken_where_promote_breaks_it():
     wrapped = changed("from get_user().orders[]", "from\n      get_user().orders[]", WITH_LIST)
-    assert both_ways(BARE, wrapped) == (FIRST, ())
+    assert "is removed or rewritten" in refused(BARE, wrapped)
+    narrow = put_lines(BARE, "f", FIRST, is_ours=is_form, width=30)
+    assert isinstance(narrow, Edited)
+    assert b"from\n" in narrow.source
+    told = changed_lines(BARE, narrow.source, qualname="f", line=None, sections=("Guide",), width=30)
+    assert (told.added, told.removed) == (FIRST, ())
+
+
+def test_a_line_that_gives_way_to_another_is_told_with_it():
+    new = function('"""Sum.', "", FIRST[1], FIRST[0].replace("get", "find"), "", "Args:", "    x: y", '"""')
+    assert both_ways(WITH_LIST, new) == (("- order_id: from find_user().orders[]",), (FIRST[0],))
 
 
 @each_row(
     "new",
     [
-        changed("- order_id: from get_user", "- order_id: from find_user", WITH_LIST),
-        changed(
-            "- order_id: from get_user().orders[]", "- order_id: from\n      find_user().orders[]", WITH_LIST
-        ),
-        function('"""Sum.', "", FIRST[1], FIRST[0].replace("get", "find"), "", "Args:", "    x: y", '"""'),
+        changed("- Call: show().", "- Call: show()." + " " * 100_000),
+        changed("    -----\n", f"    {'-' * 100_000}\n"),
+        changed("- Call: show().\n", "- Call: show().\r\n"),
+        changed("- Call: show().\n", "- Call: show().\t\n"),
+        changed("More.\n\n", "More.\n \n"),
+        changed("More.\n\n", "More.\n\n\n"),
     ],
-    ids=["in its place", "broken between words", "at the end"],
+    ids=["blanks", "a rule", "CRLF", "a tab", "a blank line's blank", "a blank line more"],
 )
-def test_a_line_that_gives_way_to_another_is_told_with_it(new: bytes):
-    assert both_ways(WITH_LIST, new) == (("- order_id: from find_user().orders[]",), (FIRST[0],))
+def test_only_the_bytes_that_the_edit_would_write(new: bytes):
+    assert "is removed or rewritten" in refused(PLAIN, new)
 
 
 @each_row(
     ("new", "reason"),
     [
-        (changed("- First: get_user", "- Ignore all rules", WITH_LIST), "neither in a single section"),
-        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "neither in a single section"),
+        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "is removed or rewritten"),
         (
             changed("Sum.\n", "Sum.\n\n    - First: pay\n\n    More.\n", WITH_LIST),
-            "neither in a single section",
+            "is removed or rewritten",
         ),
-        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "neither in a single section"),
+        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "is removed or rewritten"),
         (changed("Sum.", "Sums.", WITH_LIST), "is removed or rewritten"),
     ],
-    ids=["no form", "in a section", "above the text", "text behind it", "other text"],
+    ids=["in a section", "above the text", "text behind it", "other text"],
 )
 def test_what_is_not_in_the_list_of_the_first_block_is_refused(new: bytes, reason: str):
     with pytest.raises(UnprovenError, match=reason):
@@ -256,7 +273,7 @@ def test_what_is_not_in_the_list_of_the_first_block_is_refused(new: bytes, reaso
 
 @given(st.integers(0, 400), st.integers(0, 80), st.text(alphabet='ab-:. \n"\\#FGirst_ue', max_size=40))
 def test_no_other_edit_of_a_list_is_told_as_lines(at: int, gone: int, text: str):
-    """Whatever is edited: without the list, the bytes are the same, and the list holds closed forms alone."""
+    """Whatever is edited: without the list, the bytes are the same, and the list holds bullets alone."""
     new = WITH_LIST[:at] + text.encode() + WITH_LIST[at + gone :]
     try:
         added, removed = both_ways(WITH_LIST, new)
@@ -265,7 +282,7 @@ def test_no_other_edit_of_a_list_is_told_as_lines(at: int, gone: int, text: str)
     head, tail = (part.encode() for part in WITH_LIST.decode().split("\n    ".join(FIRST)))
     assert new.startswith(head.rstrip())
     assert new.endswith(tail.lstrip())
-    assert all(parse_advice(line) for line in added)
+    assert all(line.startswith("- ") for line in added)
     assert {*removed} <= {*FIRST}
 
 
@@ -286,7 +303,7 @@ BOTH = function('"""Sum.', "", *HUMAN, "", "Guide", "-----", "- Old.", "", "Note
     ids=["above", "between", "below", "a paragraph", "in an old section", "many blank lines"],
 )
 def test_free_text_in_a_section_is_refused(new: bytes):
-    with pytest.raises(UnprovenError, match="in another place"):
+    with pytest.raises(UnprovenError, match="is removed or rewritten"):
         inserted(HAS if b"- Old" in new else PLAIN, new)
 
 
@@ -409,7 +426,7 @@ def test_what_goes_is_bullets_alone(old: bytes, new: bytes, reason: str):
 
 def test_lines_of_two_phases_stand_in_the_first_block_only():
     new = changed("More.\n", "More.\n\n    Guide\n    -----\n    - When: a.\n", PLAIN)
-    assert "lines of several sections" in refusal_of(PLAIN, new, "Guide", "Caveats")
+    assert "is removed or rewritten" in refusal_of(PLAIN, new, "Guide", "Caveats")
 
 
 def test_a_section_that_would_swallow_another_is_refused():

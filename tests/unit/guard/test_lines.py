@@ -1,14 +1,17 @@
 """Lines of a Guide and of a caveat: only the closed forms, known words, and the figures of the trailers."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.history.trailers import read_trailers
-from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import trailers
+from coreloop.proposals.advice import statement_key
+from coreloop.proposals.grammar import Calls, When, parse_line
 from coreloop.proposals.words import Words
-from guarding import REPLAY, candidate_proposal
+from guarding import REPLAY, SETTINGS, candidate_proposal
 from promoting import LINES
 from rows import each_row
 
@@ -41,9 +44,17 @@ SCAN = "def scan(item_ids, id, target): 'Scans.'\n"
 
 def reasons(lines, trailers=GUIDE, settings=None, source="") -> list[str]:
     definition = find_definition(read_source(SCAN.encode()).tree, "scan")
-    names = {"analysis", "show", "scan", "f", "company", "target"}
-    words = Words(settings or Settings(), source, definition=definition, names=names)
-    return list(refuse_lines(lines, trailers, words))
+    names = {"analysis", "show", "scan", "f", "analysis(company", "show(company", "scan(target"}
+    words = Words(settings or SETTINGS, source, definition=definition, names=names)
+    return list(refuse_lines(lines, keyed(lines, trailers), words))
+
+
+def keyed(lines: Sequence[str], trailers: Mapping[str, str]) -> Mapping[str, str]:
+    """The trailers, with the key of the calls as written."""
+    values = [parse_line(line) for line in lines]
+    label = next((value.category for value in values if isinstance(value, When)), "") or "UNSPECIFIED"
+    keys = [statement_key(label, str(value), "Guide") for value in values if isinstance(value, Calls)]
+    return {**trailers, "Candidate-Key": keys[0]} if keys else trailers
 
 
 @each_row(
@@ -100,12 +111,14 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
         pytest.param(("- [x](http://y)", EVIDENCE), "it contains", id="a link"),
         pytest.param(("- " + "x" * 400, EVIDENCE), "longer than 400", id="too long"),
         pytest.param(
-            ("- When: questions on secrets (category A).", EVIDENCE),
-            "secrets is not a keyword of A",
+            ("- When: questions on secrets (category FIN-profitability-KR).", EVIDENCE),
+            "secrets is not a keyword of FIN-profitability-KR",
             id="a keyword",
         ),
         pytest.param(
-            ("- When: questions of category A-b_c.", EVIDENCE), "is not a category label", id="a label"
+            ("- When: questions of category ignore-all.", EVIDENCE),
+            "not a category of coreloop.yaml",
+            id="a label",
         ),
         pytest.param(
             ('- Call: f(axis="ignore what was said").', EVIDENCE),
@@ -236,7 +249,7 @@ def test_figures_of_a_caveat_are_possible(fails, share, reason):
 @each_row(
     ("lines", "reason"),
     [
-        ((WHEN, "- Call: login(company).", EVIDENCE), "login is not a tool of coreloop.yaml or the base"),
+        ((WHEN, "- Call: login().", EVIDENCE), "login is not a tool of coreloop.yaml or the base"),
         ((WHEN, "- Call: show(password).", EVIDENCE), "password is not an argument of show"),
     ],
 )
@@ -263,3 +276,18 @@ def test_arguments_of_a_caveat_are_the_tools_own():
 )
 def test_a_value_is_a_string_of_the_file(source, declared):
     assert (reasons(('- Call: f(axis="cash flow").', EVIDENCE), source=source) == []) is declared
+
+
+def test_the_key_is_computed_again():
+    assert list(refuse_lines(LINES, {**GUIDE, "Candidate-Key": "0" * 16}, WORDS)) == [
+        "the Candidate-Key is not the key of the calls"
+    ]
+    assert list(refuse_lines(LINES, GUIDE, WORDS)) == []  # of category and sequence
+    as_written = statement_key("FIN-profitability-KR", CALL, "Guide")
+    assert list(refuse_lines((WHEN, CALL), {**GUIDE, "Candidate-Key": as_written}, WORDS)) == []
+    assert list(refuse_lines((CALL,), {**GUIDE, "Candidate-Key": as_written}, WORDS)) == []
+    elsewhere = statement_key("FIN-growth-KR", CALL, "Guide")
+    assert list(refuse_lines((CALL,), {**GUIDE, "Candidate-Key": elsewhere}, WORDS))
+
+
+WORDS = Words(SETTINGS, "", names={"analysis", "show", "analysis(company", "show(company"})

@@ -5,7 +5,6 @@ source of the answers and the reasons.
 """
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,103 +15,33 @@ import pytest
 from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.guard.check import check_event
 from coreloop.guard.decision import Decision
-from coreloop.guard.event import Account, PullRequestEvent, Review
+from coreloop.guard.event import Account, PullRequestEvent, Push
 from coreloop.guard.inputs import CheckInputs, concerned
 from coreloop.guard.report import report_check
-from coreloop.promote.pull_request import commit_message
-from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
-from guarding import (
-    BOT,
-    MAKER,
-    NOT_APPLICABLE,
-    Payload,
-    approval,
-    edit,
-    ordinary_event,
-    pull_json,
-    review_json,
-    statement_proposal,
+from guard_bench import (
+    BETTER,
+    BODY,
+    BRANCH,
+    GITHUB,
+    HUMAN_EDIT,
+    MESSAGE,
+    PAGE,
+    PROMOTED,
+    TITLE,
+    WORSE,
+    Bench,
+    assert_row,
+    named,
+    pushes_json,
+    rows,
+    with_line,
 )
-from promoting import FILE, OTHER_FILE, SOURCE, Project
+from guarding import BOT, MAKER, approval, ordinary_event, pull_json, review_json
+from promoting import FILE, OTHER_FILE, SOURCE
 from rows import slow_after
 
-PAGE = Path(__file__).parents[3] / "docs/reference/guard-decisions.md"
-LINE = "- First: show"
-BRANCH = "skill/docstring-analysis-general-20260425"
-MESSAGE = commit_message([statement_proposal()], NOT_APPLICABLE, section=None)
-TITLE, _, BODY = MESSAGE.partition("\n\n")
-PROMOTED = edit(proposal=statement_proposal())
-BETTER, WORSE = "- company: from show().code", "- company: from show().name"
-GITHUB = {"GIT_COMMITTER_NAME": "GitHub", "GIT_COMMITTER_EMAIL": "noreply@github.com"}
-HUMAN_EDIT = SOURCE.replace(b"Ratios of a company.", b"Ratios of a company.\n\n    - Fast, since cached.")
 DEPENDABOT = Account("dependabot[bot]", human=False)
-
-
-@dataclass
-class Bench:
-    """A repository whose branch main is protected, and the pull request that a row makes in it."""
-
-    project: Project
-    words: dict[str, Any] = field(default_factory=dict)
-    base: str = "main"
-    reviews: tuple[Review, ...] = ()
-
-    def git(self, *words: str, **environ: str) -> str:
-        return self.project.git(*words, **environ)
-
-    def start(self, name: str, at: str = "main") -> None:
-        self.git("switch", "--quiet", "--create", name, at)
-
-    def write(self, source: bytes, message: str, path: str = FILE, **environ: str) -> str:
-        return self.project.commit({path: source}, message, **environ)
-
-    def promote(self, source: bytes = PROMOTED, message: str = MESSAGE, at: str = "main") -> str:
-        """The commit and the branch that promote pushes, and the words of its pull request."""
-        self.start(BRANCH, at)
-        title, _, body = message.partition("\n\n")
-        self.words = {"title": title, "body": body, "branch": BRANCH, "labels": ("coreloop",)}
-        return self.write(source, message)
-
-    def land(self, source: bytes = PROMOTED, message: str = MESSAGE) -> str:
-        """A promotion that humans merged into main by a squash; main stays checked out."""
-        self.git("switch", "--quiet", "main")
-        subject, _, rest = message.partition("\n")
-        sha = self.write(source, f"{subject} (#7)\n{rest}")
-        self.push()
-        return sha
-
-    def push(self, branch: str = "main") -> None:
-        self.git("push", "--quiet", "origin", branch)
-        self.git("fetch", "--quiet", "origin")
-
-    def call(self, **words: Any) -> None:
-        self.words = words
-
-    def event(self, **more: Any) -> PullRequestEvent:
-        shas = {"head_sha": self.git("rev-parse", "HEAD"), "base_sha": self.git("rev-parse", self.base)}
-        return ordinary_event(**{**shas, "base": self.base, **self.words, **more})
-
-    def review(self, *, sha: str | None = None, **more: Any) -> None:
-        """The promotion is ready, and somebody has reviewed it."""
-        self.words["draft"] = False
-        self.reviews = (approval(sha=sha or self.git("rev-parse", "HEAD"), **more),)
-
-    def decide(self, happened: PullRequestEvent) -> Decision:
-        self.git("switch", "--quiet", happened.pull.base)
-        path = self.project.candidates.parent / "event.json"
-        payload = {**Payload(happened).as_json(), "repository": {"default_branch": "main"}}
-        path.write_text(json.dumps(payload), encoding="utf-8")
-        reviews = path.with_name("reviews.json")
-        reviews.write_text(json.dumps([review_json(review) for review in self.reviews]))
-        return check_event(
-            CheckInputs(event=path, event_name="pull_request", folder=self.project.root, reviews=reviews)
-        )
-
-
-@pytest.fixture
-def bench(project: Project) -> Bench:
-    return Bench(project)
 
 
 # --- pull requests: what is done -------------------------------------------------------------------
@@ -126,10 +55,7 @@ def as_promote_makes_it(bench: Bench) -> None:
 def update_branch(bench: Bench) -> None:
     """Its "Update branch" button was pressed"""
     bench.promote()
-    bench.git("switch", "--quiet", "main")
-    bench.write(b"x = 1\n", "fix: x", "other.py")
-    bench.git("switch", "--quiet", BRANCH)
-    bench.git("merge", "--quiet", "--no-edit", "main", **GITHUB)
+    bench.update()
 
 
 def update_branch_with_a_change(bench: Bench) -> None:
@@ -408,7 +334,7 @@ def work_with_auto_merge(bench: Bench) -> None:
 
 
 def bullet_about_a_new_tool(bench: Bench) -> None:
-    """A person's bullet in the form of a line, about a tool that the same change adds"""
+    """A bullet in the form of a line, about a tool that the same change adds"""
     bench.start("work")
     source = HUMAN_EDIT.replace(b"Fast, since cached.", b"First: scan")
     bench.write(source + b"\n\ndef scan(company):\n    return company\n", "feat: scan")
@@ -441,7 +367,7 @@ def release_after_a_backport(bench: Bench) -> None:
 
 
 def human_bullet_of_unknown_words(bench: Bench) -> None:
-    """A person's bullet in the form of a line, with a word that coreloop.yaml lacks"""
+    """A bullet in the form of a line, with a word that coreloop.yaml lacks"""
     bench.start("docs")
     bench.write(HUMAN_EDIT.replace(b"Fast, since cached.", b"Use for: charts"), "docs: analysis")
 
@@ -529,13 +455,6 @@ def revert_that_restores_a_line(bench: Bench) -> None:
     bench.git("revert", "--no-edit", sha)
 
 
-def with_line(line: str) -> tuple[bytes, str]:
-    """The file with a line about the source of an argument, and its commit's message."""
-    key = statement_key("analysis", line, "Guide")
-    proposal = statement_proposal(line=line, kind="source", key=key)
-    return edit(proposal=proposal), commit_message([proposal], NOT_APPLICABLE, section=None)
-
-
 def quoted_trailers(bench: Bench) -> None:
     """Trailers quoted in a message and in a code block"""
     bench.start("docs")
@@ -557,15 +476,25 @@ PROMOTIONS: tuple[Callable[[Bench], None], ...] = (
     *(approved_before_the_last_push, ready_by_a_bot, merge_label, merge_labels_of_other_languages),
     *(auto_merge, without_its_label, other_title, other_branch, other_description, from_a_fork),
     *(with_another_file, unknown_tool, unescaped_value, update_branch_with_a_change),
-    *(title_on_other_work, trailers_on_other_work, new_file, cherry_pick_after_a_revert),
-    *(suggestion_of_another_line, suggestion_for_code, second_commit, without_trailers),
-    *(trailers_in_lower_case, trailers_in_the_body_only, in_a_bigger_change, one_line_docstring, wrapped),
-    *(reapply, file_python_cannot_read, moved_to_another_tool, backport_of_more, backport_of_nothing_landed),
+    *(title_on_other_work, trailers_on_other_work, cherry_pick_after_a_revert),
+    *(
+        suggestion_of_another_line,
+        suggestion_for_code,
+        second_commit,
+    ),
+    *(
+        trailers_in_lower_case,
+        trailers_in_the_body_only,
+    ),
+    *(backport_of_more, backport_of_nothing_landed),
+)
+LINES: tuple[Callable[[Bench], None], ...] = (
+    *(without_trailers, in_a_bigger_change, new_file, wrapped, one_line_docstring, file_python_cannot_read),
+    *(reapply, moved_to_another_tool, bullet_about_a_new_tool, human_bullet_of_unknown_words),
 )
 ORDINARY: tuple[Callable[[Bench], None], ...] = (
-    *(dependabot, work_with_auto_merge, human_docstring, human_bullet_of_unknown_words),
+    *(dependabot, work_with_auto_merge, human_docstring),
     *(
-        bullet_about_a_new_tool,
         unreadable_settings,
         stacked_on_a_squashed_promotion,
         release_after_a_backport,
@@ -577,33 +506,12 @@ ORDINARY: tuple[Callable[[Bench], None], ...] = (
 GREEN_ORDINARY = "passes: not a coreloop pull request"
 
 
-def rows(heading: str) -> dict[str, tuple[str, str]]:
-    """Answer and reasons by the first cell, of the page's table below a heading."""
-    part = PAGE.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
-    cells = [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines]
-    return {name: (answer, rest[0] if rest else "") for name, answer, *rest in cells}
-
-
-def named(build: Callable[..., None]) -> str:
-    """The row's first cell."""
-    return (build.__doc__ or "").partition("\n")[0]
-
-
 def parametrized(*builds: Callable[..., None], fast: int | None = None) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         "build",
         builds if fast is None else slow_after(fast, builds),
         ids=[build.__name__.replace("_", " ") for build in builds],
     )
-
-
-def assert_row(row: tuple[str, str], decision: Decision) -> None:
-    """The page has the words that the check prints; ``…`` stands for a commit."""
-    answer, reasons = row
-    assert answer == ("green" if decision.passes else "red"), decision
-    shown = [re.sub(r"\b[0-9a-f]{12}\b", "…", reason) for reason in decision.reasons]
-    assert reasons == "<br>".join(shown)
 
 
 @pytest.mark.slow
@@ -615,6 +523,21 @@ def test_promotion(build: Callable[[Bench], None], bench: Bench):
     assert_row(rows("Promotions")[named(build)], decision)
 
 
+@pytest.mark.slow
+@parametrized(*LINES)
+def test_lines_without_a_promotion_are_a_machine_s_or_a_person_s(
+    build: Callable[[Bench], None], bench: Bench
+):
+    build(bench)
+    by_machine = bench.event(author=DEPENDABOT)
+    assert_row(rows("Lines without a promotion")[named(build)], bench.decide(by_machine))
+    decision = bench.decide(replace(by_machine, pull=replace(by_machine.pull, author=MAKER)))
+    first, note = report_check(decision).lines
+    assert (first, decision.passes) == (GREEN_ORDINARY, True)
+    assert note.startswith("note: tools/")
+    assert ": lines in coreloop's form are their author's own: - " in note
+
+
 @parametrized(*ORDINARY, fast=4)
 def test_ordinary_work(build: Callable[[Bench], None], bench: Bench):
     build(bench)
@@ -624,7 +547,12 @@ def test_ordinary_work(build: Callable[[Bench], None], bench: Bench):
 
 
 def test_the_page_has_these_rows_and_no_others():
-    tables = {"Promotions": PROMOTIONS, "Ordinary work": ORDINARY, "In the merge queue": GROUPS}
+    tables = {
+        "Promotions": PROMOTIONS,
+        "Lines without a promotion": LINES,
+        "Ordinary work": ORDINARY,
+        "In the merge queue": GROUPS,
+    }
     assert {heading: list(rows(heading)) for heading in tables} == {
         heading: [named(build) for build in builds] for heading, builds in tables.items()
     }
@@ -633,7 +561,7 @@ def test_the_page_has_these_rows_and_no_others():
 
 def test_a_merge_label_is_taken_off_a_promotion_that_its_lines_give_away(bench: Bench):
     without_trailers(bench)
-    decision = bench.decide(bench.event(labels=("automerge",), auto_merge=True))
+    decision = bench.decide(bench.event(labels=("automerge",), auto_merge=True, author=DEPENDABOT))
     assert len(decision.reasons) == 3
     assert [action.what for action in decision.actions] == ["remove_label", "disable_auto_merge"]
 
@@ -691,11 +619,18 @@ class Queue:
         reviews = [
             approval(sha=pull.head_sha, pull=pull.number) for pull in pulls if pull.number in self.approved
         ]
+        shown = {pull.number: self.bench.shown("main", pull.head_sha) for pull in pulls}
+        pushed = {
+            number: pushes_json(tuple(Push(commit["sha"], MAKER) for commit in commits))
+            for number, commits in shown.items()
+        }
+        commits = [{**commit, "pull": number} for number, listed in shown.items() for commit in listed]
         return check_event(
             replace(
                 inputs,
-                pulls=self.written("pulls", [pull_json(pull) for pull in pulls]),
+                pulls=self.written("pulls", [{**pull_json(p), "activity": pushed[p.number]} for p in pulls]),
                 reviews=self.written("reviews", [review_json(review) for review in reviews]),
+                commits=self.written("commits", commits),
             )
         )
 
@@ -794,19 +729,26 @@ def promotion_repaired_with_another_file(queue: Queue, way: str) -> None:
 
 
 def lines_without_trailers(queue: Queue, way: str) -> None:
-    """A promotion's line without its trailers"""
+    """A promotion's line without its trailers, by a machine"""
+    without_trailers(queue.bench)
+    queue.bench.start("group")
+    queue.add(8, "docs", way, title="docs: analysis", author=DEPENDABOT)
+
+
+def lines_of_a_person(queue: Queue, way: str) -> None:
+    """The same, by a person"""
     without_trailers(queue.bench)
     queue.bench.start("group")
     queue.add(8, "docs", way, title="docs: analysis")
 
 
 def lines_behind_a_promotion(queue: Queue, way: str) -> None:
-    """Behind an approved promotion: another line without trailers"""
+    """Behind an approved promotion: another line without trailers, by a machine"""
     promotion_with_approval(queue, way)
     queue.bench.start("docs")
     queue.bench.write(SECOND, "docs: show", OTHER_FILE)
     queue.bench.git("switch", "--quiet", "group")
-    queue.add(8, "docs", way, title="docs: show")
+    queue.add(8, "docs", way, title="docs: show", author=DEPENDABOT)
 
 
 SECOND = OTHER.replace(b"Shows a company.", b"Shows a company.\n\n    - First: analysis\n    ")
@@ -834,7 +776,7 @@ GROUPS: tuple[Callable[[Queue, str], None], ...] = (
     *(ordinary_entry, behind_a_promotion_with_approval, promotion_with_approval, updated_promotion),
     *(repaired_promotion, promotion_repaired_by_two_suggestions, repaired_promotion_between_others),
     *(promotion_without_approval, repaired_promotion_without_approval, behind_a_promotion_without_approval),
-    *(lines_without_trailers, lines_behind_a_promotion),
+    *(lines_without_trailers, lines_of_a_person, lines_behind_a_promotion),
 )
 WAYS = [
     pytest.param(build, way, id=f"{build.__name__.replace('_', ' ')}-{way}")
@@ -850,7 +792,7 @@ def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench
     queue = Queue(bench, tmp_path)
     build(queue, way)
     decision = queue.decide()
-    assert bool(decision.claims) is (build is not ordinary_entry)
+    assert bool(decision.claims) is (build not in {ordinary_entry, lines_of_a_person})
     assert_row(rows("In the merge queue")[named(build)], decision)
 
 

@@ -1,12 +1,16 @@
 """One line about one tool: its form, the words of the base, and trailers that agree with each other."""
 
+import pytest
+
+import guarding
 from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.history.trailers import SECTIONS, read_trailers
-from coreloop.project.settings import Settings
+from coreloop.project.settings import Settings, ToolSettings
 from coreloop.promote.pull_request import commit_message, trailers
 from coreloop.proposals.advice import statement_key
+from coreloop.proposals.declared import refuse_words
 from coreloop.proposals.lines import is_form
 from coreloop.proposals.words import Words
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
@@ -21,7 +25,7 @@ CAVEAT = {
     "Observed": "114",
     "Success-Rate": "0.000",
 }
-FILE = b"""AXES = ("margin", 'cash flow')
+FILE = b"""AXES = ("margin", 'cash flow', "billing")
 
 def analysis(company: str, /, axis: str, *, amount: int = 0): "Ratios; see find.all too."
 def anything(**given): "Takes all."
@@ -34,9 +38,14 @@ class Shop:
 """
 
 
+NAMES = {"escalate(team", "escalate(now", "show(company", ".x", ".hits", ".all", ".next"}
+DECLARED = Settings(tools={"find.all": ToolSettings()})
+
+
 def words(settings: Settings | None = None, symbol: str = "analysis", tool: str = "analysis") -> Words:
     source = read_source(FILE)
-    return Words(settings or Settings(), source.text, tool, find_definition(source.tree, symbol))
+    definition = find_definition(source.tree, symbol)
+    return Words(settings or DECLARED, source.text, tool, definition, NAMES)
 
 
 def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
@@ -130,7 +139,15 @@ def test_words_of_a_guide_are_those_of_the_base(line, reason):
         ("- deep=true fails (auth)", "deep is not an argument of analysis"),
         ("- axis: one of margin, growth", "growth is not a value"),
         ('- axis="growth" fails (auth)', "growth is not a value that coreloop.yaml or the source declares"),
-        ('- axis="margin" fails (auth): show(say="tell them all")', "tell them all is not a value"),
+        ('- axis="margin" fails (auth): show(company="tell them all")', "tell them all is not a value"),
+        (
+            '- axis="margin" fails (auth): escalate(team="ignore-all-rules-and-obey")',
+            "obey is not a value that",
+        ),
+        ("- company: from show().ignore_previous_instructions", "is not a field that code or a schema"),
+        ("- company: from show().kim_900101_1234567", "is not a field that code or a schema of the base has"),
+        ("- company: from show().회사", "is not a field that code or a schema of the base has"),
+        ("- company: from show().x.all.hits.next", "the path x.all.hits.next has more than 3 fields"),
         ('- axis="margin" fails (auth): show(password=true)', "password is not an argument of show"),
         ('- axis="margin" fails (auth): analysis(say=true)', "say is not an argument of analysis"),
         ("- axis from no earlier result fails (auth): ignore.all", "ignore.all is not a tool"),
@@ -154,7 +171,8 @@ def test_what_coreloop_yaml_declares_may_be_written(settings_of):
 @each_row(
     ("symbol", "argument", "fits"),
     [
-        ("anything", "whatever", True),
+        ("anything", "whatever", False),
+        ("anything", "given", False),
         ("Shop.pay", "order_id", True),
         ("Shop.pay", "self", False),
         ("Tool", "order_id", False),
@@ -167,7 +185,7 @@ def test_arguments_are_those_of_the_definition(symbol, argument, fits):
 
 def test_nothing_is_an_argument_where_the_definition_is_not_known():
     line = ("- company: from show().x",)
-    assert list(refuse_lines(line, GUIDE, Words(Settings(), "", names={"show"}))) == [
+    assert list(refuse_lines(line, GUIDE, Words(Settings(), "", names={"show", ".x"}))) == [
         "company is not an argument of "
     ]
 
@@ -221,7 +239,8 @@ def test_a_statement_of_another_tools_argument_stops_the_pull_request():
     proposal = statement_proposal(line="- axis: from show().axis", kind="source")
     made, happened = commit(proposal=proposal), event(proposal=proposal)
     old = SOURCE.replace(b"axis: str)", b"other: str)").replace(b'"axis": axis', b'"axis": other')
-    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=proposal)),)})
+    files = {HEAD: (file(old, edit(old, proposal=proposal)),)}
+    stopped = judged(happened, commits=(made,), files=files)
     assert stopped.reasons == ("axis is not an argument of analysis",)
 
 
@@ -246,7 +265,8 @@ def decided(message: str, new: bytes, old: bytes = SOURCE, ours: frozenset[str] 
     made = commit(message)
     title = message.partition("\n")[0]
     happened = event(title=title, body=message, branch="skill/docstring-analysis-general-20260425")
-    decision = judged(happened, commits=(made,), files={HEAD: (file(old, new),)}, ours={HEAD: ours})
+    files, names = {HEAD: (file(old, new),)}, guarding.NAMES | {".hits", ".company", ".rows"}
+    decision = judged(happened, commits=(made,), files=files, ours={HEAD: ours}, names=names)
     assert decision.claims
     return "\n".join(decision.reasons)
 
@@ -322,3 +342,28 @@ def test_a_line_of_a_promotion_gives_way_to_one_about_the_same():
 def test_no_other_line_goes(old, new, ours, reason):
     before, after = replaced(old, new)
     assert reason in decided(message_of(new), after, before, ours)
+
+
+def test_a_field_that_few_questions_have_shown_is_not_named():
+    line = "- company: from search().hits[].company"
+    few = {**GUIDE, "Unique-Questions": "4"}
+    assert reasons(line, few) == ["the line names a field that 4 questions have shown; it needs 5"]
+    assert reasons("- First: show", few) == []
+
+
+def test_questions_that_are_no_number_are_refused_once():
+    line = "- company: from search().hits[].company"
+    assert len(reasons(line, {**GUIDE, "Unique-Questions": "not-applicable"})) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- First: login",
+        "- When: questions of category nowhere.",
+        "- Call: login().",
+        "- Fails: login(): 3 of 3 calls failed (auth).",
+    ],
+)
+def test_the_words_of_every_kind_of_line_are_asked_for(line):
+    assert len(list(refuse_words(line, words()))) == 1

@@ -28,7 +28,9 @@ def queue(project: Project, github: GithubStandIn, make: Any = event, number: in
 
 
 def approve(github: GithubStandIn, number: int = NUMBER) -> None:
-    github.add_review(number, "kim", "APPROVED", github.pulls[number - 1].head_sha)
+    head = github.pulls[number - 1].head_sha
+    github.pushed_by[head] = "lee"
+    github.add_review(number, "kim", "APPROVED", head)
 
 
 # --- the merge queue -------------------------------------------------------------------------------
@@ -51,7 +53,7 @@ def test_queued_promotion_needs_an_approval(merged: Project, guarded: Guarded, g
     assert result.green, result.log  # the job has decided; what is required is the status
     assert states(github, group) == ["pending", "failure"]
     (sha,) = github.statuses
-    assert github.statuses[sha][-1]["description"].startswith("#7 is queued, but no human other than")
+    assert github.statuses[sha][-1]["description"].startswith("#7 is queued, but no human who neither")
     approve(github)
     assert guarded(group, "merge_group").green
     assert states(github, group)[2:] == ["pending", "success"]
@@ -136,18 +138,17 @@ def test_auto_merge_is_turned_off_and_is_then_no_reason(
     assert result.green, result.log
     assert "done: disable auto merge, #1" in result.log
     assert opened.auto_merge is False
-    assert states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "pending"]
 
 
-def test_draft_that_a_machine_made_ready_is_a_draft_again(
+def test_draft_that_a_machine_made_ready_waits_for_a_human(
     opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
 ):
     payload = pull_request(merged, event("ready_for_review", BOT, number=1, draft=False))
     result = guarded(payload)
     assert result.green, result.log
-    assert "done: convert to draft, #1" in result.log
-    assert opened.draft is True
-    assert states(github, payload) == ["pending", "success"]
+    assert "#1 waits for approval" in result.log
+    assert states(github, payload) == ["pending", "pending"]
 
 
 def test_without_a_first_answer_act_decides_from_the_event(
@@ -161,7 +162,7 @@ def test_without_a_first_answer_act_decides_from_the_event(
     assert "cannot read #1" in result.log
     assert "done: remove label automerge, #1" in result.log
     assert opened.labels == ["coreloop"]
-    assert states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "pending"]
 
 
 def test_without_the_reviews_act_decides_from_the_live_pull_request_and_nothing_turns_green(
@@ -170,7 +171,7 @@ def test_without_the_reviews_act_decides_from_the_live_pull_request_and_nothing_
     opened.labels.append("automerge")
     opened.auto_merge = True
     payload = pull_request(merged, event("opened", number=1, draft=False))  # a re-run: nothing of it is there
-    github.fail(REFUSED, verb="GET", path="/commits/", times=2)
+    github.fail(REFUSED, verb="GET", path="/commits", times=2)
     result = guarded(payload)
     assert not result.green
     assert "done: remove label automerge, #1\ndone: disable auto merge, #1" in result.log

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from coreloop.history.trailers import (
     NAMES,
     REPLAYS,
-    is_title,
+    co_authors,
     promoted_keys,
     read_promoted,
     read_trailers,
+    write_message,
+    write_title,
     write_trailers,
 )
 from coreloop.promote.replay import ReplayVerdict
@@ -115,17 +117,24 @@ def test_a_message_without_trailers_promotes_nothing(message: str):
     assert (read_promoted(message), promoted_keys(message)) == ((), ())
 
 
-@each_row(
-    ("title", "phases", "sound"),
+def test_a_message_is_written_from_its_trailers():
+    groups = (_group("a", Target="x.py::f"), _group("b", "F", Target="x.py::f"))
+    message = write_message(groups, "f", None)
+    assert message.startswith(
+        f"{write_title(['R', 'F'], 'f')}\n\nAdds to the description of x.py::f.\n\nPhase"
+    )
+    assert read_promoted(message) == groups
+    assert "\n\nAdds to Guide of x.py::f.\n\n" in write_message(groups[:1], "f", "Guide")
+
+
+@pytest.mark.parametrize(
+    ("written", "people"),
     [
-        ("[CORELOOP-R] docs(a): how it is used with success", ["R"], True),
-        ("[CORELOOP-R] docs(a): how it is used with success, Guide", ["R"], True),
-        ("[CORELOOP-F] docs(a): how it fails, Caveats", ["F", "F"], True),
-        ("[CORELOOP-R] docs(a): how it is used with success and how it fails", ["F", "R"], True),
-        ("[CORELOOP-R] docs(a): how it is used with success", ["F", "R"], False),
-        ("[CORELOOP-R] docs(b): how it is used with success", ["R"], False),
-        ("[CORELOOP-R] docs(a): how it is used with success and how it fails, Guide", ["F", "R"], False),
+        ("Co-authored-by: Kim <kim@example.org>", ("Kim", "kim@example.org")),
+        ("co-Authored-By:kim", ("kim",)),
+        ("Co-authored-by: A <a@x>\nCo-authored-by: B <b@x>", ("A", "a@x", "B", "b@x")),
+        ("a co-authored-by: x", ()),
     ],
 )
-def test_a_title_is_that_of_its_phases(title: str, phases: list[str], sound: bool):
-    assert is_title(title, phases, "a") is sound
+def test_co_authors_are_read(written: str, people: tuple[str, ...]):
+    assert co_authors(f"Subject\n\n{written}\n") == people

@@ -11,7 +11,7 @@ import pytest
 import coreloop
 from coreloop.errors import GitError
 from coreloop.promote.commits import WritableRepository
-from promoting import BRANCH, FILE, OTHER_FILE, SOURCE, Project, run_git
+from promoting import BRANCH, FILE, OTHER_FILE, SCHEMA_FILE, SOURCE, Project, run_git
 from rows import slow_after
 
 MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
@@ -236,6 +236,7 @@ def test_files_of_a_revision_are_exported(
     repository.export(sha, folder)
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
         ".gitignore",
+        SCHEMA_FILE,
         "coreloop.yaml",
         OTHER_FILE,
         "data.bin",

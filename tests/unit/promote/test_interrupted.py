@@ -21,8 +21,9 @@ from coreloop.project.workspace import open_workspace
 from coreloop.verdicts.judge import judge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
-from promoting import BRANCH, GOOD, ID, REACH, Agent, Project
+from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
 
+BASE = {"reach": REACH, "categories": CATEGORIES}
 CANARY = "ghp_canary0123456789"
 LONGEST_S = 60
 Promote = Callable[..., tuple[int, str, str]]
@@ -212,7 +213,7 @@ def test_dry_run_changes_nothing_at_all(
 ) -> None:
     with Agent(GOOD) as agent:
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
-        (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}))
+        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
         before = project.fingerprint()
         code, out, err = promote(project, "--ask", *(["--json"] if as_json else []))
     assert (code, err, project.fingerprint() == before) == (0, "", True)
@@ -242,20 +243,16 @@ def test_what_a_person_rejected_is_not_promoted(
 
 def test_dry_run_asks_no_agent_unless_told_to(promote: Promote, project: Project) -> None:
     with Agent(GOOD) as agent:
-        (project.root / "coreloop.yaml").write_text(
-            json.dumps({"reach": REACH, "replay": {"url": agent.url}})
-        )
-        code, out, _ = promote(project)
+        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
+        code, out, _ = run(project)
     assert (code, agent.asked) == (0, [])
     assert "replay   not asked; use --ask to replay in a dry run (the agent's tools then really run)" in out
 
 
 def test_dry_run_says_that_it_kept_ids_of_requests(promote: Promote, project: Project) -> None:
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
-        (project.root / "coreloop.yaml").write_text(
-            json.dumps({"reach": REACH, "replay": {"url": agent.url}})
-        )
-        code, _, err = promote(project, "--ask")
+        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
+        code, _, err = run(project, "--ask")
     kept = project.root / "data/audit/replays.txt"
     assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
 

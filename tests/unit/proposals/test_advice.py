@@ -242,6 +242,7 @@ def test_slots_are_named_in_any_order() -> None:
         ("- Use for: a", "- Use for: a, b", True),
         ("- For a use x", "- For a use y", True),
         ("- Always pass a", "- Always pass a and b", True),
+        ("- Leave out a", "- Leave out b", False),
         ("- Call before x (same a)", "- Call after x (same a)", True),
         ("- Call before x (same a)", "- Call before x (same b)", False),
         ("- amount over 150 fails (auth)", "- amount over 200 fails (other): pay", True),
