@@ -22,10 +22,10 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.sample import Sample, read_sample
 from coreloop.mine.window import merge
 from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.pattern.statements import find_statements
+from coreloop.pattern.sources import find_sources
 from coreloop.project.settings import Settings
 from coreloop.proposals.advice import parse_advice, written_path
-from coreloop.proposals.statements import Statement
+from coreloop.proposals.statements import MIN_AVOIDED, Statement
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import find_conditions
 
@@ -39,14 +39,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         even, odd = (_sample(data, Path(scratch), parity) for parity in (0, 1))
     print(f"{len(even.requests)} episodes of even tasks, {len(odd.requests)} of odd tasks")
-    statements = find_statements(even).statements
-    sources = [statement for statement in statements if statement.kind == "source"]
+    sources = find_sources(even)
     shares = [_share(source, odd) for source in sources]
     for statement, (hits, n) in zip(sources, shares, strict=True):
         print(f"  {statement.tool}: {statement.line}: {statement.sides}; odd {hits} of {n}")
     n_stable = sum(hits >= 0.7 * n for hits, n in shares)
-    print(f"{len(sources)} sources, {n_stable} of them stay at 0.7 or more")
-    _show("contrasts and choices", [statement for statement in statements if statement.kind != "source"], odd)
+    n_idle = sum(source.avoided < MIN_AVOIDED for source in sources)
+    print(f"{len(sources)} sources, {n_stable} stay at 0.7 or more; {n_idle} have nothing to avoid")
     _show("conditions", find_conditions(even, Vocabulary({}, Settings())).statements, odd)
 
 
@@ -83,7 +82,7 @@ def _share(statement: Statement, sample: Sample) -> tuple[int, int]:
 def _show(noun: str, statements: list[Statement] | tuple[Statement, ...], odd: Sample) -> None:
     """Print the sides of each statement in both halves."""
     print(f"{len(statements)} {noun}")
-    in_odd = (*find_statements(odd).statements, *find_conditions(odd, Vocabulary({}, Settings())).statements)
+    in_odd = find_conditions(odd, Vocabulary({}, Settings())).statements
     odd_sides = {(statement.tool, statement.line): statement.sides for statement in in_odd}
     for statement in statements:
         sides = odd_sides.get((statement.tool, statement.line), "not stated")

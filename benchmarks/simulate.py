@@ -1,4 +1,4 @@
-"""How often statements are true: logs with a planted, a confounded, a hidden and no cause.
+"""How often statements are true: logs with a planted, a confounded and no cause.
 
     uv run python benchmarks/simulate.py --runs 200
 
@@ -27,9 +27,10 @@ from coreloop.days import Days
 from coreloop.mine.rollup import MineSettings, roll_up
 from coreloop.mine.sample import read_sample
 from coreloop.mine.window import merge
-from coreloop.pattern.statements import find_statements
+from coreloop.pattern.sources import find_sources
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool
+from coreloop.proposals.statements import MIN_AVOIDED
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import find_conditions
 
@@ -196,48 +197,11 @@ def before_same(rng: Random, better: bool) -> Any:
     return [make_call("change_order", {"order_id": seen})], args, None
 
 
-# --- planted: requests ---------------------------------------------------------------------------------
-
-
-def order(rng: Random, has: bool) -> Calls:
-    return [
-        *([make_call("get_order")] if has else []),
-        make_call("pay"),
-        *small_talk(rng),
-        make_call("finish"),
-    ]
-
-
-def once(rng: Random, has: bool) -> Calls:
-    times = 1 if has else rng.choice((2, 3))
-    return [*(make_call("pay") for _ in range(times)), *small_talk(rng), make_call("finish")]
-
-
-def choice(rng: Random, has: bool) -> Calls:
-    """Requests that begin with one of two tools; a choice is only searched for in first calls."""
-    return [make_call("exchange_items" if has else "modify_items"), *small_talk(rng), make_call("finish")]
-
-
-def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: float) -> list[Record]:
-    succeeds = at_rates(rng, base)
-    return [request(rng, shape(rng, better), ok=succeeds(better), about="exchange") for better in sides(rng)]
-
-
-def confounded(rng: Random, shape: Callable[[Random, bool], Calls], by: str) -> list[Record]:
-    """Easy and hard requests: easy requests have the cause four times as often, and it has no effect."""
-    kinds = LABELS if by == "category" else MODELS
-    records = []
-    for easy in sides(rng):
-        calls = shape(rng, rng.random() < (0.8 if easy else 0.2))
-        kind = {by: kinds[0] if easy else kinds[1]}
-        records.append(
-            request(rng, calls, ok=rng.random() < (0.9 if easy else 0.4), about="exchange", **kind)
-        )
-    return records
+# --- confounded, absent ------------------------------------------------------------------------------
 
 
 def confounded_call(rng: Random, by: str) -> list[Record]:
-    """Like `confounded`, for a call's argument."""
+    """Easy and hard requests: easy ones pass the argument four times as often, and it has no effect."""
     kinds = LABELS if by == "category" else MODELS
     records = []
     for easy in sides(rng):
@@ -265,15 +229,6 @@ def noise(rng: Random) -> list[Record]:
     return records
 
 
-def hidden(rng: Random) -> list[Record]:
-    """An unrecorded cause: easy requests look up the order and succeed, both because they are easy."""
-    records = []
-    for easy in sides(rng):
-        calls = order(rng, rng.random() < (0.95 if easy else 0.15))
-        records.append(request(rng, calls, ok=rng.random() < (0.95 if easy else 0.5)))
-    return records
-
-
 # --- the runs ------------------------------------------------------------------------------------------
 
 GOAL, CAP = 0.95, 0.05
@@ -293,17 +248,8 @@ CALL_SHAPES: dict[str, tuple[Shape, tuple[str, ...]]] = {
     "not after a call": (after_same, ("Call after get_order (same order_id)",)),
     "after a call": (before_same, ("Call before change_order (same order_id)",)),
 }
-REQUEST_SHAPES: dict[str, tuple[Callable[[Random, bool], Calls], tuple[str, ...]]] = {
-    "order": (order, ("First: get_order",)),
-    "once": (once, ("Call once per request",)),
-    "choice": (choice, ("For exchange use exchange_items",)),
-}
 PLANTED: dict[str, tuple[Callable[..., list[Record]], tuple[str, ...]]] = {
     **{name: (partial(planted_call, shape=shape), lines) for name, (shape, lines) in CALL_SHAPES.items()},
-    **{
-        name: (partial(planted_request, shape=shape), lines)
-        for name, (shape, lines) in REQUEST_SHAPES.items()
-    },
 }
 UNDECLARED = "undeclared value"  # declared values are listed if all other values fail
 SCENARIOS = (
@@ -320,11 +266,6 @@ SCENARIOS = (
         least=GOAL,
     ),
     *(
-        Scenario(f"{name}, confounded by {by}", partial(confounded, shape=shape, by=by), lines, most=CAP)
-        for name, (shape, lines) in REQUEST_SHAPES.items()
-        for by in ("category", "model")
-    ),
-    *(
         Scenario(
             f"condition, confounded by {by}",
             partial(confounded_call, by=by),
@@ -334,10 +275,9 @@ SCENARIOS = (
         for by in ("category", "model")
     ),
     Scenario("noise: anything said", noise, most=CAP),
-    Scenario("hidden difficulty", hidden, ("First: get_order",)),
 )
 TOOLS = {
-    name: Tool(name, "tools.py", name, (), TOPICS)
+    name: Tool(name, "tools.py", name, (), TOPICS, listed=frozenset({frozenset({"refund", "shipping"})}))
     for name in ("refund", "search", "read_policy", "get_user", "calculate", *(f"t{n}" for n in range(10)))
 }
 WORDS = Vocabulary(TOOLS, Settings())
@@ -353,8 +293,9 @@ def stated_lines(records: list[Record], rng: Random) -> Iterator[str]:
     settings = MineSettings(categories=RULES)
     rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
     sample = read_sample(merge(rollups, WINDOW))
-    statements = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
-    return (statement.line.removeprefix("- ") for statement in statements if statement.refused is None)
+    statements = (*find_conditions(sample, WORDS).statements, *find_sources(sample))
+    useful = (entry for entry in statements if entry.refused is None and entry.avoided >= MIN_AVOIDED)
+    return (entry.line.removeprefix("- ") for entry in useful)
 
 
 def run(task: tuple[int, int]) -> Outcome:

@@ -144,7 +144,7 @@ def statement(**changes: Any) -> dict[str, Any]:
     sound = {
         "id": "ce-2026-04-25-001" if section == "Caveats" else ID,
         "key": statement_key(tool, line, section),
-        "kind": "order",
+        "kind": "source",
         "tool": tool,
         "line": line,
         "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26},
@@ -155,7 +155,6 @@ def statement(**changes: Any) -> dict[str, Any]:
         "high": 0.487,
         "q_value": 0.003,
         "avoided": 12.34,
-        "saved": 4.0,
         "first_seen": "2026-03-26T00:00:00+00:00",
         "last_seen": "2026-04-25T00:00:00+00:00",
         "providers": {"anthropic": 80, "nobody": 7},

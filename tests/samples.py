@@ -58,6 +58,8 @@ def words(
     docstring: str = "",
 ) -> Vocabulary:
     """A vocabulary that defines some tools, all alike."""
-    declared = tuple(parameters), frozenset(literals), docstring
-    known = {name: Tool(name, "tools.py", name, *declared) for name in tools}
+    literals = frozenset(literals)
+    declared = tuple(parameters), literals, docstring
+    listed = frozenset({frozenset(literals)})
+    known = {name: Tool(name, "tools.py", name, *declared, listed=listed) for name in tools}
     return Vocabulary(known, Settings(handoff=tuple(handoff)))

@@ -40,7 +40,7 @@ FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass
 ASK = PromoteRequest(tool="analysis")
 
 
-KINDS = {SOURCE_LINE: "source", FIRST: "order", ONCE: "once"}
+KINDS = {SOURCE_LINE: "source", FIRST: "source", ONCE: "source"}
 VALUES = {"n_ok": 58, "n": 61, "other_ok": 0, "other_n": 0}
 
 
@@ -396,9 +396,7 @@ def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, works
     run(project, workspace, forge)
     write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
     run(project, workspace, forge, replace(ASK, extend=True))
-    assert (
-        hub.pulls[0].body.count("difference 0.30 (0.12 to 0.49), q 0.003 | 12 of 14, 10 of 21 | 12.3 |") == 2
-    )
+    assert hub.pulls[0].body.count("share 0.30 (0.12 to 0.49) | 58 of 61 | 12.3 |") == 2
 
 
 @pytest.mark.slow

@@ -255,7 +255,7 @@ def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> N
 def test_dry_run_in_a_fork_shows_the_plan_and_what_stops_it(project, entry_point) -> None:
     project.git("remote", "set-url", "origin", "https://github.com/me/tools.git")
     settle(project, forge={"repo": "octo/tools"})
-    words = ("--candidate", str(project.candidates), "--id", ID, "--allow-unverified")
+    words = ("--candidate", str(project.candidates), "--id", ID, "--allow-unverified", "-v")
     code, out, _ = entry_point(project.root, "promote", *words)
     assert code == 1
     assert "stops    origin is me/tools, but pull requests go to octo/tools" in out
@@ -388,7 +388,7 @@ def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, for
 
 @pytest.mark.slow
 def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:
-    other = statement(id="cand-2026-04-25-002", line="- Call once per request", kind="once")
+    other = statement(id="cand-2026-04-25-002", line="- Call once per request")
     write_candidates(project.candidates, statement(), other)
     first = promote(project, forge).branch
     project.git("fetch", "--quiet", "origin")

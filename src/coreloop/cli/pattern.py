@@ -57,7 +57,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find what correlates with success.
+    """Find where arguments come from, and sequences that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.

@@ -1,6 +1,7 @@
 """``dartlab-coreloop promote``."""
 
 import os
+import re
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,24 @@ import click
 from coreloop.cli.options import FILE, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
-from coreloop.text import counted
+from coreloop.text import counted, printable
 
 
-@click.command()
+class _Promote(click.Command):
+    """Names --tool where a tool stands alone: ``promote refund_order``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            extra = re.fullmatch(r"Got unexpected extra arguments? \((\S+).*\)", error.message)
+            if extra is None:
+                raise
+            meant = f"promote --tool {printable(extra[1])}"
+            raise UsageError(f"nothing to promote; did you mean {meant}?") from error
+
+
+@click.command(cls=_Promote)
 @click.option("--tool", help="Promote all statements about this tool.")
 @click.option(
     "--candidate",
@@ -34,6 +49,7 @@ from coreloop.text import counted
 @click.option(
     "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
 )
+@click.option("-v", "--verbose", is_flag=True, help="Show all texts of a dry run.")
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 @json_option
 def command(
@@ -43,6 +59,7 @@ def command(
     extend: bool,
     confirm: bool,
     ask: bool,
+    verbose: bool,
     allow_unreached: bool,
     allow_unverified: bool,
     allow_unprotected: bool,
@@ -77,6 +94,6 @@ def command(
     if planned.n_replayed:
         requests = counted(planned.n_replayed, "replayed request")
         click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
-    show_left_out(planned.left_out)
-    show_plan(planned.plan, as_json=as_json)
+    show_left_out(planned.left_out, verbose=verbose)
+    show_plan(planned.plan, as_json=as_json, verbose=verbose)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.show_statements import show_nearest, show_statements
+from coreloop.cli.show_statements import show_statements, show_unproposed
 from coreloop.mine.oddities import Absent, LogOddities
 from coreloop.pattern.draft import is_weak
 from coreloop.pattern.find import NearMiss
@@ -44,7 +44,7 @@ def show_proposals(
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
-    show_nearest(proposals.statement_search.nearest)
+    show_unproposed(proposals.unproposed, n_days=proposals.n_days)
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -143,6 +143,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
     """Return a run's results as JSON."""
     facts = {
         "window": document.window,
+        "n_days": proposals.n_days,
         "n_records": proposals.n_records,
         "n_neutral": proposals.n_neutral,
         "n_files": proposals.n_files,
@@ -151,8 +152,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.candidate_search.dropped,
         "nearest": proposals.candidate_search.nearest,
         **asdict(proposals.oddities),
-        "n_tests": proposals.statement_search.n_tests,
-        "nearest_statements": proposals.statement_search.nearest,
+        "unproposed": proposals.unproposed,
         "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 import orjson
 
 from coreloop.promote.plan import Plan
 from coreloop.promote.promotion import Done
+from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import cap_line
 from coreloop.promote.reach import Reach, Unmeasured
+from coreloop.text import printable
+
+_MAX_LEFT_OUT: Final = 3
 
 
-def show_plan(plan: Plan, *, as_json: bool) -> None:
-    """Print what a promotion would do."""
+def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
+    """Print what a promotion would do: diff, evidence and obstacles; with ``verbose`` the texts too."""
     if as_json:
         click.echo(orjson.dumps(_facts(plan), option=orjson.OPT_INDENT_2))
         return
@@ -24,20 +29,35 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     _show_reach(plan.reach)
     click.echo(f"replay   {plan.replay.summary}")
     click.echo(f"branch   {plan.branch}")
-    _show_text("commit", plan.message)
-    _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
+    for proposal in plan.proposals:
+        click.echo(f"evidence {_evidence(proposal)}")
+    if verbose:
+        _show_text("commit", plan.message)
+        _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
     for obstacle in plan.obstacles:
         click.echo(f"stops    {obstacle}")
     if not plan.obstacles:
         click.echo(
             "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
         )
+    if not verbose:
+        click.echo("-v shows the texts of the commit and of the pull request.")
 
 
-def show_left_out(reasons: Sequence[str]) -> None:
+def _evidence(proposal: Proposal) -> str:
+    row = proposal.row
+    otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
+    avoided = "" if row.avoided == "–" else f"; {row.avoided} failures avoided per 1,000 requests"
+    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{avoided}")
+
+
+def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
-    for reason in reasons:
+    shown = reasons if verbose else reasons[:_MAX_LEFT_OUT]
+    for reason in shown:
         click.echo(f"left out: {reason}", err=True)
+    if len(shown) < len(reasons):
+        click.echo(f"left out: {len(reasons) - len(shown)} more; -v lists them", err=True)
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:
@@ -59,6 +79,11 @@ def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool
         click.echo(orjson.dumps({**facts, "body": str(body) if body else None}, option=orjson.OPT_INDENT_2))
         return
     click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
+    if plan is not None:
+        click.echo(f"pushed        one commit on {plan.base} {plan.base_sha[:12]}, {plan.path}:")
+        for line in plan.diff.splitlines():
+            if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
+                click.echo(f"              {line}")
     if pull is not None:
         click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
     if pull is not None or plan is None:

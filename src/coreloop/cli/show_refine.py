@@ -9,7 +9,7 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, show_oddities
-from coreloop.cli.show_statements import show_nearest, show_statements
+from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.refine.document import title
@@ -61,6 +61,7 @@ def show_refined(
         figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
         click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
+    show_unproposed(refined.unproposed, n_days=refined.n_days)
     show_nearest(refined.condition_search.nearest)
     for gap in gaps:
         asked = f"{counted(gap.n_questions, 'question')} asked {counted(gap.n_asked, 'time')}"
@@ -76,7 +77,8 @@ def _show(entry: Counterexample, columns: int) -> None:
     otherwise = f"{without.n_failures}/{without.n_calls}" if entry.kind == "call" else "-"
     label = entry.error_class if entry.kind == "call" else ", ".join(entry.labels)
     click.echo(f"{entry.id:<18} {failed:>9} {otherwise:>9} {entry.harm_low:>5.2f}  {label}")
-    click.echo(wrapped(printable(title(entry)), columns, indent=" " * 4))
+    error = f": {entry.error_template}" if entry.error_template else ""  # its values are placeholders
+    click.echo(wrapped(printable(f"{title(entry)}{error}"), columns, indent=" " * 4))
 
 
 def _facts(
@@ -84,6 +86,7 @@ def _facts(
 ) -> str:
     facts = {
         "window": document.window,
+        "n_days": refined.n_days,
         "n_records": refined.n_records,
         "n_files": refined.n_files,
         "n_groups": refined.counterexample_search.n_groups,
@@ -92,6 +95,7 @@ def _facts(
         **asdict(refined.oddities),
         "n_tests": refined.condition_search.n_tests,
         "nearest_statements": refined.condition_search.nearest,
+        "unproposed": refined.unproposed,
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

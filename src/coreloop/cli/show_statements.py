@@ -6,7 +6,9 @@ from typing import Final
 
 import click
 
+from coreloop.mine.sample import MIN_DAYS
 from coreloop.proposals.statement_document import difference_text
+from coreloop.proposals.statement_draft import Unproposed
 from coreloop.proposals.statements import NearStatement, Statement
 from coreloop.text import counted, printable, wrapped
 
@@ -33,6 +35,20 @@ def show_nearest(missed: Sequence[NearStatement]) -> None:
         click.echo(wrapped(printable(text), columns, indent="  "))
 
 
+def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
+    """Print why there are no statements yet, or why those that were found are not proposed."""
+    if 0 < n_days < MIN_DAYS:
+        click.echo(f"  no statement yet: two days are needed: {n_days} so far")
+    if unproposed.n_idle:
+        noun = counted(unproposed.n_idle, "statement")
+        click.echo(f"  {noun} not proposed: nothing to avoid, other calls succeed as often")
+    if unproposed.undefined:
+        names = printable(", ".join(unproposed.undefined))
+        text = f"not proposed: statements about {names}: no definition, or several"
+        remedy = "name one under tools: in coreloop.yaml"
+        click.echo(wrapped(f"{text}; {remedy}", shutil.get_terminal_size().columns, indent="  "))
+
+
 def _show(statement: Statement, columns: int) -> None:
     sides = statement.sides
     otherwise = f"{sides.other_ok}/{sides.other_n}" if sides.other_n else "-"
@@ -50,6 +66,5 @@ def _figures(statement: Statement) -> str:
     """Format the figures that do not fit into the columns."""
     held = statement.held
     last = f"{held.n_ok}/{held.n}" + (f", {held.other_ok}/{held.other_n}" if statement.sides.other_n else "")
-    saved = f"; {statement.saved:.1f} calls saved" if statement.saved else ""
     questions = counted(statement.n_questions, "question")
-    return f"{difference_text(statement)}; last days {last}; {questions}{saved}"
+    return f"{difference_text(statement)}; last days {last}; {questions}"

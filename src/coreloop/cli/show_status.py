@@ -91,8 +91,9 @@ def _proposal_lines(status: Status) -> Iterator[_Line]:
 
 def _standing(standing: Standing, today: date) -> str:
     oldest = f" (the oldest {_ago(standing.oldest, today)})" if standing.oldest is not None else ""
+    accepted = f"{standing.accepted:,} accepted, " if standing.accepted else ""
     return (
-        f"{standing.pending:,} pending{oldest}, {standing.promoted:,} promoted, "
+        f"{standing.pending:,} pending{oldest}, {accepted}{standing.promoted:,} promoted, "
         f"{standing.rejected:,} rejected"
     )
 

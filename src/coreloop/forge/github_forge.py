@@ -6,6 +6,7 @@ The only writes open a draft pull request, change its title and text, or add cor
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Literal, Self
 from urllib.parse import quote
 
@@ -119,6 +120,14 @@ class GithubForge:
         pulls = self._pulls(f"list the open pull requests of {self._api.repo}", state="open", direction="asc")
         # by number: a page may repeat pull requests that moved while the previous page was read
         return tuple({pull.number: pull for pull in pulls if pull.is_coreloop}.values())
+
+    def closed_pull_requests(self, *, since: datetime) -> tuple[PullRequest, ...]:
+        """Pull requests of coreloop opened after `since` and closed without a merge, newest first."""
+        doing = f"list the closed pull requests of {self._api.repo}"
+        pulls = self._pulls(doing, state="closed", direction="desc")
+        recent = takewhile(lambda pull: pull.created_at >= since, pulls)
+        ours = (pull for pull in recent if pull.is_coreloop and not pull.merged)
+        return tuple({pull.number: pull for pull in ours}.values())
 
     def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
         """The newest pull request, in any state, that has the candidate's `key`; see `PullRequest.has_key`.

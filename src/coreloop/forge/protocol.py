@@ -88,6 +88,9 @@ class Forge(Protocol):
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """All open pull requests of coreloop, oldest first."""
 
+    def closed_pull_requests(self, *, since: datetime) -> tuple[PullRequest, ...]:
+        """Pull requests of coreloop opened after `since` and closed without a merge, newest first."""
+
     def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
         """The newest pull request in any state that carries the candidate's `key`; none before `since`."""
 

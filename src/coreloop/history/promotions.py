@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.errors import NoRepositoryError
+from coreloop.errors import GitError, NoRepositoryError
 from coreloop.history.repository import Commit, Repository
 from coreloop.history.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
@@ -148,6 +148,23 @@ def project_keys(folder: Path, *, base: str) -> frozenset[str]:
     with repository:
         repository.require_history()
         return known_keys(repository, base=base)
+
+
+def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
+    """When each key in effect came to the base branch; empty outside a repository or without the branch."""
+    try:
+        repository = Repository(folder)
+    except NoRepositoryError:
+        return {}
+    with repository:
+        repository.require_history()
+        try:
+            commits = repository.log(repository.base(base))
+        except GitError:
+            return {}
+        return {
+            promotion.key: promotion.merged_at for promotion in promotions(commits) if not promotion.reverted
+        }
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:

@@ -30,7 +30,7 @@ from coreloop.mine.source import LogSource
 from coreloop.mine.tables import IDS, NAMES, Tables, concatenate
 from coreloop.records import encodable
 
-VERSION: Final = 12
+VERSION: Final = 13
 """Version of mining: increase it when the counts or the format of the tables change."""
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"

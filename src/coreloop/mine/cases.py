@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Final
 
 from coreloop.mine.statistics import TwoSides
@@ -60,10 +58,6 @@ class Cases:
         return [
             TwoSides(*self.count(side & stratum), *self.count(other & stratum)) for stratum in self.strata
         ]
-
-    def comparable(self, side: int, other: int) -> int:
-        """All cases of the strata in which both sides occur."""
-        return reduce(or_, (stratum for stratum in self.strata if side & stratum and other & stratum), 0)
 
     def n_questions(self, subset: int) -> int:
         """Different questions in a subset."""

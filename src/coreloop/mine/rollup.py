@@ -195,9 +195,9 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
         add_record((ts_us, offset, number, fields.chunk_len, question, session, request_id))
         order = sample_number(ts_us, offset)
         if order <= sampler.limit:  # rare in a busy file
-            sampled = SampledLine(ts_us, label, provider, result, question, fields, calls, raw)
+            sampled = SampledLine(ts_us, label, provider, result, question, calls, raw)
             sampler.offer(order, offset, sampled)
-    rows.sampled.extend(sampler.rows(settings.categories))
+    rows.sampled.extend(sampler.rows())
     return rows
 
 

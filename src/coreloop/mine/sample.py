@@ -1,12 +1,13 @@
 """A sample of a window's requests, call by call in the order of time, with the last days held out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
 from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.rows import DAY_US
@@ -17,6 +18,8 @@ MAX_REQUESTS: Final = 10_000
 """Size of a window's sample: enough for a difference of a few points, and searched in a second."""
 HELD_SHARE: Final = 0.3
 """Share of the days with records, the last ones, that are held out of a search to confirm its findings."""
+MIN_DAYS: Final = 2
+"""Days with records that a statement needs: one to search, and one to confirm."""
 _decode_calls = msgspec.json.Decoder(tuple[SampledCall, ...]).decode
 
 
@@ -28,8 +31,6 @@ class SampledRequest:
     ----------
     question : int
         64-bit hash of the question.
-    keywords : frozenset of str
-        Keywords of coreloop.yaml that occur in the question.
     """
 
     ts_us: int
@@ -40,7 +41,6 @@ class SampledRequest:
     provider: str
     outcome: int
     question: int
-    keywords: frozenset[str]
     calls: tuple[SampledCall, ...]
 
     @property
@@ -74,7 +74,12 @@ class Sample:
         """When the last 30 % of the days begin, or None with records of fewer than two days."""
         days = sorted({request.ts_us // DAY_US for request in self.requests})
         n_held = max(1, round(HELD_SHARE * len(days)))
-        return days[-n_held] * DAY_US if len(days) > 1 else None
+        return days[-n_held] * DAY_US if len(days) >= MIN_DAYS else None
+
+    @property
+    def n_days(self) -> int:
+        """Days with records; statements need `MIN_DAYS`."""
+        return len({request.ts_us // DAY_US for request in self.requests})
 
     def is_held(self, request: SampledRequest) -> bool:
         """Whether a request is from the last 30 % of the days."""
@@ -110,8 +115,37 @@ def read_sample(window: Window) -> Sample:
 
 
 def _request(row: dict[str, Any]) -> SampledRequest:
-    calls, keywords = _decode_calls(row.pop("calls")), row.pop("keywords")
-    return SampledRequest(**row, keywords=frozenset(keywords.split("\n")) - {""}, calls=calls)
+    return SampledRequest(**{**row, "calls": _decode_calls(row["calls"])})
+
+
+def rename_tools(sample: Sample, names: Mapping[str, str]) -> Sample:
+    """Return the sample with other names of tools, also where an argument came from."""
+    if not names:
+        return sample
+    requests = (
+        replace(request, calls=tuple(_renamed(call, names) for call in request.calls))
+        for request in sample.requests
+    )
+    return Sample(tuple(requests), sample.n_requests)
+
+
+def _renamed(call: SampledCall, names: Mapping[str, str]) -> SampledCall:
+    arguments = {
+        name: structs.replace(argument, sources=_renamed_paths(argument.sources, names))
+        for name, argument in call.arguments.items()
+    }
+    return structs.replace(call, tool=names.get(call.tool, call.tool), arguments=arguments)
+
+
+def _renamed_paths(paths: tuple[str, ...] | None, names: Mapping[str, str]) -> tuple[str, ...] | None:
+    return None if paths is None else tuple(_renamed_path(path, names) for path in paths)
+
+
+def _renamed_path(path: str, names: Mapping[str, str]) -> str:
+    """A path such as ``rooms.find.items[].id``, whose tool may contain dots: the longest name counts."""
+    fitting = (name for name in names if f"{path}.".startswith((f"{name}.", f"{name}[")))
+    logged = max(fitting, key=len, default="")
+    return f"{names[logged]}{path[len(logged) :]}" if logged else path
 
 
 def count_providers(requests: Iterable[SampledRequest]) -> dict[str, int]:

@@ -11,10 +11,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from coreloop.categories import Categories
 from coreloop.encoding import ELIDED
 from coreloop.failures import MAX_ERROR_CHARS, error_class
-from coreloop.mine.fields import CallFields, CountedFields
+from coreloop.mine.fields import CallFields
 from coreloop.mine.outcome import is_ok
 from coreloop.mine.rows import as_int
 from coreloop.mine.tables import MAX_SAMPLED
@@ -76,7 +75,6 @@ class SampledLine(NamedTuple):
     provider: str | None
     outcome: int
     question: str
-    fields: CountedFields
     calls: Sequence[CallFields]
     raw: bytes
 
@@ -136,12 +134,12 @@ class Sampler:
         heappushpop(self._heap, entry)
         self.limit = -self._heap[0][0]
 
-    def rows(self, rules: Categories) -> list[tuple[Any, ...]]:
-        """Rows of `coreloop.mine.tables.SAMPLE`, with the keywords of ``rules``."""
-        return [_row(-number, -offset, line, rules) for number, offset, _, line in self._heap]
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Rows of `coreloop.mine.tables.SAMPLE`."""
+        return [_row(-number, -offset, line) for number, offset, _, line in self._heap]
 
 
-def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tuple[Any, ...]:
+def _row(number: int, offset: int, line: SampledLine) -> tuple[Any, ...]:
     model, extras = _extras(line)
     calls = [
         _call(call, extra.args, extra.args_from)
@@ -156,7 +154,6 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
         line.provider or "",
         line.outcome,
         as_int(line.question),
-        "\n".join(rules.keywords(line.fields.question or "")),
         msgspec.json.encode(calls).decode(),
     )
 

@@ -7,11 +7,12 @@ the same rollups and do not evict each other's.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from coreloop.days import Days
 from coreloop.errors import CacheWriteError
-from coreloop.history.promotions import project_keys
+from coreloop.history.promotions import project_keys, project_merges
 from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import Executor
@@ -89,6 +90,10 @@ class Mined:
         """
         base = self.workspace.settings.forge.base
         return project_keys(self.workspace.root, base=base) | self.judgments.rejected()
+
+    def merges(self) -> dict[str, datetime]:
+        """When each promoted key came to the base branch; raises as `known_keys` does."""
+        return project_merges(self.workspace.root, base=self.workspace.settings.forge.base)
 
 
 def _ignore(*_: object) -> None:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from math import erfc, exp, lgamma, log, sqrt
+from math import exp, lgamma, log, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -148,56 +148,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def mantel_haenszel_p(strata: Sequence[TwoSides]) -> float:
-    """Test for equal rates of two sides within strata (Cochran–Mantel–Haenszel, no continuity correction).
-
-    Parameters
-    ----------
-    strata : sequence of TwoSides
-        Strata without both sides or without both outcomes do not count.
-
-    Returns
-    -------
-    float
-        Two-sided p, 0–1, of chi-square with one degree of freedom; 1.0 when no stratum counts.
-
-    References
-    ----------
-    Mantel and Haenszel (1959), JNCI 22:719; Agresti, Categorical Data Analysis, 6.3.2.
-    """
-    surplus = variance = 0.0
-    for hits, n, other_hits, other_n in _with_both_sides(strata):
-        total, all_hits = n + other_n, hits + other_hits
-        surplus += hits - n * all_hits / total
-        variance += n * other_n * all_hits * (total - all_hits) / (total * total * (total - 1))
-    if not variance:
-        return 1.0
-    return erfc(abs(surplus) / sqrt(2 * variance))
-
-
-def mantel_haenszel_difference(strata: Sequence[TwoSides]) -> float:
-    """Difference of two sides' rates within strata, averaged with Mantel–Haenszel weights.
-
-    Parameters
-    ----------
-    strata : sequence of TwoSides
-        Strata without both sides have no weight.
-
-    Returns
-    -------
-    float
-        -1 to 1: the side's rate minus the other side's; 0.0 when no stratum has both sides.
-
-    References
-    ----------
-    Greenland and Robins (1985), Biometrics 41:55.
-    """
-    weights, sides, other_sides = _weigh_strata(strata)
-    return _mean_rate(weights, sides) - _mean_rate(weights, other_sides)
-
-
 def newcombe_interval(strata: Sequence[TwoSides], *, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of `mantel_haenszel_difference` (Newcombe's hybrid score interval, stratified).
+    """Interval of the difference of two sides' rates within strata (Newcombe's hybrid score interval).
 
     Parameters
     ----------

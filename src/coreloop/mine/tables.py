@@ -69,7 +69,6 @@ SAMPLE: Final[Mapping[str, Any]] = {
     "provider": pl.String,
     "outcome": pl.Int8,
     "question": pl.UInt64,
-    "keywords": pl.String,  # keywords of coreloop.yaml that occur in the question, one per line
     "calls": pl.String,  # JSON of `coreloop.mine.sampling.SampledCall`
 }
 """A row per sampled request: those with the smallest numbers of the file."""

@@ -139,9 +139,7 @@ def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
     for reason, n in reasons.most_common(_MAX_SHOWN):
         yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
     if status is not None:
-        pending = {**status.candidates.waiting, **status.counterexamples.waiting}
-        texts = [key for key, one in read_kept_proposals(source).items() if one.entry.refused is None]
-        n_waiting = sum(key in pending for key in texts)
+        n_waiting = status.candidates.pending + status.counterexamples.pending
         yield Fall("Proposals with a text", "wait for a verdict or a promotion", n_waiting, "open Review")
         rejected = status.candidates.rejected + status.counterexamples.rejected
         yield Fall("Proposals with a text", "rejected by a verdict", rejected)

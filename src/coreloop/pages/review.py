@@ -14,7 +14,7 @@ from coreloop.pages.source import Source
 from coreloop.pages.waiting import Waiting, by_gain, read_kept_proposals
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.statements import Statement, q_text
-from coreloop.verdicts.judge import judge, judge_name
+from coreloop.verdicts.judge import judge, judge_name, pending_proposals, read_proposed
 from coreloop.verdicts.queue import Waiting as Queued
 from coreloop.verdicts.queue import read_queue
 
@@ -51,7 +51,8 @@ def read_review(source: Source) -> View:
     desk = _read(source)
     return {
         "proposals": desk.proposals[:_MAX_SHOWN],
-        "n_proposals": len(desk.proposals),
+        "n_proposals": sum(one.entry.refused is None for one in desk.proposals),
+        "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
         "requests": desk.requests[:_MAX_SHOWN],
         "n_requests": len(desk.requests),
         "fresh": desk.fresh(source.now),
@@ -105,8 +106,16 @@ def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
 
 
 def _read(source: Source) -> _Desk:
-    judgments = read_judgments(source.workspace.judgments_dir)
-    proposals = by_gain(read_kept_proposals(source), judgments, _known(source))
+    workspace = source.workspace
+    judgments, known = read_judgments(workspace.judgments_dir), _known(source)
+    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
+    proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
+    pending = {one.last.key for one in pending_proposals(proposed, judgments, known)}
+    proposals = [
+        one
+        for one in by_gain(read_kept_proposals(source), judgments, known)
+        if one.entry.refused is not None or one.entry.key in pending
+    ]
     return _Desk(judgments, proposals, _requests(source, judgments.decided()))
 
 

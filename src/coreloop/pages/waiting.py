@@ -31,7 +31,6 @@ _LABELS: Final = {
 _MEANINGS: Final = {
     "source": "Values that came from that field",
     "condition": "Calls that succeeded",
-    "choice": "Successful requests that used the tool",
 }
 Kind = Literal["statement", "sequence", "failure"]
 
@@ -82,13 +81,12 @@ class Waiting:
     def gain(self) -> float:
         """What it promises.
 
-        For a statement, failures avoided and calls saved per 1,000 requests; for a failure, failed calls
-        beyond those that the tool's other calls would have; for a sequence, requests beyond those that would
-        succeed without it.
+        For a statement, failures avoided per 1,000 requests; for a failure, failed calls beyond those of the
+        tool's other calls; for a sequence, requests beyond those that would succeed without it.
         """
         entry = self.entry
         if isinstance(entry, Statement):
-            return entry.avoided + entry.saved
+            return entry.avoided
         if isinstance(entry, Candidate):
             rest = entry.rest_ok / entry.rest_n if entry.rest_n else entry.base_rate
             return entry.n_succeeded - rest * entry.n_observed
@@ -100,7 +98,7 @@ class Waiting:
     def meaning(self) -> str:
         """What its rates are of."""
         if isinstance(self.entry, Statement):
-            return _MEANINGS.get(self.entry.kind, "Requests that succeeded")
+            return _MEANINGS[self.entry.kind]
         if isinstance(self.entry, Candidate):
             return "Requests that succeeded"
         return "Calls that failed" if self.entry.kind == "call" else "Requests that failed"

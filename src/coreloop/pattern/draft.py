@@ -5,12 +5,9 @@ declares, category labels with the keywords of coreloop.yaml, counts and dates; 
 them, undeclared argument values or error texts.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
-from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
@@ -21,9 +18,7 @@ from coreloop.records import UNSPECIFIED, is_category
 _WEAK: Final = "weak: "
 
 
-def draft_candidate(
-    candidate: Candidate, words: Vocabulary, *, keywords: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-) -> Candidate:
+def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Give a candidate its proposed text and target.
 
     Parameters
@@ -31,9 +26,7 @@ def draft_candidate(
     candidate : Candidate
         The result of the search, with its q-value.
     words : Vocabulary
-        Definitions of the pattern's tools; keywords and declared axes.
-    keywords : mapping of str to tuple of str
-        Keywords by the tool that is used for them; a line names no other keywords of the category.
+        Definitions of the pattern's tools; declared axes.
 
     Returns
     -------
@@ -41,7 +34,7 @@ def draft_candidate(
         With ``suggested_append``, or with ``refused``, the reason why no text may be proposed. Its key may be
         published.
     """
-    lines = guide_lines(candidate, words, keywords.get(candidate.engine, ()))
+    lines = guide_lines(candidate, words)
     candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
     refused = (
         _weak(candidate)
@@ -53,10 +46,10 @@ def draft_candidate(
     return replace(candidate, suggested_append=words.append(candidate.engine, SECTION, lines))
 
 
-def guide_lines(candidate: Candidate, words: Vocabulary, keywords: tuple[str, ...] = ()) -> tuple[str, str]:
+def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
     """The two bullets of a Guide: when to use the sequence, and its calls."""
-    when = _when(candidate.cat_hash, keywords, words.settings)
-    return str(when), str(_calls(candidate, words))
+    category = "" if candidate.cat_hash == UNSPECIFIED else candidate.cat_hash
+    return str(When(category)), str(_calls(candidate, words))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -89,14 +82,6 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
         return "the category is not a label"
     reasons = ((line.split(":", 1)[0], refuse_line(line)) for line in lines)
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
-
-
-def _when(category: str, keywords: tuple[str, ...], settings: Settings) -> When:
-    """The category, with those of its keywords that the tool is used for."""
-    if category == UNSPECIFIED:
-        return When("")
-    known = settings.keywords(category)
-    return When(category, tuple(keyword for keyword in keywords if keyword in known))
 
 
 def _calls(candidate: Candidate, words: Vocabulary) -> Calls:

@@ -11,21 +11,22 @@ from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.rollup import Rollup
-from coreloop.mine.sample import read_sample
-from coreloop.mine.statistics import fisher_exact
+from coreloop.mine.sample import read_sample, rename_tools
+from coreloop.mine.statistics import benjamini_hochberg, fisher_exact
 from coreloop.mine.window import merge
 from coreloop.pattern.document import candidates_markdown, redact_entry, redact_note
 from coreloop.pattern.draft import draft_candidate
 from coreloop.pattern.find import CandidateSearch, find_candidates
-from coreloop.pattern.statements import StatementSearch, find_statements, keywords_by_tool
+from coreloop.pattern.sources import find_sources
 from coreloop.project.settings import Gates
-from coreloop.project.tools import resolve_tools
+from coreloop.project.tools import logged_names, resolve_tools
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import SECTION, Candidate, CandidatesFile, Note
 from coreloop.proposals.night import CANDIDATES, Numbered, new_keys, write_night
 from coreloop.proposals.statement_draft import (
     MAX_EXAMPLES,
-    draft_statement,
+    Unproposed,
+    draft_statements,
     named_tools,
     with_questions,
 )
@@ -41,14 +42,18 @@ class Proposals:
     ----------
     days : Days
         The window.
+    n_days : int
+        Days with records in it.
     n_records, n_neutral, n_files : int
         Records in the window, how many of them are neutral, and files that were read.
     newest : date or None
         Day of the newest record, in the window or not.
     candidate_search : CandidateSearch
         Candidates with their texts, best first, and the dropped patterns.
-    statement_search : StatementSearch
-        Statements with their targets, best first.
+    statements : tuple of Statement
+        With their targets, best first.
+    unproposed : Unproposed
+        Statements that are not proposed.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
     words : Vocabulary
@@ -58,12 +63,14 @@ class Proposals:
     """
 
     days: Days
+    n_days: int
     n_records: int
     n_neutral: int
     n_files: int
     newest: date | None
     candidate_search: CandidateSearch
-    statement_search: StatementSearch
+    statements: tuple[Statement, ...]
+    unproposed: Unproposed
     oddities: LogOddities
     words: Vocabulary
     notes: tuple[Note, ...] = ()
@@ -76,12 +83,14 @@ def propose(
     *,
     workspace: Workspace,
     known: frozenset[str] = frozenset(),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     notes: tuple[Note, ...] = (),
 ) -> Proposals:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` are shown after the candidates.
+    ``known`` and ``playbook`` are as in `find_candidates`, ``merges`` as in `draft_statements`; ``notes`` are
+    shown after the candidates.
     """
     window = merge(rollups, days)
     settings = workspace.settings
@@ -89,32 +98,33 @@ def propose(
         window, gate, known=known, playbook=playbook, by_first_tool=not settings.categories
     )
     sample = read_sample(window)
-    search = find_statements(sample, [_p_value(candidate) for candidate in sequences.candidates])
+    logged = logged_names(sample.tools, root=workspace.root, configured=settings.tools)
+    sample = rename_tools(sample, logged)
+    sources = find_sources(sample)
+    q_values = benjamini_hochberg([_p_value(candidate) for candidate in sequences.candidates])
     tested = [
         replace(candidate, q_value=q_value)
-        for candidate, q_value in zip(sequences.candidates, search.q_values, strict=True)
+        for candidate, q_value in zip(sequences.candidates, q_values, strict=True)
     ]
     names = {step.name for candidate in tested for step in candidate.tool_pattern}
-    names |= named_tools(search.statements)
+    names |= named_tools(sources)
     tools = resolve_tools(names, root=workspace.root, configured=settings.tools)
     words = Vocabulary(tools, settings)
-    keywords = keywords_by_tool(search.statements)
-    drafts = (draft_candidate(candidate, words, keywords=keywords) for candidate in tested)
+    drafts = (draft_candidate(candidate, words) for candidate in tested)
     candidates, dropped = new_keys(drafts, known)
-    statements = tuple(
-        draft_statement(statement, words, section=SECTION)
-        for statement in search.statements
-        if statement.key not in known
-    )
+    new = [source for source in sources if source.key not in known]
+    statements, unproposed = draft_statements(new, words, section=SECTION, merges=merges)
     places = {statement.key: sample.places(statement.tool, limit=MAX_EXAMPLES) for statement in statements}
     return Proposals(
         days=days,
+        n_days=sample.n_days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
         candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
-        statement_search=replace(search, statements=with_questions(statements, places, window)),
+        statements=with_questions(statements, places, window),
+        unproposed=unproposed,
         oddities=find_oddities((rollup.path, rollup.oddities) for rollup in rollups),
         words=words,
         notes=notes,
@@ -151,7 +161,7 @@ def write_proposals(
 
     redact = partial(redact_entry, words=words) if sanitized else None
     entries: list[Statement | Candidate] = [
-        *proposals.statement_search.statements,
+        *proposals.statements,
         *proposals.candidate_search.candidates,
     ]
     return write_night(folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build)

@@ -118,6 +118,7 @@ def run_pattern(
             gates,
             workspace=workspace,
             known=known,
+            merges=mined.merges(),
             playbook=playbook,
             notes=notes.notes,
         )
@@ -125,7 +126,7 @@ def run_pattern(
             proposals = replace(
                 proposals,
                 candidate_search=replace(proposals.candidate_search, nearest=()),
-                statement_search=replace(proposals.statement_search, nearest=()),
+                unproposed=replace(proposals.unproposed, undefined=()),
             )
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)

@@ -95,9 +95,10 @@ def find_sources(sample: Sample) -> list[Statement]:
     Returns
     -------
     list of Statement
-        Of kind ``source``, at most one for each argument: in at least 20 successful calls of at least 5
-        different questions, a field (or two) held at least 0.7 of the values, with a lower bound above 0.5;
-        at least 0.7 also on the held-out days, with at least 5 calls, and on the other days.
+        Of kind ``source``, at most one for each argument, those that avoid most failures first: in at least
+        20 successful calls of at least 5 different questions, a field (or two) held at least 0.7 of the
+        values, with a lower bound above 0.5; at least 0.7 also on the held-out days, with at least 5 calls,
+        and on the other days.
     """
     values: defaultdict[tuple[str, str], _Values] = defaultdict(_Values)
     calls: defaultdict[tuple[str, str], _Calls] = defaultdict(_Calls)
@@ -119,7 +120,11 @@ def find_sources(sample: Sample) -> list[Statement]:
             statements.append(statement)
             if statement.refused is None:
                 givers[tool, statement.line] = of_argument.givers()
-    return _refuse_redundant(statements, givers)
+    return sorted(_refuse_redundant(statements, givers), key=_rank)
+
+
+def _rank(statement: Statement) -> tuple[float, int, str]:
+    return -statement.avoided, -statement.sides.n, statement.key
 
 
 _Line = tuple[str, str]  # tool, line

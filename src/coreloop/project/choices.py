@@ -1,6 +1,7 @@
-"""The values that a signature allows: ``Literal`` and ``Enum`` annotations, read without importing."""
+"""The values that a signature allows, and those that a file lists, read without importing."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -34,6 +35,25 @@ def declared_choices(
         if argument.annotation is not None
     }
     return {name: values for name, values in choices.items() if values}
+
+
+def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
+    """Return the sets of texts that a file lists together.
+
+    Tuples, lists, sets, the keys of dicts, enums, and the texts that one name is compared with.
+    """
+    compared: defaultdict[str, set[str]] = defaultdict(set)
+    lists: list[tuple[str, ...]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            lists.append(_texts(node.elts))
+        elif isinstance(node, ast.Dict):
+            lists.append(_texts([key for key in node.keys if key is not None]))
+        elif isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
+            lists.append(tuple(_members(node)))
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+            compared[node.left.id].update(_texts(node.comparators))
+    return frozenset(map(frozenset, (*lists, *compared.values()))) - {frozenset()}
 
 
 def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:

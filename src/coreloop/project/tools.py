@@ -4,12 +4,14 @@ import ast
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.project.choices import declared_choices
+from coreloop.project.choices import declared_choices, listed_values
+from coreloop.project.limits import Limits, declared_limits
 from coreloop.project.settings import ToolSettings
 
 _SKIPPED_FOLDERS: Final = frozenset(
@@ -41,6 +43,10 @@ class Tool:
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.project.choices`.
+    limits : mapping of str to Limits
+        Argument -> what the schema says of it besides its type.
+    listed : frozenset of frozenset of str
+        Sets of texts that the file lists together.
     """
 
     name: str
@@ -50,6 +56,8 @@ class Tool:
     literals: frozenset[str]
     docstring: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    limits: Mapping[str, Limits] = field(default_factory=dict, hash=False)
+    listed: frozenset[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,37 @@ def resolve_tools(
         target = targets.get(name)
         resolved[name] = _from_target(name, target, root) if target else _unique(name, matches.get(name, []))
     return resolved
+
+
+def bare_name(name: str) -> str:
+    """The tool in a name as clients log it: ``mcp__rooms__book_room``, ``rooms.book_room``."""
+    if name.startswith("mcp__"):
+        return name.removeprefix("mcp__").partition("__")[2]
+    return name.rpartition(".")[2]
+
+
+def logged_names(
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+) -> dict[str, str]:
+    """Map names as clients log them to the project's tools; parameters as in `resolve_tools`.
+
+    Returns
+    -------
+    dict of str to str
+        Logged name -> tool. Left out are names that the project or coreloop.yaml has as they are, and those
+        of several servers with a tool of that name: ``tools:`` says which is meant.
+    """
+    names = set(names)
+    bare = {name: bare_name(name) for name in names - configured.keys() if bare_name(name) not in {"", name}}
+    if not bare:
+        return {}
+    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured)
+    servers = Counter(bare.values())
+    return {
+        name: tool
+        for name, tool in bare.items()
+        if servers[tool] == 1 and not isinstance(tools[name], Tool) and isinstance(tools[tool], Tool)
+    }
 
 
 def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
@@ -175,9 +214,13 @@ def _is_overload(node: _Definition) -> bool:
 
 def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
     """Make the tool of a definition in a file."""
-    literals = _literals(tree) if tree is not None else frozenset()
-    choices = declared_choices(node, tree) if tree is not None and not isinstance(node, ast.ClassDef) else {}
-    return Tool(name, file, qualname, _parameters(node), literals, ast.get_docstring(node) or "", choices)
+    tool = Tool(name, file, qualname, _parameters(node), frozenset(), ast.get_docstring(node) or "")
+    if tree is None:
+        return tool
+    tool = replace(tool, literals=_literals(tree), listed=listed_values(tree))
+    if isinstance(node, ast.ClassDef):
+        return tool
+    return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
 
 
 def _parameters(node: _Definition) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.docstrings.edit import Edited
-from coreloop.docstrings.source import parse
+from coreloop.docstrings.source import find_definition, parse, read_source
 
 _KEYWORDS: Final = ("description", "description_override")
 
@@ -67,6 +67,23 @@ def find_elsewhere(
     end = edited.offset + len(edited.inserted)
     tree = parse(edited.source[: edited.offset] + edited.source[end:])
     return Elsewhere(tool, next(_places(tree, edited.line), None), missing)
+
+
+def described_by(source: bytes, symbol: str, line: int | None) -> str | None:
+    """Return what sets the description of a definition without a docstring, or None.
+
+    Parameters
+    ----------
+    source : bytes
+        Its file.
+    symbol : str
+        Its qualname.
+    line : int, optional
+        A line of its head, if the name is defined more than once.
+    """
+    tree = read_source(source).tree
+    definition = find_definition(tree, symbol, line)
+    return next(_places(tree, definition.line), None)
 
 
 def _places(tree: ast.Module, line: int) -> Iterator[str]:

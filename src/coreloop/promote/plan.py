@@ -16,6 +16,7 @@ from coreloop.project.line_length import line_length
 from coreloop.project.settings import Settings
 from coreloop.promote.branch import Published, refuse_other_evidence, refuse_other_text, restore
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.elsewhere import described_by
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
@@ -130,6 +131,8 @@ class Promoting:
         Failed checks that are allowed.
     extend : bool
         Whether to add to an open promotion of the same docstring.
+    reopened : frozenset of str
+        Keys whose pull request was closed without a merge, and which a person accepted afterwards.
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
     """
@@ -141,6 +144,7 @@ class Promoting:
     ask: Callable[[Proposal], Replay]
     overrides: Overrides = Overrides()
     extend: bool = False
+    reopened: frozenset[str] = frozenset()
     on_reach: Callable[[Reach], None] = _ignore
 
     @property
@@ -306,6 +310,7 @@ def _edit(
     existing = docstring_bullets(source, lead.target)  # in any section: the model would read the line twice
     if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
         raise RefusedError(f"{path}::{lead.symbol}: the docstring has these lines already")
+    number = int(line) if line.isdecimal() else None
     outcome = put_lines(
         source,
         symbol,
@@ -315,7 +320,7 @@ def _edit(
         width=line_length(lambda name: repository.read(base_sha, f"{folder}{name}")),
         is_ours=is_form,
         replaced=_replaced(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
-        line=int(line) if line.isdecimal() else None,
+        line=number,
     )
     if isinstance(outcome, Edited):
         names = BaseNames(repository, base_sha, settings)
@@ -323,6 +328,8 @@ def _edit(
         refuse_undeclared(lines, source, where, tool=lead.engine, settings=settings, names=names)
         return outcome
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
+    if reason.endswith("has no docstring") and (text := described_by(source, symbol, number)):
+        reason = f"{reason}: its description is set by {text}; paste there: {' '.join(lines)}"
     raise RefusedError(f"{path}::{lead.symbol}: {reason}")
 
 

@@ -325,8 +325,11 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
         since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
         pull = forge.find_pull_request(proposal.key, since=since)
         if pull is not None and pull.state != "open":
+            if proposal.key in promoting.reopened and not pull.merged:
+                continue
             ended = "merged" if pull.merged else "closed without a merge"
-            raise HumanDecidesError(f"{proposal.id} was {ended}: {pull.url}")
+            undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"
+            raise HumanDecidesError(f"{proposal.id} was {ended}: {pull.url}{undo}")
         existing = existing or pull
     return existing
 

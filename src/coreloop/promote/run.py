@@ -20,6 +20,7 @@ from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
 from coreloop.promote.selection import Selection, select_tool
 from coreloop.text import printable
+from coreloop.verdicts.closed import reopened_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +197,7 @@ def _promoting(
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
         overrides=request.overrides,
         extend=request.extend,
+        reopened=reopened_keys(read_judgments(workspace.judgments_dir)),
     )
 
 

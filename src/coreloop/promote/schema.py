@@ -14,6 +14,7 @@ from typing import Final
 
 from coreloop.errors import ReachError
 from coreloop.project.settings import ReachSettings
+from coreloop.project.tools import bare_name
 from coreloop.text import printable
 
 TIMEOUT_S: Final = 120
@@ -92,7 +93,8 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
 
 def find_description(schema: object, tool: str) -> str | None:
     """The description of a tool in a schema in OpenAI's, Anthropic's or MCP's format, at any depth."""
-    return next((text for name, text in _descriptions(schema) if name == tool), None)
+    texts = dict(reversed(list(_descriptions(schema))))
+    return texts.get(tool, texts.get(bare_name(tool)))  # a client logs mcp__rooms__book_room of book_room
 
 
 def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:

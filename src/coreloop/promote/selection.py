@@ -1,5 +1,6 @@
 """All promotable statements about a tool in the newest proposals, for a single pull request."""
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +63,20 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         else:
             left_out.append(f"{entry.id}: {reason}")
     if not proposals and not left_out:
-        names = ", ".join(file.name for file in files)
-        raise UsageError(f"{names}: no entry about {printable(tool)}; pattern and refine print the tools")
+        raise UsageError(_no_entry(tool, files))
     if not proposals:
         raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
     return Selection(tuple(proposals), tuple(left_out))
+
+
+def _no_entry(tool: str, files: list[Path]) -> str:
+    """Say that no entry is about a tool, and which tool may have been meant."""
+    entries = [entry for file in files for entry in read_proposals(file).entries]
+    tools = sorted({entry.engine if isinstance(entry, Candidate) else entry.tool for entry in entries})
+    close = difflib.get_close_matches(tool, tools, n=1)
+    names = ", ".join(file.name for file in files)
+    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
+    return f"{names}: no entry about {printable(tool)}; {hint}"
 
 
 def _newest(workspace: Workspace) -> Iterator[Path]:

@@ -102,13 +102,13 @@ def refuse_weak(statement: Statement) -> str | None:
 def statement_evidence(statement: Statement) -> StatementEvidence:
     """The counts of both sides, for the trailers."""
     sides = statement.sides
-    return StatementEvidence(sides.n_ok, sides.n, statement.unit, sides.other_ok, sides.other_n)
+    return StatementEvidence(sides.n_ok, sides.n, "calls", sides.other_ok, sides.other_n)
 
 
 def statement_row(statement: Statement) -> EvidenceRow:
     """The evidence as a table row."""
     sides, held = statement.sides, statement.held
-    unit = "values" if statement.kind == "source" else statement.unit
+    unit = "values" if statement.kind == "source" else "calls"
     otherwise = f"{sides.other_ok} of {sides.other_n}" if sides.other_n else "–"
     last = f"{held.n_ok} of {held.n}" + (f", {held.other_ok} of {held.other_n}" if held.other_n else "")
     return EvidenceRow(

@@ -126,8 +126,8 @@ class Advice:
     Attributes
     ----------
     slots : tuple of (str, tuple of str)
-        By the slots' names in the order of the sentence. For ``fails``: ``class`` and, if another call worked
-        instead, ``call``.
+        By the slots' names in the order of the sentence. For ``fails``: ``class``, if it is known, and
+        ``call``, if another call worked instead.
     """
 
     form: str
@@ -138,8 +138,9 @@ class Advice:
         if self.form != "fails":
             return f"- {_written(_STATEMENTS[self.form], self.slots)}"
         slots = dict(self.slots)
+        error_class = f" ({slots['class'][0]})" if "class" in slots else ""
         instead = f": {slots['call'][0]}" if "call" in slots else ""
-        return f"- {' and '.join(map(str, self.conditions))} fails ({slots['class'][0]}){instead}"
+        return f"- {' and '.join(map(str, self.conditions))} fails{error_class}{instead}"
 
     def is_sound(self) -> bool:
         """Whether the line parses back to this value; a slot with unsuitable text does not."""
@@ -224,9 +225,9 @@ def advice(form: str, **slots: str | tuple[str, ...]) -> Advice:
 
 
 def fails(conditions: tuple[Condition, ...], error_class: str, instead: str | None = None) -> Advice:
-    """Make the line of conditions under which calls fail, and the call that worked instead."""
-    call = (("call", (instead,)),) if instead is not None else ()
-    return Advice("fails", (("class", (error_class,)), *call), conditions)
+    """Make the line of conditions under which calls fail; the class may be "", the call that worked None."""
+    slots = (("class", error_class), ("call", instead))
+    return Advice("fails", tuple((name, (item,)) for name, item in slots if item), conditions)
 
 
 def written_path(recorded: str, tools: Collection[str]) -> str | None:
@@ -287,7 +288,7 @@ def _read(sentence: str, match: re.Match[str]) -> tuple[tuple[str, tuple[str, ..
 
 def _fails(match: re.Match[str]) -> Advice:
     conditions = tuple(_condition(match[group]) for group in ("first", "second") if match[group] is not None)
-    return fails(conditions, match["class"], match["call"])
+    return fails(conditions, match["class"] or "", match["call"])
 
 
 def _condition(text: str) -> Condition:
@@ -315,8 +316,8 @@ _ANY_CONDITION: Final = "|".join(
 )
 # Matched together: "with a and without b" is two conditions, and "with a and b" is one.
 _FAILS: Final = (
-    rf"- (?P<first>{_ANY_CONDITION})(?: and (?P<second>{_ANY_CONDITION}))? fails "
-    rf"\((?P<class>{_SLOTS['class'].item})\)(?:: (?P<call>{_SLOTS['call'].item}))?"
+    rf"- (?P<first>{_ANY_CONDITION})(?: and (?P<second>{_ANY_CONDITION}))? fails"
+    rf"(?: \((?P<class>{_SLOTS['class'].item})\))?(?:: (?P<call>{_SLOTS['call'].item}))?"
 )
 _PATTERNS: Final = {
     **{form: f"- {_pattern(sentence)}" for form, sentence in _STATEMENTS.items()},

@@ -8,16 +8,11 @@ from coreloop.proposals.statements import Sides, Statement, q_text
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.text import escape_markdown, indented_block, printable
 
-_FROM_RECORDS: Final = "correlates with requests that succeeded; records alone do not show a cause"
 _MEANINGS: Final = {
     "source": "where the argument's value occurred before, in calls that succeeded",
     "condition": "what distinguishes the tool's failed calls",
-    "choice": "what questions of successful requests that used the tool have in common",
 }
-_COUNTED: Final = {
-    "source": "values came from that field",
-    "choice": "successful requests with a keyword used the tool",
-}
+_COUNTED: Final = {"source": "values came from that field", "condition": "calls succeeded"}
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 
 
@@ -63,10 +58,9 @@ def statement_line(statement: Statement) -> str:
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:
-    """``58 of 61 requests succeeded, otherwise 17 of 26``; a source counts values, a choice counts uses."""
-    counted = _COUNTED.get(statement.kind, f"{statement.unit} succeeded")
+    """``58 of 61 calls succeeded, otherwise 17 of 26``; a source counts values."""
     rest = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
-    return f"{sides.n_ok} of {sides.n} {counted}{rest}"
+    return f"{sides.n_ok} of {sides.n} {_COUNTED[statement.kind]}{rest}"
 
 
 def difference_text(statement: Statement) -> str:
@@ -80,12 +74,12 @@ def difference_text(statement: Statement) -> str:
 def statement_section(statement: Statement) -> str:
     """Its section of a draft: kind, both sides, the proposed line and the questions, escaped."""
     figures = (
-        _MEANINGS.get(statement.kind, _FROM_RECORDS),
+        _MEANINGS[statement.kind],
         f"{statement.kind}, key `{statement.key}`",
         sides_text(statement, statement.sides),
         f"the last 30 % of the days: {sides_text(statement, statement.held)}",
         f"{difference_text(statement)} (95 %)",
-        f"per 1,000 requests: {statement.avoided:.1f} failures avoided, {statement.saved:.1f} calls saved",
+        f"per 1,000 requests: {statement.avoided:.1f} failures avoided",
         f"{statement.n_questions} distinct questions, "
         f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
         f"target: {_target(statement)}",

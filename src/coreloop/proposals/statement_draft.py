@@ -2,19 +2,73 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
-from coreloop.categories import Categories
+from coreloop.docstrings.bullets import read_bullets
+from coreloop.docstrings.heading import DocLine
+from coreloop.history.trailers import SECTIONS
 from coreloop.mine.window import Window
+from coreloop.project.limits import Limits
 from coreloop.project.tools import Tool
-from coreloop.proposals.advice import Advice, parse_advice
+from coreloop.proposals.advice import Advice, Condition, parse_advice, statement_key
 from coreloop.proposals.lines import refuse_line
-from coreloop.proposals.statements import Statement
+from coreloop.proposals.statements import MIN_AVOIDED, Statement
 from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Unproposed:
+    """Statements that are found and not proposed.
+
+    Attributes
+    ----------
+    undefined : tuple of str
+        Tools that neither the source nor coreloop.yaml defines: the text would have no docstring.
+    n_idle : int
+        Statements about defined tools with nothing to avoid: the other calls succeed as often.
+    """
+
+    undefined: tuple[str, ...] = ()
+    n_idle: int = 0
+
+
+def draft_statements(
+    statements: Iterable[Statement],
+    words: Vocabulary,
+    *,
+    section: str,
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+) -> tuple[tuple[Statement, ...], Unproposed]:
+    """Draft the statements that may be proposed, and count the others.
+
+    Parameters
+    ----------
+    statements : iterable of Statement
+        As found.
+    words : Vocabulary
+        Definitions of their tools.
+    section : str
+        Of the text.
+    merges : mapping of str to datetime
+        When each promoted key was merged: a line is not replaced because of records older than itself.
+    """
+    statements = list(statements)
+    known = [statement for statement in statements if words.is_known(statement.tool)]
+    useful = [statement for statement in known if statement.avoided >= MIN_AVOIDED]
+    undefined = {statement.tool for statement in statements} - {statement.tool for statement in known}
+    drafts = tuple(
+        replace(draft, suggested_append=None, refused=twin)
+        if draft.refused is None and (twin := _refuse_twin(draft, words.tool(draft.tool), merges))
+        else draft
+        for draft in (draft_statement(statement, words, section=section) for statement in useful)
+    )
+    return drafts, Unproposed(tuple(sorted(undefined)), len(known) - len(useful))
 
 
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
@@ -43,17 +97,71 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
 
 
 def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
-    """Why a line would add nothing to the tool's name and docstring, or None."""
-    text = f"{tool.name.replace('_', ' ')}\n{tool.docstring}"
-    if advice.form == "use_for":
-        keywords = advice.named().keywords
-        if len(Categories([("REDUNDANT", keywords)]).keywords(text)) == len(keywords):
-            return "redundant: its name or docstring has these words"
+    """Why a line would add nothing to the tool's schema and docstring, or None."""
+    if _is_in_schema(advice, tool):
+        return "redundant: its schema says this"
     if advice.form == "source":
         (argument,) = dict(advice.slots)["argument"]
         if all(_names_source(tool.docstring, argument, path) for path in dict(advice.slots)["paths"]):
             return "redundant: its docstring names this source"
     return None
+
+
+def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, datetime]) -> str | None:
+    """Why a line on a subject that the docstring has a line on would add nothing, or None."""
+    advice = parse_advice(statement.line)
+    for line in _bullets(tool.docstring) if tool is not None else ():
+        own = parse_advice(line)
+        if advice is None or own is None or own.subject() != advice.subject():
+            continue
+        if _is_twin(advice, own):
+            return "redundant: its docstring has this line"
+        keys = [statement_key(statement.tool, line, section) for section in SECTIONS.values()]
+        merged = max((merges[key] for key in keys if key in merges), default=None)
+        if merged is not None and statement.first_seen < merged:
+            return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
+    return None
+
+
+def _is_twin(advice: Advice, own: Advice) -> bool:
+    """Whether a line says no more than another; the error's class changes with more records."""
+    if advice.form != "fails":
+        return advice == own
+    calls = [dict(line.slots).get("call") for line in (advice, own)]
+    return advice.conditions == own.conditions and calls[0] in {None, calls[1]}
+
+
+def _bullets(docstring: str) -> list[str]:
+    """The bullets of a docstring, each on one line."""
+    lines = [DocLine(text, 0, len(text) - len(text.lstrip())) for text in docstring.splitlines()]
+    return [bullet.text for bullet in read_bullets(lines, 0, len(lines))]
+
+
+def _is_in_schema(advice: Advice, tool: Tool) -> bool:
+    """Whether the schema that a model receives says the line, or one of its conditions."""
+    slots = dict(advice.slots)
+    if advice.form == "always_pass":
+        return all(_limits(tool, name).required for name in slots["arguments"])
+    if advice.form == "never_empty":
+        return all(_limits(tool, name).never_empty for name in slots["arguments"])
+    if advice.form == "one_of":
+        return set(tool.choices.get(slots["argument"][0], ())) == set(slots["values"])
+    return any(_is_refused(condition, tool) for condition in advice.conditions)
+
+
+def _is_refused(condition: Condition, tool: Tool) -> bool:
+    """Whether the schema refuses all calls of a condition."""
+    slots = dict(condition.slots)
+    if condition.form not in {"over", "under"}:
+        return False
+    limits, number = _limits(tool, slots["argument"][0]), float(slots["number"][0])
+    if condition.form == "over":
+        return limits.over is not None and limits.over <= number
+    return limits.under is not None and limits.under >= number
+
+
+def _limits(tool: Tool, argument: str) -> Limits:
+    return tool.limits.get(argument, Limits())
 
 
 def _names_source(docstring: str, argument: str, path: str) -> bool:

@@ -10,19 +10,21 @@ from coreloop.text import counted
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MAX_NEAREST: Final = 3
-StatementKind = Literal["source", "order", "once", "choice", "condition"]
+MIN_AVOIDED: Final = 0.05
+"""Failures per 1,000 requests that a statement must avoid to be proposed: screens show fewer as 0.0."""
+StatementKind = Literal["source", "condition", "order", "once", "choice"]
+"""The last three stand in files of older versions only; they are not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Calls, or requests, that a statement holds for, and all others.
+    """Calls that a statement holds for, and all others.
 
     Attributes
     ----------
     n_ok, n : int
         Successes and number of those that follow the statement. For a source: values that occurred in the
-        field, and all values of the argument in calls that succeeded. For a choice: successful requests that
-        used the tool, and all whose question has a keyword.
+        field, and all values of the argument in calls that succeeded.
     other_ok, other_n : int
         The same for all others; 0 for a source.
     """
@@ -45,8 +47,6 @@ class Statement:
     ----------
     kind : str
         ``source``: where an argument comes from. ``condition``: what distinguishes a tool's failed calls.
-        ``order``, ``once``, ``choice``: what correlates with requests that succeeded; records alone do not
-        show a cause.
     sides : Sides
         In the whole window.
     held : Sides
@@ -58,8 +58,8 @@ class Statement:
         for a source the share and its interval.
     q_value : float
         Corrected for all tests of the run (Benjamini and Hochberg); 0.0 for a source, which is not tested.
-    avoided, saved : float
-        Failures avoided and calls saved per 1,000 requests if the worse side did as well as the better.
+    avoided : float
+        Failures avoided per 1,000 requests if the worse side did as well as the better.
     """
 
     id: str = ""
@@ -75,7 +75,6 @@ class Statement:
     high: float
     q_value: Share = 0.0
     avoided: float = 0.0
-    saved: float = 0.0
     first_seen: datetime
     last_seen: datetime
     providers: dict[str, int] = field(default_factory=dict)
@@ -84,13 +83,8 @@ class Statement:
     refused: str | None = None
 
     @property
-    def unit(self) -> Literal["calls", "requests"]:
-        """Unit of its counts."""
-        return "calls" if self.kind in {"source", "condition"} else "requests"
-
-    @property
     def n_behind(self) -> int:
-        """Calls or requests of the smaller side; entries with few are not listed in a shared file."""
+        """Calls of the smaller side; entries with few are not listed in a shared file."""
         return min(self.sides.n, self.sides.other_n or self.sides.n)
 
 

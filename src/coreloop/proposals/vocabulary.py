@@ -53,6 +53,15 @@ class Vocabulary:
         literals = known.literals if known is not None else frozenset()
         return {value_hash(text): text for text in (*literals, *self.settings.axis_slugs, "true", "false")}
 
+    def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
+        """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""
+        known = self.tool(tool)
+        if known is None:
+            return frozenset()
+        if argument in known.choices:
+            return frozenset({frozenset(known.choices[argument])})
+        return known.listed | {frozenset(self.settings.axis_slugs)}
+
     def parameters(self, tool: str) -> tuple[str, ...]:
         """Argument names of the tool's signature; empty if it is not known."""
         known = self.tool(tool)

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from coreloop.mine.cases import Cases, places_of
@@ -76,7 +77,7 @@ def find_conditions(sample: Sample, words: Vocabulary) -> ConditionSearch:
     """
     values = {tool: words.values_by_hash(tool) for tool in sample.tools}
     failing = gather(sample, min_failures=_MIN_FAILURES)
-    tools = [_search(tool_calls, sample, values[tool_calls.tool]) for tool_calls in failing]
+    tools = [_search(tool_calls, sample, values[tool_calls.tool], words) for tool_calls in failing]
     tested = list(_with_q_values(tools, values, words))
     by_key: dict[str, tuple[Statement, _Places]] = {}
     for tool, cause, line, q_value in tested:
@@ -114,10 +115,10 @@ def _with_q_values(
                 yield tool, cause, line, q_of[cause.combined_p]
 
 
-def _search(tool_calls: ToolCalls, sample: Sample, values: Mapping[int, str]) -> _Tool:
-    cases = tool_calls.cases(sample)
-    features = [feature for feature in tool_calls.features(cases, values, sample.tools) if _is_plain(feature)]
-    return _Tool(tool_calls, cases, find_causes(cases, features))
+def _search(tool_calls: ToolCalls, sample: Sample, values: Mapping[int, str], words: Vocabulary) -> _Tool:
+    cases, listed = tool_calls.cases(sample), partial(words.listed, tool_calls.tool)
+    features = filter(_is_plain, tool_calls.features(cases, values, sample.tools, listed=listed))
+    return _Tool(tool_calls, cases, find_causes(cases, list(features)))
 
 
 def _is_plain(feature: Feature) -> bool:
@@ -151,7 +152,7 @@ def _advice(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], 
     remedy = find_remedy(tool.calls, cause, values, arguments=words.parameters, handoff=handoff)
     conditions = tuple(sorted((feature.condition for feature in cause.features), key=str))
     line = fails(conditions, _error_class(tool, cause), remedy)
-    return line if line.is_sound() else replace(line, slots=line.slots[:1])  # without the remedy
+    return line if line.is_sound() else fails(conditions, _error_class(tool, cause))  # without the remedy
 
 
 def _are_same(cause: Cause) -> bool:
@@ -175,7 +176,6 @@ _IMPERATIVE: Final = {
     "empty": "never_empty",
     "after_same": "call_before_same",
     "before_same": "call_after_same",
-    "right_after": "not_right_after",
     "no_result": "from_result",
     "not_from": "source",
 }
@@ -188,10 +188,10 @@ def _slots(feature: Feature) -> Iterator[tuple[str, str]]:
 
 
 def _error_class(tool: _Tool, cause: Cause) -> str:
-    """The error class of most failures, or ``other``."""
+    """The error class of most failures, or "" if it is unknown or other classes are as frequent."""
     classes = Counter(tool.calls.calls[place][2].error_class for place in _failed(tool, cause))
     name, n = classes.most_common(1)[0]
-    return name if 2 * n > classes.total() else "other"
+    return name if 2 * n > classes.total() and name != "other" else ""
 
 
 def _failed(tool: _Tool, cause: Cause) -> Sequence[int]:

@@ -1,7 +1,7 @@
 """Features of a tool's calls: properties, and the set of calls that have each of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -20,6 +20,7 @@ _MAIN_SHARE: Final = 0.5
 """Share of the values of successful calls that the main source must have; a higher share misses sources."""
 _MAX_DECLARED: Final = 8
 _DECLARED_SHARE: Final = 0.9
+Listed = Callable[[str], Collection[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,6 @@ class _Numbers:
     firsts: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     nowhere: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     after_same: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
-    right_after: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 class ToolCalls:
@@ -85,8 +85,6 @@ class ToolCalls:
         """Add a call; ``earlier`` are the tools of earlier successful calls by argument and value."""
         call, number, numbers = request.calls[index], len(self.calls), self._numbers
         self.calls.append((request, index, call))
-        if index:
-            numbers.right_after[request.calls[index - 1].tool].append(number)
         for name in call.empty:
             numbers.empty[name].append(number)
         for name, argument in call.arguments.items():
@@ -125,7 +123,9 @@ class ToolCalls:
         strata = stratify((request.category, request.model) for request, _, _ in self.calls)
         return Cases(n, good, held, questions, strata)
 
-    def features(self, cases: Cases, values: Mapping[int, str], tools: frozenset[str]) -> Iterator[Feature]:
+    def features(
+        self, cases: Cases, values: Mapping[int, str], tools: frozenset[str], *, listed: Listed
+    ) -> Iterator[Feature]:
         """Every feature that only some of the calls have.
 
         Parameters
@@ -136,9 +136,11 @@ class ToolCalls:
             Declared values by their hash; other values are never written.
         tools : frozenset of str
             Names of tools, to parse the paths of sources.
+        listed : callable
+            Sets of values that the source lists, by argument.
         """
         yield from self._presence_features(cases)
-        yield from self._value_features(cases, values)
+        yield from self._value_features(cases, values, listed)
         yield from self._number_features(cases)
         yield from self._source_features(cases, tools)
         yield from self._order_features(cases)
@@ -152,7 +154,7 @@ class ToolCalls:
             yield Feature(condition("without", arguments=name), cases.all & ~present & ~empty, cases.all, 0)
             yield Feature(condition("with", arguments=name), present, cases.all, 3)
 
-    def _value_features(self, cases: Cases, values: Mapping[int, str]) -> Iterator[Feature]:
+    def _value_features(self, cases: Cases, values: Mapping[int, str], listed: Listed) -> Iterator[Feature]:
         declared: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for (name, value), numbers in self._numbers.values.items():
             if value in values:
@@ -164,9 +166,10 @@ class ToolCalls:
             good = {text: calls for text, calls in by_text.items() if calls & cases.good}
             known, all_good = _union(good.values()), within & cases.good
             is_closed = (known & cases.good).bit_count() >= _DECLARED_SHARE * all_good.bit_count()
-            if good and is_closed and len(good) <= _MAX_DECLARED and within & ~known:
+            names = _all_values(listed(name), set(good), failed=by_text.keys() - good.keys())
+            if good and is_closed and 0 < len(names) <= _MAX_DECLARED and within & ~known:
                 undeclared = condition("value", pair=pair(name, "…"))
-                yield Feature(undeclared, within & ~known, within, 1, tuple(sorted(good)))
+                yield Feature(undeclared, within & ~known, within, 1, tuple(sorted(names)))
 
     def _number_features(self, cases: Cases) -> Iterator[Feature]:
         for name, pairs in self._numbers.buckets.items():
@@ -222,16 +225,6 @@ class ToolCalls:
             if tool != self.tool:
                 unless = condition("before_same", tool=tool, argument=name)
                 yield Feature(unless, known & ~after, known, 4)
-        for tool, numbers in self._numbers.right_after.items():
-            if tool == self.tool:  # a retry is an effect of the failure, not its cause
-                continue
-            same = _union(
-                bits_of(after, cases.n)
-                for (other, _), after in self._numbers.after_same.items()
-                if other == tool
-            )  # sharing a value is the better reason, even with too few calls for a test
-            calls = bits_of(numbers, cases.n) & ~same
-            yield Feature(condition("right_after", tool=tool), calls, cases.all & ~same, 5)
 
 
 def pair(name: str, text: str) -> str:
@@ -260,6 +253,18 @@ def gather(sample: Sample, *, min_failures: int) -> list[ToolCalls]:
                     if argument.value:
                         earlier[name, argument.value].add(call.tool)
     return list(by_tool.values())
+
+
+def _all_values(
+    listed: Collection[frozenset[str]], good: Collection[str], *, failed: Collection[str]
+) -> Collection[str]:
+    """All values of an argument, as the shortest list in the source with every value that worked has them.
+
+    Without such a list nobody knows which of the values that were never tried would work.
+    """
+    fitting = sorted((values for values in listed if values.issuperset(good)), key=len)
+    is_clear = fitting and (len(fitting) == 1 or len(fitting[0]) < len(fitting[1]))
+    return fitting[0].difference(failed) if is_clear else ()
 
 
 def _union(sets: Iterable[int]) -> int:

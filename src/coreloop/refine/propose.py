@@ -1,21 +1,22 @@
 """A run of Phase F: rollups in, two files of proposals out."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from coreloop.days import Days
 from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.rollup import Rollup
-from coreloop.mine.sample import read_sample
+from coreloop.mine.sample import read_sample, rename_tools
 from coreloop.mine.window import merge
-from coreloop.project.tools import resolve_tools
+from coreloop.project.tools import logged_names, resolve_tools
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile
 from coreloop.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
-from coreloop.proposals.statement_draft import draft_statement, with_questions
+from coreloop.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import ConditionSearch, find_conditions
@@ -29,10 +30,12 @@ class Refined:
     """The proposals of a run: the window, its records and files, the counterexamples and the statements."""
 
     days: Days
+    n_days: int
     n_records: int
     n_files: int
     counterexample_search: CounterexampleSearch
     condition_search: ConditionSearch
+    unproposed: Unproposed
     oddities: LogOddities
     words: Vocabulary
 
@@ -45,28 +48,35 @@ def refine(
     min_failures: int,
     excluded: Collection[str] = (),
     known: frozenset[str] = frozenset(),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
 ) -> Refined:
-    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing."""
+    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
+
+    ``merges`` are as in `coreloop.proposals.statement_draft.draft_statements`.
+    """
     window = merge(rollups, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
     sample = read_sample(window)
+    configured = workspace.settings.tools
+    logged = logged_names(sample.tools, root=workspace.root, configured=configured)
+    sample = rename_tools(sample, logged)
     names = {example.tool for example in search.counterexamples} | sample.tools
     names |= {step.name for example in search.counterexamples for step in example.steps}
-    tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
+    tools = resolve_tools(names, root=workspace.root, configured=configured)
     words = Vocabulary(tools, workspace.settings)
     conditions = find_conditions(sample, words)
-    statements = [
-        draft_statement(statement, words, section=SECTION)
-        for statement in conditions.statements
-        if statement.key not in known
-    ]
+    new = [statement for statement in conditions.statements if statement.key not in known]
+    statements, unproposed = draft_statements(new, words, section=SECTION, merges=merges)
     conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
     explained = {statement.tool for statement in statements}
+    explained |= {name for name, tool in logged.items() if tool in explained}
     drafts = (draft_counterexample(example, words, explained=explained) for example in search.counterexamples)
     counterexamples, dropped = new_keys(drafts, known)
     search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
     oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
-    return Refined(days, window.n_records(), len(rollups), search, conditions, oddities, words)
+    return Refined(
+        days, sample.n_days, window.n_records(), len(rollups), search, conditions, unproposed, oddities, words
+    )
 
 
 def write_refined(

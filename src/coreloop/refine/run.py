@@ -95,12 +95,14 @@ def run_refine(
             min_failures=gates.min_failures,
             excluded=excluded,
             known=mined.known_keys(),
+            merges=mined.merges(),
         )
         if request.sanitized:  # near misses may hold users' values
             refined = replace(
                 refined,
                 counterexample_search=replace(refined.counterexample_search, nearest=()),
                 condition_search=replace(refined.condition_search, nearest=()),
+                unproposed=replace(refined.unproposed, undefined=()),
             )
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)

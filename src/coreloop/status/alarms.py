@@ -7,13 +7,17 @@ from typing import Final
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.stability import QUIET_DAYS
-from coreloop.text import counted
+from coreloop.text import counted, printable
 
 SILENT_DAYS: Final = 7
+"""Days without a record that are an alarm in any log; in a busy log, twice its longest gap are enough."""
 PENDING_DAYS: Final = 30
 UNMERGED_DAYS: Final = 14
 ENOUGH_CHECKED: Final = 2
 """Fewest reach checks for an alarm when all of them refuse."""
+
+
+_MAX_NAMED: Final = 3
 
 
 def find_alarms(status: Status) -> tuple[Alarm, ...]:
@@ -33,7 +37,8 @@ def n_stale(status: Status) -> int:
 def _silent(status: Status) -> Alarm | None:
     newest = status.log.newest if status.log is not None else None
     days = (status.generated_at.date() - newest).days if newest is not None else 0
-    if days < SILENT_DAYS:
+    gap = status.log.longest_gap if status.log is not None else None
+    if days < (SILENT_DAYS if gap is None else min(SILENT_DAYS, 2 * gap)):
         return None
     return Alarm(
         "no_record",
@@ -84,6 +89,22 @@ def _dropped(status: Status) -> Alarm | None:
         "dropped",
         f"records were dropped: {_totalled(status.dropped)}",
         "check disk space and write permission for data_dir; the server's log has details under coreloop",
+    )
+
+
+def _failing(status: Status) -> Alarm | None:
+    failing = status.log.failing if status.log is not None else ()
+    if not failing:
+        return None
+    shares = ", ".join(
+        f"{printable(tool.tool)} {tool.n_failed:,} of {tool.n:,} calls on {tool.day}, before "
+        f"{tool.past_failed:,} of {tool.past_n:,}"
+        for tool in failing[:_MAX_NAMED]
+    )
+    return Alarm(
+        "failing",
+        f"tools fail more than ever before: {shares}",
+        f"the errors stand in: dartlab-coreloop refine --since {failing[0].day}",
     )
 
 
@@ -182,6 +203,7 @@ _ALARMS: Final[tuple[Callable[[Status], Alarm | None], ...]] = (
     _outside,
     _torn,
     _dropped,
+    _failing,
     _no_candidate,
     _pending,
     _unmerged,

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from coreloop.judgments import Judgments
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import Promotions
-from coreloop.verdicts.judge import Proposed
+from coreloop.verdicts.judge import Pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +17,11 @@ class Standing:
     Attributes
     ----------
     pending : int
-        Proposed, but neither on a branch nor rejected.
+        Proposals that wait for a verdict or a promotion, see `coreloop.verdicts.judge.pending_proposals`.
     oldest : date or None
         The day on which the oldest pending proposal was first made.
-    promoted, rejected : int
-        Merged and in effect; blocked by a verdict.
+    promoted, rejected, accepted : int
+        Merged and in effect; blocked by a verdict; accepted by a verdict, and not on a branch yet.
     waiting : mapping of str to str
         Key -> newest id of each pending proposal.
     """
@@ -30,12 +30,13 @@ class Standing:
     oldest: date | None
     promoted: int
     rejected: int
+    accepted: int = 0
     waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever proposed."""
-        return not (self.pending or self.promoted or self.rejected)
+        return not (self.pending or self.promoted or self.rejected or self.accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,14 @@ class Status:
 
 
 def count_standing(
-    proposed: Sequence[Proposed], judgments: Judgments, *, prefix: str, known: frozenset[str], promoted: int
+    pending: Sequence[Pending], judgments: Judgments, *, prefix: str, known: frozenset[str], promoted: int
 ) -> Standing:
     """Count candidates or counterexamples by state.
 
     Parameters
     ----------
-    proposed : sequence of Proposed
-        Proposals of all days, oldest first.
+    pending : sequence of Pending
+        Oldest first.
     judgments : Judgments
         The newest verdict on a proposal counts.
     prefix : str
@@ -95,16 +96,17 @@ def count_standing(
     promoted : int
         Promotions in effect.
     """
-    settled = known | judgments.rejected()
-    first: dict[str, date] = {}
-    waiting: dict[str, str] = {}
-    for proposal in proposed:
-        if proposal.id.startswith(prefix) and proposal.key and proposal.key not in settled:
-            first.setdefault(proposal.key, proposal.day)
-            waiting[proposal.key] = proposal.id
-    rejected = sum(
-        judgment.key is not None and judgment.id.startswith(prefix) and not judgment.verdict.passes
+    mine = [proposal for proposal in pending if proposal.last.id.startswith(prefix)]
+    verdicts = [
+        judgment
         for judgment in judgments.newest().values()
+        if judgment.key is not None and judgment.id.startswith(prefix)
+    ]
+    return Standing(
+        pending=len(mine),
+        oldest=min((proposal.first.day for proposal in mine), default=None),
+        promoted=promoted,
+        rejected=sum(not judgment.verdict.passes for judgment in verdicts),
+        accepted=sum(judgment.verdict.passes and judgment.key not in known for judgment in verdicts),
+        waiting={proposal.last.key: proposal.last.id for proposal in mine},
     )
-    oldest = min(first.values(), default=None)
-    return Standing(pending=len(first), oldest=oldest, promoted=promoted, rejected=rejected, waiting=waiting)

@@ -4,17 +4,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Final
 
 from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.oddities import Absent, find_oddities
 from coreloop.mine.rollup import EPOCH_DAY, Rollup
+from coreloop.mine.sample import read_sample
 from coreloop.mine.window import count_patterns, merge
 from coreloop.pattern.find import find_candidates
 from coreloop.project.settings import Gates
+from coreloop.status.failing import Failing, find_failing
 
 WINDOW_DAYS: Final = 30
+ENOUGH_DAYS: Final = 7
+"""Days with records that show how long a log is usually silent: a week has its weekend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,10 @@ class Log:
         Reason -> place of the first such line.
     read_as_absent : mapping of str to Absent
         Field -> records of these files whose value for it is unusable.
+    longest_gap : int or None
+        Days from one day with records of the window to the next, at most; None with few days.
+    failing : tuple of Failing
+        Tools that fail more on the newest day than before.
     """
 
     n_records: int = 0
@@ -53,6 +62,8 @@ class Log:
     skipped: Mapping[str, int] = field(default_factory=dict)
     skipped_first: Mapping[str, str] = field(default_factory=dict)
     read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
+    longest_gap: int | None = None
+    failing: tuple[Failing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,7 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
     counts = _count_days(rollups)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
     recent = [rollup for rollup in rollups if _may_be_in(rollup, days)]
+    merged = merge(recent, days)
     oddities = find_oddities((rollup.path, rollup.oddities) for rollup in recent)
     return Log(
         n_records=sum(counts.values()),
@@ -92,12 +104,14 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=count_patterns(merge(recent, days)).height,
+        n_patterns=count_patterns(merged).height,
         skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
         skipped_first={
             reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
         },
         read_as_absent=oddities.read_as_absent,
+        longest_gap=_longest_gap(sorted(day for day in past if day >= days.since)),
+        failing=find_failing(read_sample(merged)),
     )
 
 
@@ -117,6 +131,12 @@ def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], toda
     """
     search = find_candidates(merge(rollups, window(today)), gate, known=known)
     return Sieved(len(search.candidates), search.dropped)
+
+
+def _longest_gap(days: Sequence[date]) -> int | None:
+    if len(days) < ENOUGH_DAYS:
+        return None
+    return max((later - day).days for day, later in pairwise(days))
 
 
 def _may_be_in(rollup: Rollup, days: Days) -> bool:

@@ -32,7 +32,7 @@ _RACE_S: Final = 3600.0
 """A status that runs longer than this is not one that another has overtaken."""
 _STDERR_BYTES: Final = 4096
 _COLUMNS: Final = 200
-_OF_LOG: Final = frozenset({"no_record", "future", "outside_window", "torn_lines", "no_candidate"})
+_OF_LOG: Final = frozenset({"no_record", "future", "outside_window", "torn_lines", "no_candidate", "failing"})
 _OF_HISTORY: Final = frozenset({"unmerged", "stability"})
 
 ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits"]

@@ -27,11 +27,11 @@ class Promotions:
     Attributes
     ----------
     merged : int
-        Merged and still in effect.
+        Commits, with one or several lines each, that are merged and still in effect.
     by_phase : mapping of str to int
-        ``merged`` by phase, R and F.
+        Lines of these commits by phase, R and F.
     reverted : int
-        Merged, but no longer in effect.
+        Commits that are merged, but no longer in effect.
     newest : datetime or None
         When the newest promotion in effect was merged.
     open : tuple of OpenPromotion
@@ -79,13 +79,13 @@ def read_promotions(
     promotions = history.promotions()
     in_effect = {promotion.sha: promotion for promotion in promotions if not promotion.reverted}
     places = [merge.place for merge in history.merges if merge.promotion.sha in in_effect]
-    phases = [promotion.phase for promotion in in_effect.values()]
+    phases = [promotion.phase for promotion in promotions if not promotion.reverted]
     folder = PurePosixPath(project.resolve().relative_to(repository.root.resolve()).as_posix())
     return Promotions(
         base=base,
         merged=len(in_effect),
         by_phase={phase: phases.count(phase) for phase in ("R", "F")},
-        reverted=len(promotions) - len(in_effect),
+        reverted=len({promotion.sha for promotion in promotions if promotion.reverted}),
         newest=history.moment(max(places), now=now) if places else None,
         open=join_open(open_branches(repository, {promotion.key for promotion in promotions}), pulls),
         stability=read_stability(repository, history, folder=folder, now=now),

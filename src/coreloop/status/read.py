@@ -10,6 +10,7 @@ from coreloop.errors import ForgeError, GitError, NoRepositoryError
 from coreloop.forge.connect import connect_forge
 from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
+from coreloop.history.promotions import promotions as in_history
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import promoted_keys
 from coreloop.judgments import read_judgments
@@ -24,7 +25,8 @@ from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import counted, printable
-from coreloop.verdicts.judge import read_proposed
+from coreloop.verdicts.closed import LOOK_BACK, reject_closed
+from coreloop.verdicts.judge import pending_proposals, read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
@@ -38,7 +40,7 @@ def read_status(
     mining: MiningOptions,
     watch: Watch = UNWATCHED,
 ) -> Status:
-    """Read the state of the whole loop.
+    """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
 
     Parameters
     ----------
@@ -61,16 +63,16 @@ def read_status(
         The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
         promotions and its notes say why.
     """
+    promotions, known, notes = _read_history(workspace, now, environ)
     judgments = read_judgments(workspace.judgments_dir)
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    promotions, known, notes = _read_history(workspace, now, environ)
-    proposed = read_proposed(workspace)
+    pending = pending_proposals(read_proposed(workspace), judgments, known)
     merged = promotions.by_phase if promotions is not None else {}
     since = datetime.combine(window(now.date()).since, time(), UTC)
     candidates, counterexamples = (
-        count_standing(proposed, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
+        count_standing(pending, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
         for prefix, phase in (("cand-", "R"), ("ce-", "F"))
     )
     log, sieved = None, None
@@ -132,20 +134,27 @@ def _read_history(
             repository.base(base)
         except GitError as error:
             return None, known_keys(repository, base=base), (printable(f"no history: {error}"),)
-        pulls, notes = _ask_forge(repository, workspace.settings.forge, environ)
+        pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = {key for pull in pulls for key in promoted_keys(pull.body)}
+        settled = asked | {entry.key for entry in in_history(repository.log(repository.base(base)))}
+        judgments = read_judgments(workspace.judgments_dir)
+        reject_closed(workspace, closed, judgments=judgments, known=frozenset(settled), now=now)
         return promotions, known_keys(repository, base=base) | asked, notes
 
 
 def _ask_forge(
-    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
-) -> tuple[tuple[PullRequest, ...], tuple[str, ...]]:
-    """Read the open pull requests; a forge that does not answer adds a note instead of failing."""
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], now: datetime
+) -> tuple[tuple[PullRequest, ...], tuple[PullRequest, ...], tuple[str, ...]]:
+    """Read the pull requests that are open, and those closed without a merge.
+
+    A forge that does not answer adds a note instead of failing.
+    """
     try:
         with connect_forge(repository, settings, environ, patiently=False) as forge:
             if forge is None:
-                return (), ()
-            return forge.open_pull_requests(), ()
+                return (), (), ()
+            closed = forge.closed_pull_requests(since=now - LOOK_BACK)
+            return forge.open_pull_requests(), closed, ()
     except ForgeError as error:
-        return (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)
+        return (), (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

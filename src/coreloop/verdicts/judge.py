@@ -1,14 +1,14 @@
 """Give verdicts on requests and proposals."""
 
 import getpass
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from coreloop.errors import UsageError
 from coreloop.history.repository import user_name
-from coreloop.judgments import Judgment, Verdict, append_judgment
+from coreloop.judgments import Judgment, Judgments, Verdict, append_judgment
 from coreloop.mine.decode import has_record
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
@@ -22,12 +22,29 @@ from coreloop.text import printable
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """An entry of a day's file; ``text`` is a statement's line or a candidate's steps."""
+    """An entry of a day's file.
+
+    Attributes
+    ----------
+    text : str
+        A statement's line or a candidate's steps; empty for failures.
+    is_draft : bool
+        Whether it has a text for a docstring, so that it can be promoted.
+    """
 
     id: str
     key: str
     day: date
     text: str = ""
+    is_draft: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A proposal that waits for a verdict or a promotion: as it was first made, and its newest entry."""
+
+    first: Proposed
+    last: Proposed
 
 
 def judge(
@@ -101,7 +118,28 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
     # `ids` also has entries of earlier runs of the day, whose rejection can be withdrawn.
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
-        yield Proposed(id, key, day, _text(entry))
+        yield Proposed(id, key, day, _text(entry), entry is not None and entry.suggested_append is not None)
+
+
+def pending_proposals(
+    proposed: Sequence[Proposed], judgments: Judgments, known: frozenset[str]
+) -> list[Pending]:
+    """The proposals that wait, the oldest first: what `status`, `judge` and the pages count.
+
+    Parameters
+    ----------
+    proposed : sequence of Proposed
+        From `read_proposed`; those whose newest entry has no text for a docstring do not wait.
+    judgments : Judgments
+        A maintainer's verdict, whichever, ends the waiting.
+    known : frozenset of str
+        Keys that are promoted or in an open pull request.
+    """
+    decided = known | judgments.decided() | {""}
+    first = {entry.key: entry for entry in reversed(proposed)}
+    last = {entry.key: entry for entry in proposed if entry.key not in decided}
+    waiting = [Pending(first[key], entry) for key, entry in last.items() if entry.is_draft]
+    return sorted(waiting, key=lambda pending: (pending.first.day, pending.first.id))
 
 
 def _text(entry: Statement | Candidate | Counterexample | None) -> str:

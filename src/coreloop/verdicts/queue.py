@@ -1,4 +1,4 @@
-"""The queue of items to judge, where verdicts matter most: near the gate, long pending, conflicting."""
+"""The queue of items to judge, where verdicts matter most: near the gate, waiting, conflicting."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,7 +21,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
 from coreloop.text import counted
-from coreloop.verdicts.judge import Proposed, read_proposed
+from coreloop.verdicts.judge import Pending, Proposed, pending_proposals, read_proposed
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -35,7 +35,7 @@ class WaitingKind(StrEnum):
     """Why an item is in the queue."""
 
     NEAR = "near the gate"
-    PENDING = "long pending"
+    PENDING = "waiting"
     CONFLICT = "conflicting"
 
 
@@ -134,45 +134,32 @@ def find_waiting(
     known : frozenset of str
         Keys that are promoted or in an open pull request.
     today : date
-        Proposals of today are not long pending.
+        The day of ``window``'s end, for the proposals' ages.
 
     Returns
     -------
     list of Waiting
-        Near the gate (the fewest missing successes first), then long pending (the oldest first), then
+        Near the gate (the fewest missing successes first), then waiting proposals (the oldest first), then
         conflicting. Each id is listed once, for its first reason.
     """
     decided = known | judgments.decided()
     nearly = _nearly_passed(window, gate, known | judgments.rejected())
     mixed = _conflicting(window)
     failing = list(_find_failing(window, list(map(_pattern, nearly)), mixed.keys(), judgments))
-    pending = [proposal for proposal in _by_key(proposed) if proposal.last.key not in decided]
+    pending = pending_proposals(proposed, judgments, known)
     waiting = [
         *_near_requests(nearly, failing, gate),
         *_just_passed(find_candidates(window, gate, known=decided).candidates, pending, gate, today),
-        *(_long_pending(proposal, today) for proposal in pending if proposal.first.day < today),
+        *(_waiting(proposal, today) for proposal in pending),
         *_same_questions(failing, mixed, window.texts_of("sequence", (pair[0] for pair in mixed))),
-        *_disagreements(judgments),
+        *_disagreements(judgments, {entry.key: entry.text for entry in proposed}),
     ]
     return list({item.id: item for item in reversed(waiting)}.values())[::-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    first: Proposed
-    last: Proposed
-
-    def age(self, today: date) -> str:
-        return f"proposed {counted((today - self.first.day).days, 'day')} ago"
-
-
-def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
-    """First and last proposal of each key, the oldest first."""
-    first: dict[str, Proposed] = {}
-    for entry in proposed:
-        first.setdefault(entry.key, entry)
-    last = {entry.key: entry for entry in proposed}
-    return [_Pending(entry, last[key]) for key, entry in first.items()]
+def _age(proposal: Pending, today: date) -> str:
+    days = (today - proposal.first.day).days
+    return f"proposed {counted(days, 'day')} ago" if days > 0 else "proposed today"
 
 
 def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[Candidate]:
@@ -261,7 +248,7 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
 
 
 def _just_passed(
-    candidates: Iterable[Candidate], pending: Iterable[_Pending], gate: Gates, today: date
+    candidates: Iterable[Candidate], pending: Iterable[Pending], gate: Gates, today: date
 ) -> Iterator[Waiting]:
     """Pending candidates that would fail the gate with one request or one question fewer."""
     by_key = {proposal.last.key: proposal for proposal in pending}
@@ -271,12 +258,12 @@ def _just_passed(
         if candidate.key in by_key and not is_clear:
             proposal = by_key[candidate.key]
             figures = f"{counted(requests, 'request')}, {counted(questions, 'different question')}"
-            reason = f"only just passed: {figures}; {proposal.age(today)}"
+            reason = f"only just passed: {figures}; {_age(proposal, today)}"
             yield Waiting(WaitingKind.NEAR, proposal.last.id, reason, _steps(candidate))
 
 
-def _long_pending(proposal: _Pending, today: date) -> Waiting:
-    reason = f"{proposal.age(today)}, never judged"
+def _waiting(proposal: Pending, today: date) -> Waiting:
+    reason = f"{_age(proposal, today)}, never judged"
     return Waiting(WaitingKind.PENDING, proposal.last.id, reason, proposal.last.text)
 
 
@@ -298,10 +285,12 @@ def _same_questions(
         yield Waiting(WaitingKind.CONFLICT, request.id, reason, request.text)
 
 
-def _disagreements(judgments: Judgments) -> Iterator[Waiting]:
+def _disagreements(judgments: Judgments, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
         verdicts = " but ".join(f"{entry.judged_by} said {entry.verdict}" for entry in (other, newest))
-        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}; the newest counts", newest.cause or "")
+        cause = f" ({newest.cause})" if newest.cause else ""
+        text = texts.get(newest.subject, "")
+        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}{cause}; the newest counts", text)
 
 
 def _pattern(candidate: Candidate) -> tuple[str, int]:

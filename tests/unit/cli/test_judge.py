@@ -98,7 +98,7 @@ def test_a_long_queue_names_its_rest(run: Run, tmp_path: Path):
     made = [candidate(id=f"cand-2026-04-25-{n:03d}", key=f"{n:016x}") for n in range(12)]
     write_candidates(folder / "2026-04-25-candidates.json", *made)
     shown = run("judge").stdout
-    assert "long pending: 12" in shown
+    assert "waiting: 12" in shown
     assert "  … and 2 more; --json lists all" in shown
 
 

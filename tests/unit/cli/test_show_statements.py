@@ -49,17 +49,17 @@ def test_each_statement_shows_every_number(
     alone = make_statement(
         id="cand-2", line="- company: from show().x", kind="source", sides={"n_ok": 70, "n": 80}
     )
-    shown(tmp_path, kind, make_statement(), alone)
+    shown(tmp_path, kind, make_statement(line="- Always pass axis", kind="condition"), alone)
     out = capsys.readouterr().out
     assert ", 2 statements, 0 c" in out.splitlines()[0]
     first = out.index("id                          ok otherwise  avoided  tool\n")
     text = " ".join(out[first:].split())
     assert text.startswith(
         "id ok otherwise avoided tool "
-        "cand-2026-04-25-001 58/61 17/26 12.3 analysis First: show difference 0.30 (0.12 to 0.49), q 0.003; "
-        "last days 12/14, 10/21; 15 questions; 4.0 calls saved "
+        "ce-2026-04-25-001 58/61 17/26 12.3 analysis Always pass axis difference 0.30 (0.12 to 0.49), "
+        "q 0.003; last days 12/14, 10/21; 15 questions "
         "cand-2 70/80 - 12.3 analysis company: from show().x share 0.30 (0.12 to 0.49); last days 12/14; "
-        "15 questions; 4.0 calls saved"
+        "15 questions"
     )
 
 

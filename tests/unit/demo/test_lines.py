@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from coreloop.categories import Categories
 from coreloop.demo.finlab import FINLAB
 from coreloop.demo.helpdesk import HELPDESK, customers
 from coreloop.demo.run import make_project, propose_candidates, record_requests, refine_failures
@@ -62,21 +61,12 @@ def _check_ticket_id():
             _fails(LookupError, "update_ticket", ticket_id=order["id"])
 
 
-def _check_use_for():
-    incidents = TOOLS["list_incidents"]()
-    for keyword in ("slow", "sync"):
-        about = Categories([("about", [keyword])])
-        assert any(about.keywords(incident["summary"]) for incident in incidents)
-
-
 TRUE_LINES = {
     ("update_ticket", "- priority: one of high, low, normal, urgent"): _check_priority,
     ("update_ticket", "- ticket_id: from list_tickets()[].id"): _check_ticket_id,
     ("search_articles", "- limit over 20 fails (invalid_argument)"): _check_limit,
     ("refund_order", '- amount over 100 fails (auth): escalate(team="billing")'): _check_amount,
     ("refund_order", "- Always pass reason"): _check_reason,
-    ("list_incidents", "- Use for: slow, sync"): _check_use_for,
-    ("list_incidents", "- Use for: sync, slow"): _check_use_for,
 }
 """Every line that the help desk may propose, with a check against the tools."""
 
@@ -92,41 +82,22 @@ def _check_axis():
         FINANCE["analysis"]("나린반도체", "가치평가")
 
 
-def _check_always(name, **args):
-    with pytest.raises(TypeError, match="missing"):
-        FINANCE[name](**args)
-
-
 def _check_years():
     assert FINANCE["trend"](**_young(), years=3)
     with pytest.raises(ValueError, match="too few years"):
         FINANCE["trend"](**_young(), years=4)
 
 
-def _check_cash():
-    result = FINANCE["trend"]("나린반도체", "operating_cash_flow", 3)
-    assert len(result["values"]) == 3
-
-
-def _check_scan():
-    rows = FINANCE["scan"]("부채비율", limit=3)["rows"]
-    assert FINANCE["compare"]([row["company"] for row in rows], "debt_ratio")
-
-
 TRUE_KOREAN_LINES = {
     ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
     ("trend", "- years over 3 fails (invalid_argument)"): _check_years,
-    ("show", "- Always pass topic"): lambda: _check_always("show", company="나린반도체"),
-    ("compare", "- Always pass metric"): lambda: _check_always("compare", companies=["a", "b"]),
-    ("compare", "- First: scan"): _check_scan,
-    ("trend", "- Use for: 현금"): _check_cash,
 }
 
 
 @pytest.mark.parametrize("seed", slow_after(1, [7, 8, 9]))
 @pytest.mark.parametrize(
     ("scenario", "lines", "least"),
-    [(HELPDESK, TRUE_LINES, 6), (FINLAB, TRUE_KOREAN_LINES, 4)],
+    [(HELPDESK, TRUE_LINES, 5), (FINLAB, TRUE_KOREAN_LINES, 2)],
     ids=["helpdesk", "finlab"],
 )
 def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, tmp_path):
@@ -151,7 +122,6 @@ def test_no_docstring_says_a_proposed_line_already(tool, line):
     docstring = inspect.getdoc(TOOLS[tool])
     told = {
         "update_ticket": r"urgent|list_tickets",
-        "list_incidents": r"\bslow",
         "search_articles": r"\b20\b",
     }
     pattern = told.get(tool, r"\b100\b|always|must|required")

@@ -212,7 +212,7 @@ def test_a_statement_has_nothing_to_repeat(verdict):
         ({"Observed": "61"}, "the trailer Observed is 61, but the Evidence says 87"),
         ({"Unique-Questions": "88"}, "the trailer Unique-Questions is 88 of 87"),
         ({"Unique-Questions": "not-applicable"}, "the trailer Unique-Questions is not-applicable of 87"),
-        ({"Success-Rate": "0.900"}, "the trailer Success-Rate does not fit 58 of 61 requests"),
+        ({"Success-Rate": "0.900"}, "the trailer Success-Rate does not fit 58 of 61 calls"),
     ],
 )
 def test_trailers_agree_with_each_other(changes, reason):
@@ -251,13 +251,7 @@ ALWAYS, BETTER = "- company: from search().hits[].company", "- company: from fin
 
 
 def several(*lines: str) -> list:
-    kinds = {"- First: show": "order", "- Call once per request": "once"}
-    return [
-        statement_proposal(
-            line=line, kind=kinds.get(line, "source"), key=statement_key("analysis", line, "Guide")
-        )
-        for line in lines
-    ]
+    return [statement_proposal(line=line, key=statement_key("analysis", line, "Guide")) for line in lines]
 
 
 def decided(message: str, new: bytes, old: bytes = SOURCE, ours: frozenset[str] = frozenset()) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.mine.cache import write_tables
-from coreloop.mine.rollup import MineSettings, count_lines
+from coreloop.mine.rollup import count_lines
 from coreloop.mine.sampling import SampledCall, sample_number
 from coreloop.mine.tables import MAX_SAMPLED, Tables, merge_tables
 from coreloop.mine.values import EDGES, bucket_of, value_hash
@@ -231,11 +231,6 @@ def test_a_model_that_is_no_text_leaves_the_sources_as_they_are(wrong: Any):
     row = _kept(call("t", {"a": 1}, args_from={"a": ["u.y"]}), model=wrong)
     assert row["model"] == ""
     assert _decode(row["calls"])[0].arguments["a"].sources == ("u.y",)
-
-
-def test_keywords_are_those_of_coreloop_yaml():
-    assert _kept(question="Refund or exchange, Kim?")["keywords"] == "refund\nexchange"
-    assert count_lines([(0, line(record()))], MineSettings())[0].sample.collect()["keywords"][0] == ""
 
 
 _json = st.recursive(

@@ -2,44 +2,29 @@
 
 import random
 import warnings
-from functools import cache
 from itertools import product
-from types import SimpleNamespace
-from typing import Any
+from time import process_time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bounded import bounded
 from coreloop.mine.statistics import (
     TwoSides,
     benjamini_hochberg,
     combined_p,
     fisher_exact,
-    mantel_haenszel_difference,
-    mantel_haenszel_p,
     newcombe_interval,
     success_bound,
     wilson_interval,
 )
 from coreloop.project.settings import Gates
-from rows import each_row
 
-
-@cache
-def oracles() -> SimpleNamespace:
-    """Load what other people computed: a second that only the slow tests spend."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # statsmodels calls what pandas 3 has deprecated
-        from scipy import stats
-        from statsmodels.stats import proportion
-        from statsmodels.stats.contingency_tables import StratifiedTable
-        from statsmodels.stats.multitest import multipletests
-    return SimpleNamespace(
-        scipy=stats, proportion=proportion, multipletests=multipletests, StratifiedTable=StratifiedTable
-    )
-
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # statsmodels calls what pandas 3 has deprecated
+    import scipy.stats
+    from statsmodels.stats.multitest import multipletests
+    from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SMALL = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -59,7 +44,7 @@ TERN = [
 ]
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("successes", "requests", "low"),
     [
         pytest.param(0, 0, 0.0, id="nothing"),
@@ -108,10 +93,9 @@ def test_the_gates_have_the_documented_defaults():
     assert (gates.min_repeat, gates.min_unique_questions, gates.min_success_rate) == (3, 3, 1.0)
 
 
-@pytest.mark.slow
 @given(counts=COUNTS, confidence=CONFIDENCES)
 def test_the_interval_of_a_rate_is_the_one_of_statsmodels(counts: tuple[int, int], confidence: float):
-    expected = oracles().proportion.proportion_confint(*counts, alpha=1 - confidence, method="wilson")
+    expected = proportion_confint(*counts, alpha=1 - confidence, method="wilson")
     assert wilson_interval(*counts, confidence=confidence) == pytest.approx(expected, abs=1e-12)
 
 
@@ -127,41 +111,36 @@ def test_without_requests_the_interval_of_a_rate_is_0_to_1():
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
-@each_row(
-    ("table", "expected"),
+@pytest.mark.parametrize(
+    "table",
     [
-        pytest.param(
-            (13, 13, 1, 101), 3.230661375195738e-16, id="the address rule: 13 of 13 against 1 of 101"
-        ),
-        pytest.param(
-            (58, 61, 17, 26), 0.0006915279567359335, id="the address source: 58 of 61 against 17 of 26"
-        ),
-        pytest.param((8, 10, 1, 6), 0.034965034965034975, id="scipy's example"),
-        pytest.param((5, 10, 5, 10), 1.0, id="at the mode"),
-        pytest.param(
-            (3, 10, 7, 10), 0.1788954079975752, id="both tails of a symmetric table: equal up to rounding"
-        ),
-        pytest.param((200, 1000, 800, 1000), 4.559773079198271e-169, id="symmetric and large"),
-        pytest.param((0, 10, 0, 30), 1.0, id="no hits"),
-        pytest.param((10, 10, 30, 30), 1.0, id="nothing but hits"),
-        pytest.param((0, 0, 3, 9), 1.0, id="an empty side"),
-        pytest.param((2, 8, 0, 100_000), 5.599160094630508e-09, id="sides of very different sizes"),
-        pytest.param((3, 4000, 2, 5), 1.245323572703178e-05, id="most requests on one side"),
-        pytest.param((1500, 3000, 1600, 3000), 0.010534027832066048, id="thousands"),
-        pytest.param((50_000, 100_000, 50_500, 100_000), 0.02563959662539231, id="a hundred thousand each"),
-        pytest.param((0, 3000, 3000, 3000), 0.0, id="too improbable for a float"),
+        pytest.param((13, 13, 1, 101), id="the address rule: 13 of 13 against 1 of 101"),
+        pytest.param((58, 61, 17, 26), id="the address source: 58 of 61 against 17 of 26"),
+        pytest.param((8, 10, 1, 6), id="scipy's example"),
+        pytest.param((5, 10, 5, 10), id="at the mode"),
+        pytest.param((3, 10, 7, 10), id="both tails of a symmetric table: equal up to rounding"),
+        pytest.param((200, 1000, 800, 1000), id="symmetric and large"),
+        pytest.param((0, 10, 0, 30), id="no hits"),
+        pytest.param((10, 10, 30, 30), id="nothing but hits"),
+        pytest.param((0, 0, 3, 9), id="an empty side"),
+        pytest.param((2, 8, 0, 100_000), id="sides of very different sizes"),
+        pytest.param((3, 4000, 2, 5), id="most requests on one side"),
+        pytest.param((1500, 3000, 1600, 3000), id="thousands"),
+        pytest.param((50_000, 100_000, 50_500, 100_000), id="a hundred thousand each"),
+        pytest.param((0, 3000, 3000, 3000), id="too improbable for a float"),
     ],
 )
-def test_fisher_gives_the_values_of_scipy(table: tuple[int, int, int, int], expected: float):
+def test_fisher_agrees_with_scipy(table: tuple[int, int, int, int]):
+    a_hits, a_n, b_hits, b_n = table
+    expected = scipy.stats.fisher_exact([[a_hits, a_n - a_hits], [b_hits, b_n - b_hits]]).pvalue
     assert fisher_exact(*table) == pytest.approx(expected, rel=1e-8)
 
 
-@pytest.mark.slow
 def test_fisher_agrees_with_scipy_on_every_small_table():
     sizes = list(product(range(1, 9), range(1, 9)))
     tables = [(a, a_n, b, b_n) for a_n, b_n in sizes for a in range(a_n + 1) for b in range(b_n + 1)]
     for a, a_n, b, b_n in random.Random(1).sample(tables, 300):
-        expected = oracles().scipy.fisher_exact([[a, a_n - a], [b, b_n - b]]).pvalue
+        expected = scipy.stats.fisher_exact([[a, a_n - a], [b, b_n - b]]).pvalue
         assert fisher_exact(a, a_n, b, b_n) == pytest.approx(expected, rel=1e-10)
 
 
@@ -176,32 +155,27 @@ def test_fisher_is_a_probability_and_does_not_depend_on_the_order_or_the_outcome
     assert fisher_exact(*failures_a, *failures_b) == pytest.approx(p, rel=1e-8)
 
 
-def test_a_thousand_fisher_tests_of_thousands_of_requests_take_bounded_time():
-    with bounded():
-        for hits in range(1000):
-            fisher_exact(hits, 2000, 1000, 3000)
+def test_a_thousand_fisher_tests_of_thousands_of_requests_take_less_than_a_second():
+    started = process_time()
+    for hits in range(1000):
+        fisher_exact(hits, 2000, 1000, 3000)
+    assert process_time() - started < 1
 
 
-@pytest.mark.slow
 @given(p_values=st.lists(st.floats(0, 1), max_size=40))
 def test_adjusted_p_values_are_those_of_statsmodels_and_scipy(p_values: list[float]):
     adjusted = benjamini_hochberg(p_values)
     if p_values:
-        assert adjusted == pytest.approx(
-            oracles().multipletests(p_values, method="fdr_bh")[1].tolist(), abs=1e-12
-        )
-        assert adjusted == pytest.approx(
-            oracles().scipy.false_discovery_control(p_values).tolist(), abs=1e-12
-        )
+        assert adjusted == pytest.approx(multipletests(p_values, method="fdr_bh")[1].tolist(), abs=1e-12)
+        assert adjusted == pytest.approx(scipy.stats.false_discovery_control(p_values).tolist(), abs=1e-12)
     else:
         assert adjusted == []
 
 
-@pytest.mark.slow
 @given(st.tuples(st.floats(1e-12, 1), st.floats(1e-12, 1)))
 def test_two_p_values_are_combined_as_in_scipy(pair: tuple[float, float]):
     assert combined_p(*pair) == pytest.approx(
-        oracles().scipy.combine_pvalues(pair, method="fisher").pvalue, rel=1e-9
+        scipy.stats.combine_pvalues(pair, method="fisher").pvalue, rel=1e-9
     )
 
 
@@ -209,14 +183,6 @@ def test_five_percent_of_the_combined_p_values_of_true_nulls_are_below_0_05():
     rng = random.Random(5)
     below = sum(combined_p(rng.random(), rng.random()) <= 0.05 for _ in range(20_000))
     assert below / 20_000 == pytest.approx(0.05, abs=0.005)
-
-
-def test_values_of_scipy_and_statsmodels_are_reached():
-    assert wilson_interval(81, 263, confidence=0.9) == pytest.approx(
-        (0.2633136171884814, 0.35656634960848815), abs=1e-12
-    )
-    assert mantel_haenszel_p(TERN) == pytest.approx(0.026753135061735378, abs=1e-12)
-    assert combined_p(0.03, 0.2) == pytest.approx(0.03669597485852449, rel=1e-9)
 
 
 def test_a_p_value_of_zero_combines_to_zero():
@@ -228,41 +194,20 @@ def test_adjusted_p_values_stay_in_their_order():
     assert benjamini_hochberg([0.04, 0.01, 0.9]) == pytest.approx([0.06, 0.03, 0.9])
 
 
-def _stratified(strata: list[TwoSides]) -> Any:
-    return oracles().StratifiedTable(
-        [[[hits, n - hits], [other_hits, other_n - other_hits]] for hits, n, other_hits, other_n in strata]
-    )
-
-
-@pytest.mark.slow
-@given(strata=STRATA)
-def test_the_stratified_test_is_the_one_of_statsmodels(strata: list[TwoSides]):
-    p = mantel_haenszel_p(strata)
-    outcomes = [stratum.hits + stratum.other_hits for stratum in strata]
-    if all(hits in {0, stratum.n + stratum.other_n} for hits, stratum in zip(outcomes, strata, strict=True)):
-        assert p == 1.0  # statsmodels divides by zero
-    else:
-        assert p == pytest.approx(_stratified(strata).test_null_odds(correction=False).pvalue, abs=1e-12)
-
-
-@given(strata=STRATA)
-def test_the_difference_is_the_weighted_one(strata: list[TwoSides]):
+def _difference(strata: list[TwoSides]) -> float:
+    """The difference of two sides' rates within strata, with Mantel–Haenszel weights (Greenland, Robins)."""
     weights = [stratum.n * stratum.other_n / (stratum.n + stratum.other_n) for stratum in strata]
     differences = [stratum.hits / stratum.n - stratum.other_hits / stratum.other_n for stratum in strata]
-    expected = sum(w * d for w, d in zip(weights, differences, strict=True)) / sum(weights)
-    assert mantel_haenszel_difference(strata) == pytest.approx(expected, abs=1e-12)
+    return sum(w * d for w, d in zip(weights, differences, strict=True)) / sum(weights)
 
 
-@pytest.mark.slow
 @given(pair=TWO_SIDES, confidence=CONFIDENCES)
 def test_with_one_stratum_the_interval_is_newcombes(pair: TwoSides, confidence: float):
-    expected = oracles().proportion.confint_proportions_2indep(
-        *pair, method="newcomb", compare="diff", alpha=1 - confidence
-    )
+    expected = confint_proportions_2indep(*pair, method="newcomb", compare="diff", alpha=1 - confidence)
     assert newcombe_interval([pair], confidence=confidence) == pytest.approx(expected, abs=1e-9)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("pair", "expected"),
     [
         pytest.param(TwoSides(56, 70, 48, 80), (0.0524, 0.3339), id="a"),
@@ -277,7 +222,7 @@ def test_intervals_of_newcombes_own_examples(pair: TwoSides, expected: tuple[flo
 
 
 def test_the_stratified_interval_is_the_validated_one():
-    assert mantel_haenszel_difference(TERN) == pytest.approx(0.2539, abs=5e-5)
+    assert _difference(TERN) == pytest.approx(0.2539, abs=5e-5)
     assert newcombe_interval(TERN) == pytest.approx((0.0347, 0.4454), abs=5e-5)
 
 
@@ -286,8 +231,8 @@ def test_the_interval_holds_the_difference_and_mirrors_with_the_sides(
     strata: list[TwoSides], confidence: float
 ):
     low, high = newcombe_interval(strata, confidence=confidence)
-    assert -1 <= low <= mantel_haenszel_difference(strata) + 1e-12
-    assert mantel_haenszel_difference(strata) - 1e-12 <= high <= 1
+    assert -1 <= low <= _difference(strata) + 1e-12
+    assert _difference(strata) - 1e-12 <= high <= 1
     mirrored = [TwoSides(stratum.other_hits, stratum.other_n, stratum.hits, stratum.n) for stratum in strata]
     assert newcombe_interval(mirrored, confidence=confidence) == pytest.approx((-high, -low), abs=1e-12)
 
@@ -295,19 +240,17 @@ def test_the_interval_holds_the_difference_and_mirrors_with_the_sides(
 @given(strata=STRATA, lone=SMALL)
 def test_a_stratum_without_both_sides_changes_nothing(strata: list[TwoSides], lone: tuple[int, int]):
     more = [*strata, TwoSides(*lone, 0, 0), TwoSides(0, 0, *lone)]
-    assert mantel_haenszel_p(more) == mantel_haenszel_p(strata)
-    assert mantel_haenszel_difference(more) == mantel_haenszel_difference(strata)
     assert newcombe_interval(more) == newcombe_interval(strata)
 
 
-@each_row("strata", [pytest.param([], id="none"), pytest.param([TwoSides(3, 9, 0, 0)], id="one side")])
-def test_without_two_sides_there_is_no_difference_and_its_interval_is_everything(strata: list[TwoSides]):
-    assert mantel_haenszel_p(strata) == 1.0
-    assert mantel_haenszel_difference(strata) == 0.0
+@pytest.mark.parametrize(
+    "strata", [pytest.param([], id="none"), pytest.param([TwoSides(3, 9, 0, 0)], id="one side")]
+)
+def test_without_two_sides_the_interval_is_everything(strata: list[TwoSides]):
     assert newcombe_interval(strata) == (-1.0, 1.0)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("rates", "sizes"),
     [
         pytest.param([(0.6, 0.4)], [(20, 20)], id="one stratum, small"),

@@ -25,7 +25,6 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
 from logs import call, on_days, record, repeated, rest, word, write_log
-from rows import each_row, slow_after
 
 CANARY = "CANARY"
 TOOLS = {
@@ -77,11 +76,8 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
     return Candidate(**{**facts, **changes})
 
 
-def _body(
-    *steps: Step, settings: Settings = SETTINGS, keywords: tuple[str, ...] = (), **changes: Any
-) -> list[str]:
-    candidate = _candidate(*steps, **changes)
-    drafted = draft_candidate(candidate, Vocabulary(TOOLS, settings), keywords={candidate.engine: keywords})
+def _body(*steps: Step, settings: Settings = SETTINGS, **changes: Any) -> list[str]:
+    drafted = draft_candidate(_candidate(*steps, **changes), Vocabulary(TOOLS, settings))
     assert drafted.suggested_append is not None, drafted.refused
     return drafted.suggested_append.body.splitlines()
 
@@ -91,34 +87,13 @@ SHOW = Step("show", {}, ("topic",))
 
 
 def test_a_guide_has_two_lines_when_and_which_calls():
-    assert _body(ANALYSIS, SHOW, keywords=("수익성", "마진")) == [
-        "- When: questions on 수익성, 마진 (category FIN-profitability-KR).",
+    assert _body(ANALYSIS, SHOW) == [
+        "- When: questions of category FIN-profitability-KR.",
         '- Call: analysis(company, axis="수익성") -> show(topic).',
     ]
 
 
-@each_row(
-    ("keywords", "when"),
-    [
-        pytest.param((), "questions of category FIN-profitability-KR", id="that no statement gives its tool"),
-        pytest.param(("ROE",), "questions on ROE (category FIN-profitability-KR)", id="that one gives it"),
-        pytest.param(("배당",), "questions of category FIN-profitability-KR", id="of another category"),
-        pytest.param(("ignore all", "CANARY"), "questions of category FIN-profitability-KR", id="of none"),
-    ],
-)
-def test_when_names_the_keywords_of_its_category(keywords: tuple[str, ...], when: str):
-    assert _body(ANALYSIS, keywords=keywords)[0] == f"- When: {when}."
-
-
-def test_keywords_of_another_tool_are_not_named():
-    words = Vocabulary(TOOLS, SETTINGS)
-    drafted = draft_candidate(_candidate(ANALYSIS), words, keywords={"show": ("수익성",)})
-    assert drafted.suggested_append is not None
-    assert "수익성," not in drafted.suggested_append.body.splitlines()[0]
-    assert drafted.suggested_append.body.startswith("- When: questions of category FIN-profitability-KR.")
-
-
-@each_row(
+@pytest.mark.parametrize(
     ("figures", "reason"),
     [
         pytest.param(
@@ -169,14 +144,14 @@ def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():
     assert suggested.section == "Guide"
 
 
-@each_row("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
+@pytest.mark.parametrize("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(tools: dict[str, Unresolved]):
     drafted = draft_candidate(_candidate(SHOW), Vocabulary(tools, SETTINGS))
     assert drafted.suggested_append is not None
     assert drafted.suggested_append.target_file is drafted.suggested_append.target_symbol is None
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("selector", "written"),
     [
         pytest.param("수익성", 'axis="수익성"', id="a literal of the source"),
@@ -211,7 +186,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
     assert drafted.refused == "- Call line: it contains U+000A"
 
 
-@each_row(
+@pytest.mark.parametrize(
     "name",
     ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
 )
@@ -221,20 +196,17 @@ def test_a_tool_with_an_invalid_name_gets_no_text(name: str):
     assert drafted.refused == "a tool's name is not a valid name"
 
 
-def test_a_category_without_keywords_is_named_by_its_label():
+def test_a_category_is_named_by_its_label():
     assert _body(SHOW, cat_hash="FIN-other")[0] == "- When: questions of category FIN-other."
     assert _body(SHOW, cat_hash="UNSPECIFIED")[0] == "- When: questions of no category."
 
 
 def test_no_line_is_longer_than_400_characters():
     label = "-".join(["x" * 32] * 4)
-    words = tuple(f"낱말{number:04}" + "말" * 34 for number in range(200))
-    settings = Settings(categories=(CategoryRule(label=label, any=words),))
     steps = [Step("analysis", {"axis": "수익성"}, ("axis", "company")) for _ in range(12)]
-    lines = _body(*steps, settings=settings, cat_hash=label, keywords=words[:5])  # as many as a tool has
+    lines = _body(*steps, cat_hash=label)
     assert all(len(line) <= 400 for line in lines)
-    assert len(lines[0]) > 350
-    assert lines[0].endswith(f"(category {label}).")
+    assert lines[0].endswith(f"category {label}.")
     assert "company" not in lines[1]
 
 
@@ -281,7 +253,7 @@ QUICK = 4
 EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 
 
-@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
+@pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize(
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )
@@ -389,18 +361,12 @@ def pay(company):
 def quote(company):
     """Tells prices."""
 '''
-LINES = {
-    "analysis": {"- company: from find().items[]", "- Use for: 수익성"},
-    "show": {"- Call once per request"},
-    "pay": {"- Use for: 배당"},
-    "quote": {"- For 배당 use pay"},
-}
 MARGINS = CategoryRule(label="FIN-margins", any=("수익성",))
 DIVIDENDS = CategoryRule(label="FIN-dividends", any=("배당",))
 
 
 def _statement_log() -> Iterator[dict[str, Any]]:
-    """40 requests of each of four kinds, which support statements of every kind."""
+    """40 requests of each of four kinds; a company that no call of find returned makes analysis fail."""
     for number in range(40):
         company = {"company": f"회사{word(number)}", "axis": "수익성"}
         from_find = call("analysis", company, args_from={"company": ["find.items[]"]})
@@ -408,7 +374,8 @@ def _statement_log() -> Iterator[dict[str, Any]]:
         find, pay, quote = call("find", {"topic": "a"}), call("pay", company), call("quote", company)
         margins = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(number)}"}
         dividends = {"category_hash": DIVIDENDS.label, "question": f"배당 {word(number)} {word(number)}"}
-        guessed = [call("analysis", company), show, show]
+        failed = call("analysis", company, ok=False, error="ValueError: no", args_from={"company": []})
+        guessed = [failed, show, show]
         yield record(**margins, tool_calls=[find, from_find, show])
         yield record(**margins, tool_calls=guessed, error="ValueError: no")
         yield record(**dividends, tool_calls=[pay, find, show])
@@ -421,27 +388,13 @@ def _propose_statements(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
     return _propose(folder, rows, Settings(categories=(MARGINS, DIVIDENDS)))
 
 
-def test_statements_of_every_kind_are_found_and_have_their_targets(tmp_path: Path):
-    statements = _propose_statements(tmp_path, on_days(_statement_log())).statement_search.statements
-    by_tool: dict[str, set[str]] = {}
-    for statement in statements:
-        assert statement.suggested_append is not None, statement.refused
-        assert statement.suggested_append.body == statement.line
-        assert statement.suggested_append.target_file is not None
-        by_tool.setdefault(statement.tool, set()).add(statement.line)
-    assert {tool: lines & LINES[tool] for tool, lines in by_tool.items() if tool in LINES} == LINES
-    assert {statement.kind for statement in statements} == {"source", "order", "once", "choice"}
-
-
-def test_when_names_the_keywords_of_its_tools_statements(tmp_path: Path):
-    by_tool = {
-        candidate.engine: candidate.suggested_append
-        for candidate in _propose_statements(tmp_path, on_days(_statement_log())).candidate_search.candidates
-    }
-    assert by_tool["analysis"] is not None
-    assert by_tool["analysis"].body.startswith("- When: questions on 수익성 (category FIN-margins).")
-    assert by_tool["pay"] is not None
-    assert by_tool["pay"].body.startswith("- When: questions on 배당 (category FIN-dividends).")
+def test_only_the_source_is_found_and_it_has_its_target(tmp_path: Path):
+    """Requests also succeed by order, number of calls, choice of the tool and topic; none of it is said."""
+    (statement,) = _propose_statements(tmp_path, on_days(_statement_log())).statements
+    assert (statement.tool, statement.line) == ("analysis", "- company: from find().items[]")
+    assert statement.suggested_append is not None, statement.refused
+    assert statement.suggested_append.body == statement.line
+    assert statement.suggested_append.target_file is not None
 
 
 STATEMENT_PLACES = ["question", "value", "selector", "argument", "field", "tool", "tool-phrase", "error"]
@@ -474,13 +427,13 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
+@pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
     rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))
     proposals = _propose_statements(tmp_path, rows)
-    assert proposals.statement_search.statements
-    for statement in proposals.statement_search.statements:
+    assert proposals.statements or place in {"argument", "field", "tool", "tool-phrase"}
+    for statement in proposals.statements:
         assert statement.suggested_append is None or _is_silent(statement.suggested_append.body)
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
@@ -499,15 +452,9 @@ def _assert_a_plain_name_is_refused(statement: Statement) -> None:
 
 def test_the_hostile_names_are_those_of_true_statements(tmp_path: Path):
     rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_statement_log()))
-    statements = _propose_statements(tmp_path, rows).statement_search.statements
+    statements = _propose_statements(tmp_path, rows).statements
     refused = {statement.line: statement.refused for statement in statements if statement.refused}
     assert refused == {"- CANARY: from find().items[]": "its definition has no argument CANARY"}
-    (tmp_path / "other").mkdir()
-    rows = on_days(_hostile(row, "tool", "CANARY", n) for n, row in enumerate(_statement_log()))
-    statements = _propose_statements(tmp_path / "other", rows).statement_search.statements
-    refused = {statement.line: statement.refused for statement in statements if statement.refused}
-    unknown = "CANARY is not defined here; name it under tools: in coreloop.yaml"
-    assert refused["- First: CANARY"] == refused["- For 배당 use CANARY"] == unknown
 
 
 TEXT = st.text(min_size=1, max_size=30)
@@ -521,18 +468,16 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-KEYWORDS = st.lists(st.one_of(st.sampled_from(["수익성", "마진", "배당"]), TEXT), max_size=5).map(tuple)
-FIXED_WORDS = "When questions on of no category Call axis sub"
+FIXED_WORDS = "When questions of no category Call axis sub"
 CLOSED_WORDS = {
     *FIXED_WORDS.split(),
     *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],
 } | {word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)}
 
 
-@given(steps=STEPS, keywords=KEYWORDS)
-def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step], keywords: tuple[str, ...]):
-    candidate = _candidate(*steps)
-    drafted = draft_candidate(candidate, Vocabulary(TOOLS, SETTINGS), keywords={candidate.engine: keywords})
+@given(steps=STEPS)
+def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step]):
+    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
     names = {word for step in steps for word in re.findall(r"[^\W\d]\w*", step.name)}
     if drafted.suggested_append is None:
         assert drafted.refused

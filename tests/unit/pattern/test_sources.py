@@ -38,12 +38,7 @@ def test_a_source_is_stated_with_its_share():
     (statement,) = _statements(lambda n: ["get_user.orders[]"] if n % 5 else [])
     assert statement.line == "- order_id: from get_user().orders[]"
     assert (statement.sides.n_ok, statement.sides.n, statement.sides.other_n) == (48, 60, 0)
-    assert (statement.kind, statement.unit, statement.q_value, statement.difference) == (
-        "source",
-        "calls",
-        0.0,
-        0.8,
-    )
+    assert (statement.kind, statement.q_value, statement.difference) == ("source", 0.0, 0.8)
     assert statement.held.n == 18
 
 

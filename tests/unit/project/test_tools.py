@@ -1,6 +1,7 @@
 """Finding a tool's definition in source files as people have them."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -34,9 +35,12 @@ def place(tool):
 
 def test_a_definition_is_found_by_its_name(project):
     root = project(src__fin__tools="def analysis(company, /, axis='수익성', *rest, limit=3, **more): ...\n")
-    assert resolve(root, "analysis") == Tool(
+    tool = resolve(root, "analysis")
+    assert isinstance(tool, Tool)
+    assert replace(tool, limits={}) == Tool(
         "analysis", "src/fin/tools.py", "analysis", ("company", "axis", "limit"), frozenset({"수익성"})
     )
+    assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +26,6 @@ from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
 BASE = {"reach": REACH, "categories": CATEGORIES}
 CANARY = "ghp_canary0123456789"
 LONGEST_S = 60
-Promote = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -59,20 +58,6 @@ def run(project: Project, *options: str) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=LONGEST_S)
     assert CANARY not in out + err
     return process.returncode, out, err
-
-
-@pytest.fixture
-def promote(entry_point: Promote) -> Promote:
-    """As `run`, in this process."""
-
-    def promote(project: Project, *options: str) -> tuple[int, str, str]:
-        code, out, err = entry_point(
-            project.root, "promote", "--candidate", str(project.candidates), "--id", ID, *options
-        )
-        assert CANARY not in out + err
-        return code, out, err
-
-    return promote
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -208,14 +193,12 @@ def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, h
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-def test_dry_run_changes_nothing_at_all(
-    promote: Promote, project: Project, hub: GithubStandIn, as_json: bool
-) -> None:
+def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as_json: bool) -> None:
     with Agent(GOOD) as agent:
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
         before = project.fingerprint()
-        code, out, err = promote(project, "--ask", *(["--json"] if as_json else []))
+        code, out, err = run(project, "--ask", "--json" if as_json else "-v")
     assert (code, err, project.fingerprint() == before) == (0, "", True)
     assert [request.line for request in hub.traffic if request.verb != "GET"] == []
     assert len(agent.asked) == 3
@@ -228,20 +211,18 @@ def test_dry_run_changes_nothing_at_all(
 
 
 @pytest.mark.parametrize("options", [(), ("--confirm", "--allow-unverified")], ids=["dry run", "confirmed"])
-def test_what_a_person_rejected_is_not_promoted(
-    promote: Promote, project: Project, options: tuple[str, ...]
-) -> None:
+def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple[str, ...]) -> None:
     give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
     give(Verdict.VIOLATION)
-    code, _, err = promote(project, *options)
+    code, _, err = run(project, *options)
     assert code == 1
     assert f"{ID} was rejected: Ann judged it V on" in err
     assert list(project.heads()) == ["main"]
     give(Verdict.PASS)
-    assert "was rejected" not in promote(project, *options)[2]
+    assert "was rejected" not in run(project, *options)[2]
 
 
-def test_dry_run_asks_no_agent_unless_told_to(promote: Promote, project: Project) -> None:
+def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
     with Agent(GOOD) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
         code, out, _ = run(project)
@@ -249,7 +230,7 @@ def test_dry_run_asks_no_agent_unless_told_to(promote: Promote, project: Project
     assert "replay   not asked; use --ask to replay in a dry run (the agent's tools then really run)" in out
 
 
-def test_dry_run_says_that_it_kept_ids_of_requests(promote: Promote, project: Project) -> None:
+def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
         code, _, err = run(project, "--ask")
@@ -257,21 +238,17 @@ def test_dry_run_says_that_it_kept_ids_of_requests(promote: Promote, project: Pr
     assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
 
 
-def test_dry_run_that_would_be_stopped_says_so_and_exits_1(
-    promote: Promote, project: Project, hub: GithubStandIn
-) -> None:
+def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
     before = project.fingerprint()
-    code, out, _ = promote(project, "--ask")
+    code, out, _ = run(project, "--ask")
     assert code == 1
     assert "stops    replay: unavailable" in out
     assert "--allow-unverified goes on" in out
     assert project.fingerprint() == before
 
 
-def test_without_a_token_the_text_is_left_beside_the_candidate(
-    promote: Promote, project: Project, monkeypatch
-) -> None:
-    code, out, err = promote(project, "--confirm", "--allow-unverified")
+def test_without_a_token_the_text_is_left_beside_the_candidate(project: Project, monkeypatch) -> None:
+    code, out, err = run(project, "--confirm", "--allow-unverified")
     assert (code, err) == (0, "")
     [text] = project.candidates.parent.glob("*-pull-request.md")
     assert text.name == f"{ID}-pull-request.md"
@@ -280,13 +257,13 @@ def test_without_a_token_the_text_is_left_beside_the_candidate(
     assert sorted(project.heads()) == ["main", BRANCH]
 
 
-def test_shallow_clone_is_refused(promote: Promote, project: Project, tmp_path: Path) -> None:
+def test_shallow_clone_is_refused(project: Project, tmp_path: Path) -> None:
     project.commit({})
     project.git("push", "--quiet", "origin", "main")
     clone = Project(tmp_path / "clone", project.remote)
     project.git("clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone.root))
     clone.candidates.parent.mkdir(parents=True)
     clone.candidates.write_bytes(project.candidates.read_bytes())
-    code, _, err = promote(clone, "--confirm", "--allow-unverified")
+    code, _, err = run(clone, "--confirm", "--allow-unverified")
     assert (code, "this clone is shallow" in err, "git fetch --unshallow" in err) == (2, True, True)
     assert list(project.heads()) == ["main"]

@@ -262,15 +262,15 @@ def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
     assert (proposal.phase, proposal.section, proposal.lines) == ("R", "Guide", ("- First: show",))
     assert (proposal.engine, proposal.axis, proposal.steps, proposal.questions) == ("analysis", None, (), ())
     assert proposal.figures == {
-        "Evidence": "58 of 61 requests, otherwise 17 of 26",
+        "Evidence": "58 of 61 calls, otherwise 17 of 26",
         "Observed": "87",
         "Unique-Questions": "15",
         "Success-Rate": "0.951",
     }
     assert proposal.row == EvidenceRow(
-        as_it_says="58 of 61 requests",
+        as_it_says="58 of 61 values",
         otherwise="17 of 26",
-        difference="difference 0.30 (0.12 to 0.49), q 0.003",
+        difference="share 0.30 (0.12 to 0.49)",
         last_days="12 of 14, 10 of 21",
         avoided="12.3",
         questions="15",
@@ -308,9 +308,9 @@ def test_file_of_an_older_version_has_no_statements(tmp_path: Path) -> None:
 
 def test_keywords_of_a_statement_are_those_of_any_category(tmp_path: Path) -> None:
     line = "- Use for: exchange, 환불"
-    assert read_statement(tmp_path, Settings(categories=(REFUND,)), kind="choice", line=line).lines == (line,)
+    assert read_statement(tmp_path, Settings(categories=(REFUND,)), line=line).lines == (line,)
     with pytest.raises(RefusedError, match=r"coreloop\.yaml has no such keywords; run pattern again"):
-        read_statement(tmp_path, kind="choice", line=line)
+        read_statement(tmp_path, line=line)
     with pytest.raises(RefusedError, match=r"there is no coreloop\.yaml in this folder"):
         read_proposal(tmp_path / "c.json", ID, Settings(), is_configured=False)
 
@@ -359,7 +359,7 @@ def test_tampered_statement_is_refused(tmp_path: Path, changes: dict[str, Any], 
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("kind", ["condition", "order"])
+@pytest.mark.parametrize("kind", ["condition", "source"])
 def test_statement_in_the_file_of_the_other_phase_is_refused(tmp_path: Path, kind: str) -> None:
     line, section = "- company: from search().x", "Guide" if kind == "condition" else "Caveats"
     key, text = statement_key("analysis", line, section), {**APPEND, "section": section, "body": line}

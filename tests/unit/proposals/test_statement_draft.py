@@ -3,10 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
+from coreloop.project.limits import Limits
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.statement_draft import draft_statement
 from coreloop.proposals.statements import Sides, Statement
-from rows import each_row
+from coreloop.proposals.vocabulary import Vocabulary
 from samples import words
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -38,7 +43,7 @@ def test_a_line_of_known_names_has_a_target():
     assert drafted.suggested_append.body == "- Always pass reason"
 
 
-@each_row("parameters", [("amount",), ()], ids=["others", "any argument"])
+@pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
 def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...]):
     drafted = draft_statement(
         _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
@@ -47,7 +52,9 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
     assert drafted.suggested_append is None
 
 
-@each_row("line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"])
+@pytest.mark.parametrize(
+    "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
+)
 def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
     drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
     assert drafted.refused == "coreloop writes no such line"
@@ -72,7 +79,7 @@ def test_a_source_that_the_docstring_names_in_one_line_is_redundant():
         assert refused.startswith("redundant: ") is redundant
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("path", "docstring", "redundant"),
     [
         ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),
@@ -92,7 +99,25 @@ def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
     assert refused.startswith("redundant: ") is redundant
 
 
-def test_keywords_of_the_tools_own_name_are_redundant():
-    statement = replace(_statement("- Use for: refund"), kind="choice")
-    drafted = draft_statement(statement, words("refund", parameters=["order_id"]), section="Guide")
-    assert drafted.refused == "redundant: its name or docstring has these words"
+@pytest.mark.parametrize(
+    ("line", "limits", "is_said"),
+    [
+        ("- hours over 4 fails", Limits(over=4), True),
+        ("- hours over 4 fails", Limits(over=3), True),
+        ("- hours over 4 fails", Limits(over=10), False),
+        ("- hours over 4 and with room fails", Limits(over=4), True),
+        ("- hours under 1 fails (other)", Limits(under=1), True),
+        ("- hours under 1 fails", Limits(under=0), False),
+        ("- Always pass hours", Limits(required=True), True),
+        ("- Always pass hours and room", Limits(required=True), False),
+        ("- hours: never empty", Limits(never_empty=True), True),
+        ("- hours: never empty", Limits(required=True), False),
+        ("- hours: one of a, b", Limits(), True),
+        ("- hours: one of a", Limits(), False),
+    ],
+)
+def test_what_the_schema_says_is_redundant(line: str, limits: Limits, is_said: bool):
+    tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
+    known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
+    drafted = draft_statement(replace(_statement(line), tool="book"), known, section="Caveats")
+    assert drafted.refused == ("redundant: its schema says this" if is_said else None)

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable
 from random import Random
+from time import perf_counter
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounded import bounded
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import ConditionSearch, find_conditions
 from logs import call, failed
-from rows import each_row
 from samples import asked, sample_of, words
 
 OWN = words(
@@ -89,7 +90,34 @@ def test_an_undeclared_value_is_described():
         good = ("refund", "shipping")[number % 2]
         return [_refund({"topic": f"Kim's wish {number}" if bad else good}, bad=bad)]
 
-    assert _lines(make) == ["- topic: one of refund, shipping"]
+    assert _lines(make) == ["- topic: one of billing, refund, shipping"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        pytest.param((), [], id="no list in the source: nobody knows what else works"),
+        pytest.param((("any", "open", "closed"),), ["- status: one of any, closed, open"], id="a list"),
+        pytest.param((("open", "closed"),), [], id="a list without the value that worked"),
+        pytest.param((("any", "open"), ("any", "on")), [], id="two lists"),
+        pytest.param((("any", "open"), ("any", "on", "off")), ["- status: one of any, open"], id="shortest"),
+    ],
+)
+def test_one_of_names_values_that_were_never_tried_only_as_the_source_lists_them(
+    listed: tuple[tuple[str, ...], ...], expected: list[str]
+):
+    literals = frozenset({"any", "open", "closed", "on", "off"})
+    tool = Tool("refund", "a.py", "refund", ("status",), literals, listed=frozenset(map(frozenset, listed)))
+    known = Vocabulary({"refund": tool}, Settings())
+    lines = _lines(lambda n, bad: [_refund({"status": f"s{n}" if bad else "any"}, bad=bad)], words=known)
+    assert lines == expected
+
+
+def test_an_error_of_unknown_class_is_not_named_in_the_line():
+    def make(number: int, bad: bool) -> list[Any]:
+        return [_refund({"hours": 5 if bad else 4}, bad=bad, error="no")]
+
+    assert _lines(make) == ["- hours over 4 fails"]
 
 
 def test_undeclared_values_are_never_written():
@@ -114,7 +142,7 @@ def test_a_call_that_must_come_later_is_named():
     assert _lines(make) == ["- Call before change_items (same order_id)"]
 
 
-@each_row(("n_worked", "refused"), [(8, False), (7, True)])
+@pytest.mark.parametrize(("n_worked", "refused"), [(8, False), (7, True)])
 def test_an_order_of_calls_that_has_not_worked_is_refused(n_worked: int, refused: bool):
     worked = [number for number in range(120) if number % 3][:n_worked]
 
@@ -148,7 +176,9 @@ def test_the_required_source_of_a_value_is_named():
     assert line in {"- order_id: only from an earlier result", "- order_id: from get_user().orders[]"}
 
 
-@each_row("errors", [("ValueError: a",), ("ValueError: a", "KeyError: 'b'", "TimeoutError: c")])
+@pytest.mark.parametrize(
+    "errors", [("ValueError: a",), ("ValueError: a", "KeyError: 'b'", "TimeoutError: c")]
+)
 def test_the_cause_does_not_depend_on_the_error_texts(errors: tuple[str, ...]):
     def make(number: int, bad: bool) -> list[Any]:
         return [
@@ -192,7 +222,7 @@ def test_statements_are_ranked_by_avoided_failures():
 def test_a_statement_has_both_sides_the_held_out_days_and_its_places():
     search = _search(lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)])
     (statement,) = search.statements
-    assert (statement.kind, statement.tool, statement.unit) == ("condition", "refund", "calls")
+    assert (statement.kind, statement.tool) == ("condition", "refund")
     assert (statement.sides.n_ok, statement.sides.n, statement.sides.other_ok, statement.sides.other_n) == (
         80,
         80,
@@ -205,7 +235,7 @@ def test_a_statement_has_both_sides_the_held_out_days_and_its_places():
     assert len(search.places[statement.key]) == 40
 
 
-@each_row("days", [1, 10])
+@pytest.mark.parametrize("days", [1, 10])
 def test_a_log_of_a_single_day_gives_no_statement(days: int):
     lines = _lines(
         lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)], days=days
@@ -213,7 +243,7 @@ def test_a_log_of_a_single_day_gives_no_statement(days: int):
     assert bool(lines) == (days > 1)
 
 
-@each_row("bad", [True, False])
+@pytest.mark.parametrize("bad", [True, False])
 def test_calls_with_the_same_outcome_give_no_statement(bad: bool):
     assert _lines(lambda n, _: [_refund(_rotating(n), bad=bad)]) == []
 
@@ -252,13 +282,13 @@ def _is_closed(line: str) -> bool:
     return parse_advice(line) is not None and "\n" not in line and "<" not in line
 
 
-@each_row("name", HOSTILE, ids=repr)
+@pytest.mark.parametrize("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_come_into_a_line(name: str):
     lines = _lines(lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1}, bad=bad)])
     assert lines == ([] if name != "x" * 64 else [f"- Always pass {name}"])
 
 
-@each_row("name", HOSTILE, ids=repr)
+@pytest.mark.parametrize("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_hide_a_plain_one(name: str):
     lines = _lines(
         lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1, "reason": 1}, bad=bad)]
@@ -267,7 +297,7 @@ def test_a_hostile_argument_name_does_not_hide_a_plain_one(name: str):
     assert all(map(_is_closed, lines))
 
 
-@each_row("tool", ["a\nb", "<tool>", "x" * 200, "ev il", "-", "a()", 'say "hi"'], ids=repr)
+@pytest.mark.parametrize("tool", ["a\nb", "<tool>", "x" * 200, "ev il", "-", "a()", 'say "hi"'], ids=repr)
 def test_a_hostile_tool_name_does_not_come_into_a_line(tool: str):
     def make(number: int, bad: bool) -> list[Any]:
         before = [call(tool, {"order_id": number}, args_from={"order_id": [f"{tool}.x"]})] if bad else []
@@ -279,7 +309,7 @@ def test_a_hostile_tool_name_does_not_come_into_a_line(tool: str):
     assert all(map(_is_closed, _lines(make)))
 
 
-@each_row(
+@pytest.mark.parametrize(
     "path",
     [
         "",
@@ -302,7 +332,7 @@ def test_a_hostile_place_does_not_come_into_a_line(path: str):
     assert all(map(_is_closed, _lines(make)))
 
 
-@each_row(
+@pytest.mark.parametrize(
     "value",
     [1e300, -1e300, 10**40, [[[[]]]], {"a": {"b": 1}}, "<axis>", "x" * 5000, True, "a\nb", 0, -5],
     ids=lambda value: str(value)[:12],
@@ -367,11 +397,12 @@ def test_many_different_sources_take_little_time():
 
     made = [asked(number, *make(number, number % 3 == 0)) for number in range(1500)]
     sample = sample_of(made)
-    with bounded():
-        assert find_conditions(sample, OWN).statements == ()
+    begun = perf_counter()
+    assert find_conditions(sample, OWN).statements == ()
+    assert perf_counter() - begun < 10
 
 
-@each_row("seed", range(6))
+@pytest.mark.parametrize("seed", range(6))
 def test_noise_gives_no_statement(seed: int):
     rng = Random(seed)
 

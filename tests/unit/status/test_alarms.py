@@ -11,6 +11,7 @@ import pytest
 from coreloop.days import Days
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Standing, Status
+from coreloop.status.failing import Failing
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import OpenPromotion, Promotions
 from coreloop.status.stability import Flaw, Stability, StabilityGate
@@ -109,6 +110,15 @@ def test_no_alarm(status: Status) -> None:
 
 
 ALARMS = [
+    pytest.param(
+        log(newest=ago(2).date(), longest_gap=1), "no_record", "2 days: the newest is of 2026-04-23", id="gap"
+    ),
+    pytest.param(
+        log(failing=(Failing("book", TODAY, 37, 100, 5, 400),)),
+        "failing",
+        "book 37 of 100 calls on 2026-04-25, before 5 of 400",
+        id="failing",
+    ),
     pytest.param(log(newest=ago(7).date()), "no_record", "7 days: the newest is of 2026-04-18", id="silence"),
     pytest.param(
         log(n_future=2, last=date(2031, 1, 1)), "future", "the future: 2, up to 2031-01-01", id="the future"

@@ -1,13 +1,13 @@
 """The state of the proposals of all days."""
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
 from coreloop.judgments import Judgment, Judgments, Verdict
 from coreloop.status.facts import Standing, count_standing
-from coreloop.verdicts.judge import Proposed
-from rows import each_row
+from coreloop.verdicts.judge import Proposed, pending_proposals
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -26,11 +26,13 @@ PROPOSED = [
 
 
 def test_those_that_wait_are_named_by_their_newest_id() -> None:
-    found = count_standing(PROPOSED, Judgments((), {}), prefix="cand-", known=frozenset({"bb"}), promoted=0)
+    known = frozenset({"bb"})
+    pending = pending_proposals(PROPOSED, Judgments(), known)
+    found = count_standing(pending, Judgments(), prefix="cand-", known=known, promoted=0)
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("prefix", "known", "judgments", "expected"),
     [
         pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
@@ -44,8 +46,8 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
             "cand-",
             [],
             [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
-            (2, date(2026, 3, 1), 0),
-            id="a later verdict replaces a rejection",
+            (1, date(2026, 3, 2), 0, 1),
+            id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
         pytest.param(
             "cand-",
@@ -60,10 +62,17 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
     ],
 )
 def test_pending_and_rejected(
-    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[int, date | None, int]
+    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[Any, ...]
 ) -> None:
-    pending, oldest, rejected = expected
-    standing = count_standing(
-        PROPOSED, Judgments(tuple(judgments)), prefix=prefix, known=frozenset(known), promoted=7
+    pending, oldest, rejected, *accepted = expected
+    given, keys = Judgments(tuple(judgments)), frozenset(known)
+    waiting = pending_proposals(PROPOSED, given, keys)
+    assert count_standing(waiting, given, prefix=prefix, known=keys, promoted=7) == Standing(
+        pending=pending, oldest=oldest, promoted=7, rejected=rejected, accepted=sum(accepted)
     )
-    assert standing == Standing(pending=pending, oldest=oldest, promoted=7, rejected=rejected)
+
+
+def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
+    withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
+    keys = [pending.last.key for pending in pending_proposals(withdrawn, Judgments(), frozenset())]
+    assert keys == ["bb", "cc"]

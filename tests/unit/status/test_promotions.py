@@ -6,8 +6,8 @@ from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import OpenBranch
 from coreloop.history.repository import Repository
 from coreloop.status.promotions import OpenPromotion, Promotions, join_open, read_promotions
-from merging import open_promotion, promote, revert
-from promoting import Project
+from merging import inserted, message, open_promotion, promote, revert
+from promoting import FILE, Project
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -57,6 +57,19 @@ def test_promotions_are_merged_reverted_or_open(project: Project) -> None:
     assert (promotions.merged, promotions.by_phase, promotions.reverted) == (1, {"R": 1, "F": 0}, 1)
     since = datetime(2026, 4, 1, tzinfo=UTC)
     assert promotions.open == (OpenPromotion("skill/docstring-cc", since),)
+
+
+def test_a_commit_with_several_lines_is_one_merge_and_no_revert(project: Project) -> None:
+    groups = [message(key).partition("\n\nAppends.\n\n") for key in ("aa", "bb", "cc")]
+    text = "".join((*groups[0], *(trailers for _, _, trailers in groups[1:])))
+    sha = project.commit({FILE: inserted((project.root / FILE).read_bytes(), "- First: show")}, text)
+    project.git("push", "--quiet", "origin", "main")
+    promotions = promotions_of(project)
+    assert (promotions.merged, promotions.by_phase, promotions.reverted) == (1, {"R": 3, "F": 0}, 0)
+    revert(project, sha)
+    project.git("push", "--quiet", "origin", "main")
+    promotions = promotions_of(project)
+    assert (promotions.merged, promotions.by_phase, promotions.reverted) == (0, {"R": 0, "F": 0}, 1)
 
 
 def test_a_branch_that_remains_after_a_squash_merge_is_not_open(project: Project) -> None:

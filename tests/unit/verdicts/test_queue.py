@@ -1,4 +1,4 @@
-"""The queue of items to judge: near the gate, long pending, conflicting, and items that leave it."""
+"""The queue of items to judge: near the gate, waiting, conflicting, and items that leave it."""
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -160,10 +160,10 @@ def test_a_candidate_that_only_just_passed_is_near(n: int, is_near: bool, waitin
     expected = Waiting(
         WaitingKind.NEAR,
         "cand-1",
-        "only just passed: 3 requests, 3 different questions; proposed 0 days ago",
+        "only just passed: 3 requests, 3 different questions; proposed today",
         "analysis(axis=수익성)",
     )
-    assert waiting(repeated(n), proposed=proposed) == ([expected] if is_near else [])
+    assert (waiting(repeated(n), proposed=proposed) == [expected]) is is_near
 
 
 def test_a_judged_candidate_is_not_near(waiting: Any):
@@ -171,7 +171,7 @@ def test_a_judged_candidate_is_not_near(waiting: Any):
     assert waiting(repeated(3), judged(KEY, "P", is_key=True), proposed=proposed) == []
 
 
-# --- long pending ----------------------------------------------------------------------------------
+# --- waiting ----------------------------------------------------------------------------------
 
 
 def test_pending_candidates_are_listed_oldest_first_with_their_newest_id(waiting: Any):
@@ -187,6 +187,7 @@ def test_pending_candidates_are_listed_oldest_first_with_their_newest_id(waiting
         Waiting(WaitingKind.PENDING, "cand-5-001", "proposed 12 days ago, never judged", "a steps"),
         Waiting(WaitingKind.PENDING, "ce-5-001", "proposed 5 days ago, never judged", ""),
         Waiting(WaitingKind.PENDING, "cand-1-001", "proposed 1 day ago, never judged", ""),
+        Waiting(WaitingKind.PENDING, "cand-today", "proposed today, never judged", ""),
     ]
 
 
@@ -255,7 +256,7 @@ def test_a_conflict_ends_when_its_failures_are_judged(waiting: Any):
 
 def test_people_who_disagree_are_conflicting(waiting: Any):
     assert waiting([], judged("req-1", "V"), judged("req-1", "P", by="Bob")) == [
-        Waiting(WaitingKind.CONFLICT, "req-1", "Ann said V but Bob said P; the newest counts", "because")
+        Waiting(WaitingKind.CONFLICT, "req-1", "Ann said V but Bob said P (because); the newest counts", "")
     ]
 
 

@@ -1,0 +1,60 @@
+"""What the screens of ``pattern`` and ``refine`` say on the first day, and of an error."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.cli.show import show_proposals
+from coreloop.cli.show_refine import show_refined
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import mine_settings
+from coreloop.pattern.propose import propose, write_proposals
+from coreloop.project.settings import Gates, Settings
+from coreloop.project.workspace import Workspace
+from coreloop.refine.propose import refine, write_refined
+from logs import failed, write_log
+from samples import ALWAYS, START, asked
+
+
+def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: bool = False) -> None:
+    write_log(folder / "log" / "a.jsonl", rows)
+    rollups = roll_up_folder(folder / "log", mine_settings(Settings(), None))
+    workspace = Workspace(folder, Settings())
+    if command == "pattern":
+        proposals = propose(rollups, ALWAYS, Gates(), workspace=workspace)
+        written = write_proposals(proposals, folder / "out", now=START, sanitized=sanitized)
+        show_proposals(proposals, *written, as_json=False)
+        return
+    refined = refine(rollups, ALWAYS, workspace=workspace, min_failures=2)
+    show_refined(
+        refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized), as_json=False
+    )
+
+
+@pytest.mark.parametrize("command", ["pattern", "refine"])
+@pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])
+def test_the_first_day_says_that_two_are_needed(
+    command: str, n_days: int, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [asked(number, failed("book_room", {"hours": 5}), days=n_days) for number in range(10)]
+    _show(command, rows, tmp_path)
+    assert ("two days are needed: 1 so far" in capsys.readouterr().out) is is_said
+
+
+def test_an_empty_log_does_not_count_days(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _show("pattern", [], tmp_path)
+    assert "days are needed" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sanitized", [False, True])
+def test_refine_shows_the_error_without_its_values_to_the_maintainer_only(
+    sanitized: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = "ValueError: room 4711 of 'Kim' is taken"
+    rows = [asked(number, failed("book_room", {"hours": 5}, error)) for number in range(10)]
+    _show("refine", rows, tmp_path, sanitized=sanitized)
+    shown = capsys.readouterr().out
+    assert ("ValueError: room" in shown) is not sanitized
+    assert "4711" not in shown
+    assert "Kim" not in shown
