@@ -137,8 +137,8 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
     try:
         if path.is_file() and path.stat().st_size == 0:
             raise WorkspaceError(
-                "is empty: something truncated it. Restore it from a backup (dartlab-coreloop runs backup "
-                "makes them), or remove it to begin without its content",
+                "is empty: something truncated it. Restore it from a backup, or remove it to begin without "
+                "its content",
                 path=path,
             )
         if path.exists():

@@ -249,6 +249,15 @@ def test_13_the_hook_blocks_by_claude_codes_protocol_while_the_run_goes_on(sessi
 
 
 @pytest.mark.promise("000-14")
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(lambda project: [project.record(more(1)), project.record(more(2))], id="iterations"),
+        pytest.param(lambda project: project.record(more(usd=1.5)), id="budget"),
+        pytest.param(lambda project: project.run("runs", "pause"), id="pause"),
+        pytest.param(lambda project: project.run("runs", "stop"), id="stop"),
+    ],
+)
 def test_14_the_hook_sees_status_iterations_and_budget_as_they_are(
     session: Session, end: Callable[[Project], Any]
 ):

@@ -25,6 +25,7 @@ from logs import call, failed, override, record, repeated, rest, word, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
 from promoting import (
     BRANCH,
+    CATEGORIES,
     FILE,
     GOOD,
     ID,
@@ -420,7 +421,8 @@ class Promoted:
 
 def settle(project: Project, **settings: Any) -> None:
     """Write coreloop.yaml; JSON is YAML."""
-    (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}), encoding="utf-8")
+    base = {"reach": REACH, "categories": CATEGORIES}
+    (project.root / "coreloop.yaml").write_text(json.dumps({**base, **settings}), encoding="utf-8")
 
 
 def promote(project: Project, github: GithubStandIn, *words: str, line: str = PROMOTE) -> Done:

@@ -95,7 +95,7 @@ def refuse_weak(statement: Statement) -> str | None:
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
             return f"what follows the line does no better than the rest{what}: {sides}"
     if min(statement.difference, statement.low) <= 0:
-        return f"its difference is {difference_text(statement)}, which may be none"
+        return f"it may make no difference: {difference_text(statement)}"
     return None
 
 

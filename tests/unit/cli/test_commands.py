@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,10 +243,11 @@ def test_the_real_episodes_first_candidate(
 def test_the_table_of_the_real_episodes_leads_with_the_first_statement(
     run: Run, tau_log: Path, tmp_path: Path
 ):
+    shutil.copytree(DOCS.parent / "examples" / "retail", tmp_path, dirs_exist_ok=True)
     write_log(tmp_path / "in" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
-    window = ["--since", "2025-07-01", "--in-dir", "in", "--min-chunk-len", "0"]
-    first = run("pattern", *window).stdout.splitlines()[2]
-    assert re.match(r"cand-\d{4}-\d\d-\d\d-001 +\d+/\d+ +\d+/\d+ +\d+\.\d  get_product_details$", first)
+    rows = run("refine", "--since", "2025-07-01", "--in-dir", "in").stdout.splitlines()[2:]
+    assert re.match(r"ce-\d{4}-\d\d-\d\d-001 +\d+/\d+ +\d+/\d+ +\d+\.\d  get_return_refund_options$", rows[0])
+    assert rows[1].strip() == "Always pass order_id and item_ids"
 
 
 def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path):

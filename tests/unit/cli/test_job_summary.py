@@ -65,7 +65,7 @@ def test_statements_come_first_and_are_counted(folder: Path):
     text = job_summary(path, caveats)
     assert "### 1 statement, 1 candidate\n" in text
     assert "### 1 statement, 1 counterexample\n" in text
-    figures = "58 of 61 requests succeeded, otherwise 17 of 26: analysis: First: show"
+    figures = "58 of 61 values came from that field, otherwise 17 of 26: analysis: First: show"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
     assert "- **ce-2026-04-25-001** 58 of 61 calls succeeded, otherwise 17 of 26: get\\_order: First" in text
 

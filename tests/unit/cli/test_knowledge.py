@@ -267,7 +267,9 @@ def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
 def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
     database.parent.mkdir(parents=True, mode=0o755)
     database.parent.chmod(0o755)
-    database.touch(mode=0o644)
+    with writing(database):
+        pass
+    database.chmod(0o644)
     (database.parent / "_archive").mkdir()
     (database.parent / "_archive").chmod(0o755)
     run("backfill-blog", "--confirm")

@@ -17,7 +17,7 @@ from coreloop.cli.main import main
 from github_stand_in import GithubStandIn
 from logs import record, repeated, write_log
 from merging import open_promotion, promote, revert
-from promoting import Project, candidate, run_git, write_candidates
+from promoting import CATEGORIES, KEY, Project, candidate, run_git, write_candidates
 
 COMMAND = [sys.executable, "-m", "coreloop", "status"]
 Run = Callable[..., Result]
@@ -264,7 +264,7 @@ def test_a_reach_check_that_refuses_everything_raises_an_alarm(
     run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not measured has not passed, either."""
-    project.settle("forge: {repo: octo/tools}\n")
+    project.settle(f"forge: {{repo: octo/tools}}\ncategories: {json.dumps(CATEGORIES)}\n")
     monkeypatch.chdir(project.root)
     names = ["cand-2026-04-25-001", "cand-2026-04-25-002"]
     write_candidates(project.candidates, *(candidate(id=n, key=n[-3:] + "0123456789abc") for n in names))
@@ -292,7 +292,7 @@ def test_with_a_token_the_open_pull_requests_are_named(
 ) -> None:
     open_promotion(project, "aa")
     github.add_pull(branch="skill/docstring-aa")
-    github.add_pull(branch="skill/docstring-colleague", body="Candidate-Key: 0123456789abcdef")
+    github.add_pull(branch="skill/docstring-colleague", body=f"Candidate-Key: {KEY}")
     github.add_pull(branch="feature")
     github.add_pull(branch="skill/docstring-old", state="closed")
     status = facts(run("--json", at=project.root, **forge))

@@ -265,7 +265,7 @@ class TestHumansOnly:
         operations = {name for name in dir(GithubForge) if not name.startswith("_")}
         methods = {name for name in vars(Forge) if not name.startswith("_")}
         assert operations == methods | {"close"}
-        reads = {"open_pull_requests", "find_pull_request", "review_rule"}
+        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "review_rule"}
         assert methods == reads | {"open_draft", "rewrite", "add_label"}
 
 
