@@ -239,7 +239,7 @@ class SqlStore(ABC):
                 LookupError,
                 TypeError,
                 ValueError,
-            ) as error:  # of values that were changed
+            ) as error:  # of changed values
                 yield printable(f"run {run_id}: its events cannot be read one after the other ({error})")
                 continue
             computed["reservations"] = computed["reservations"] == self._reservations(run_id)
