@@ -92,7 +92,7 @@ def _undeclared(value: str) -> str:
 def refuse_when(when: When, words: Words) -> Iterator[str]:
     """Category and keywords must be those of coreloop.yaml."""
     if when.category and not words.has_category(when.category):
-        yield f"{printable(when.category)} is not a category of coreloop.yaml"
+        yield f"{printable(when.category)} is not declared under categories: in coreloop.yaml"
     unknown = set(when.keywords) - set(words.settings.keywords(when.category))
     if unknown:
         yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"

@@ -117,7 +117,7 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
         ),
         pytest.param(
             ("- When: questions of category ignore-all.", EVIDENCE),
-            "not a category of coreloop.yaml",
+            "not declared under categories: in coreloop.yaml",
             id="a label",
         ),
         pytest.param(
