@@ -40,7 +40,9 @@ def observed_tool(
     ----------
     tool : callable
         The function; positional arguments are recorded under their parameters' names. ``self``, ``cls`` and
-        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded.
+        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. Must be the innermost
+        decorator: a framework's decorator below it keeps a function that is not recorded (``decorator_order``
+        in `dropped`).
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
@@ -129,6 +131,12 @@ class _Recorder:
 def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
     import inspect
 
+    from coreloop.observe.decorator_order import is_above_framework
+
+    if is_above_framework(tool):
+        drops.drop(drops.DECORATOR_ORDER)
+        if not callable(tool):
+            return tool
     # a bound method: a callable object would take another stack frame, and there may be none left
     record = _Recorder(tool, name, ok).record
     if inspect.isgeneratorfunction(tool):

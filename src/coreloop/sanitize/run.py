@@ -116,7 +116,7 @@ def check_records(
     WorkspaceError
         A file cannot be read.
     """
-    sources = sources or (workspace.records_dir,)
+    sources = sources or _logs(workspace)
     for source in sources:
         _refuse_within(report, source, "--report")
     names_file, detection = _names_file(workspace, names), _detection(workspace)
@@ -127,6 +127,12 @@ def check_records(
             for source in sources
         ],
     )
+
+
+def _logs(workspace: "Workspace") -> tuple[Path, ...]:
+    """The agent's records, and coreloop's own if there are any."""
+    own = workspace.own_records_dir
+    return (workspace.records_dir, own) if own.is_dir() else (workspace.records_dir,)
 
 
 def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeResult:
