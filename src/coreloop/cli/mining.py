@@ -18,7 +18,7 @@ _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audi
 
 
 def mining_options(command: Callable[..., None]) -> Callable[..., None]:
-    """``--in-dir``, ``--own``, ``--jobs``, ``--no-cache`` and ``--scheduler``, passed to the command as ``mining``."""
+    """Which records to read and how; the command gets the options as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
     @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")

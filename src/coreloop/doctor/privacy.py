@@ -105,7 +105,7 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
 
 
 def _optional_folders(workspace: Workspace) -> tuple[Path, ...]:
-    """Return the folders of own records, of runs, of their views and of the index, as soon as there are any."""
+    """Return the folders of own records, runs, views of runs and the index that exist."""
     folders = (
         workspace.own_records_dir,
         workspace.runs_dir,

@@ -434,7 +434,7 @@ class AuditCollector:
 
 
 class OwnCollector(AuditCollector):
-    """Records what coreloop itself was asked (`ask`, `research`) apart from the agent's log, in ``audit/own/``."""
+    """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
 
     __slots__ = ()
     _LOG: ClassVar[str] = _OWN_RECORDS
@@ -494,7 +494,7 @@ def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
 
 @lru_cache(maxsize=32)
 def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
-    """Load the settings for a named data folder or for the working directory; records go to its ``audit/LOG``."""
+    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)

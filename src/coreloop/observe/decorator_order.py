@@ -1,4 +1,4 @@
-"""Whether `observed_tool` stands above a framework's decorator, which then keeps a function that nothing records."""
+"""Whether `observed_tool` stands above a framework's decorator, which then keeps an unrecorded function."""
 
 import linecache
 import re
@@ -19,7 +19,8 @@ _MAX_LINES: Final = 60
 def is_above_framework(tool: Callable[..., Any]) -> bool:
     """Whether the source shows a framework's decorator below ours; False where there is no source to read.
 
-    A framework that returns an object instead of a function is recognised without source: it cannot be called.
+    A framework that returns an object instead of a function is recognised without source: the object
+    cannot be called.
     """
     if not callable(tool):
         return True
