@@ -36,9 +36,9 @@ def dropped() -> dict[str, int]:
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which keeps the
         function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``category``,
-        ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read
-        until PyYAML is installed), ``torn_write``, ``write_`` and the system's error name
-        (``write_ENOSPC``), or ``bug_`` and an exception's type.
+        ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
+        ``data_dir`` is read until PyYAML is installed), ``torn_write``, ``write_`` and the system's error
+        name (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
 

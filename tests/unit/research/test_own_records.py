@@ -11,9 +11,7 @@ QUESTION = "How long is a room booked?"
 @pytest.fixture
 def asked(tmp_path: Path, entry_point) -> Path:
     """A project whose documentation was asked once by each command."""
-    (tmp_path / "rooms.md").write_text(
-        "# Rooms\n\nA room is booked for at most four hours.\n", encoding="utf-8"
-    )
+    (tmp_path / "rooms.md").write_text("A room is booked for at most four hours.\n", encoding="utf-8")
     entry_point(tmp_path, "index", ".")
     for command in ("ask", "research"):
         entry_point(tmp_path, command, QUESTION)
