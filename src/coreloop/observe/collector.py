@@ -23,6 +23,7 @@ from coreloop.categories import Categories
 from coreloop.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.observe import drops
 from coreloop.observe.drops import drop
+from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
 from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
@@ -217,7 +218,8 @@ class AuditCollector:
             Arguments by name; copied, so later changes have no effect. A string of more than 500
             characters is stored as its size and a preview.
         ok : bool, optional
-            Whether the call succeeded; by default, whether ``error`` is absent.
+            Whether the call succeeded; by default, whether ``error`` is absent and the result does not say
+            that it failed (``ok`` in coreloop.yaml).
         error : str or exception, optional
             Why the call failed.
         duration_ms : float, optional
@@ -248,6 +250,8 @@ class AuditCollector:
             extreme_flags=extreme_flags,
             selectors=self._settings.selectors,
             drop=drop,
+            result=result,
+            failed_results=self._settings.failed_results,
         )
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
@@ -482,6 +486,7 @@ class _ProjectSettings(NamedTuple):
     journal: Journal
     categories: Categories
     selectors: Mapping[str, Sequence[str]]
+    failed_results: FailedResults
     tools_version: str | None
 
 
@@ -501,7 +506,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
     if root is None or not _can_read_yaml():
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
-        return _ProjectSettings(Journal(data_dir / "audit" / log), Categories(), {}, version)
+        return _ProjectSettings(Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version)
 
     from coreloop.errors import CoreloopError
     from coreloop.project.settings import Settings
@@ -517,6 +522,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         Journal(data_dir / "audit" / log),
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
+        settings.failed_results(),
         version,
     )
 

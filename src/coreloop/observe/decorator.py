@@ -46,8 +46,9 @@ def observed_tool(
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
-        Takes the result and returns whether the call succeeded; for tools that return their errors. By
-        default a call is ok unless it raises. If the result of a failed call is a string, it is recorded as
+        Takes the result and returns whether the call succeeded; for tools that return their errors in a form
+        of their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
+        coreloop.yaml; by default ``success: false``, ``isError: true`` or ``status: error``). If the result of a failed call is a string, it is recorded as
         the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped (``ok_predicate``).
         Not called for generators.
 
@@ -105,7 +106,7 @@ class _Recorder:
             (audit or current()).observe_tool_call(
                 self._name,
                 self._arguments(args, kwargs),
-                ok=False if failed else None,
+                ok=None if self._ok is None or outcome is _UNKNOWN else not failed,
                 error=text if failed else error,
                 duration_ms=duration_ms,
                 result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
