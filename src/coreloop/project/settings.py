@@ -36,7 +36,7 @@ class OkRule:
     field : str
         The field's name.
     fails : tuple of str
-        Its values in failed calls, as text: ``"false"``, ``"0"``, ``"error"``; upper and lower case are alike.
+        Its values in failed calls, as text: ``"false"``, ``"0"``, ``"error"``; in any case.
     """
 
     field: str
