@@ -48,9 +48,9 @@ def observed_tool(
     ok : callable, optional
         Takes the result and returns whether the call succeeded; for tools that return their errors in a form
         of their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
-        coreloop.yaml; by default ``success: false``, ``isError: true`` or ``status: error``). If the result of a failed call is a string, it is recorded as
-        the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped (``ok_predicate``).
-        Not called for generators.
+        coreloop.yaml; by default ``success: false``, ``isError: true`` or ``status: error``). If the result of
+        a failed call is a string, it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and
+        the case as dropped (``ok_predicate``). Not called for generators.
 
     Returns
     -------
