@@ -46,11 +46,11 @@ def observed_tool(
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
-        Takes the result and returns whether the call succeeded; for tools that return their errors in a form
-        of their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
-        coreloop.yaml; by default ``success: false``, ``isError: true`` or ``status: error``). If the result of
-        a failed call is a string, it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and
-        the case as dropped (``ok_predicate``). Not called for generators.
+        Takes the result and returns whether the call succeeded; for tools that return errors in a form of
+        their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
+        coreloop.yaml: ``success: false``, ``isError: true`` or ``status: error``). If the result of a failed
+        call is a string, it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and the
+        case as dropped (``ok_predicate``). Not called for generators.
 
     Returns
     -------
