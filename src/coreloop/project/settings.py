@@ -200,8 +200,8 @@ class SanitizeSettings:
     Attributes
     ----------
     names : str or list of str, optional
-        Companies to mask: a list of names, or a file of code, name, aliases (joined by a vertical bar),
-        separated by tabs.
+        Companies to mask besides those of the public listing that ``kr`` has: a list of names, or a file of
+        code, name, aliases (joined by a vertical bar), separated by tabs.
     detect : list of OwnDetector
         Private data that only this project has.
     allow : list of str
