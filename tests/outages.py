@@ -203,5 +203,5 @@ def _examine(folder: Path, environ: dict[str, str], questions: Sequence[str], ou
     asked = Counter(row.question for row in rows)
     outcome.doubled += [question for question, number in asked.items() if number > 1]
     outcome.records = Counter({row.run_id: 0 for row in rows})
-    for path in (folder / "data" / "audit" / "ai-ask").glob("*.jsonl"):
+    for path in (folder / "data" / "audit" / "own").glob("*.jsonl"):
         outcome.records.update(json.loads(line)["request_id"] for line in path.read_bytes().splitlines())

@@ -57,10 +57,10 @@ class UsageError(CoreloopError):
 
 
 class MissingExtraError(UsageError):
-    """An option needs an extra of coreloop that is not installed."""
+    """An option needs an extra of coreloop that is not installed; raised by `coreloop.extras.needs_extra`."""
 
-    def __init__(self, extra: str, *, feature: str) -> None:
-        super().__init__(f"{feature} needs an extra; install it: pip install 'dartlab-coreloop[{extra}]'")
+    def __init__(self, extra: str, message: str) -> None:
+        super().__init__(message)
         self.extra = extra
 
 

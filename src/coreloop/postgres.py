@@ -13,7 +13,8 @@ from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from coreloop.database import Database, this_process
-from coreloop.errors import MissingExtraError, RunStoreError
+from coreloop.errors import RunStoreError
+from coreloop.extras import needs_extra
 from coreloop.text import printable
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def require_extra() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("postgres", feature=VARIABLE) from error
+        raise needs_extra("postgres", feature=VARIABLE) from error
 
 
 def wait_until_started(address: str, *, wait_s: float) -> bool:

@@ -954,7 +954,6 @@ def test_26_mask_hides_addresses_and_links(private: Path) -> None:
 
 
 @pytest.mark.promise("003-26")
-@pytest.mark.xfail(strict=True, reason="mask leaves a company's name (종목명) unless --names lists it")
 def test_26_mask_hides_the_names_of_companies(private: Path) -> None:
     assert "삼성전자" not in json.loads(share(private, "mask"))["question"]
 

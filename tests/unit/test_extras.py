@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.extras import CLI_MODULES, DISTRIBUTION, missing_extra
+from coreloop.extras import CLI_MODULES, DISTRIBUTION, install_line, missing_extra
 from rows import each_row
 
 ROOT = Path(__file__).parents[2]
-LINE = "dartlab-coreloop: the command line needs an extra; install it: pip install 'dartlab-coreloop[cli]'\n"
+LINE = f"dartlab-coreloop: the command line needs an extra; install it: {install_line('cli')}\n"
 WITHOUT = """
 import sys
 from importlib.abc import MetaPathFinder
@@ -49,7 +49,9 @@ def test_the_modules_are_those_of_the_extra():
 @each_row("extra", ["cli", "distributed", "zstd"])
 def test_the_extras_that_messages_name_exist(extra):
     assert extra in project_table()["optional-dependencies"]
-    calls = [path for path in (ROOT / "src").rglob("*.py") if f'Error("{extra}"' in path.read_text("utf-8")]
+    calls = [
+        path for path in (ROOT / "src").rglob("*.py") if f'needs_extra("{extra}"' in path.read_text("utf-8")
+    ]
     assert calls
 
 

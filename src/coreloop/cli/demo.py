@@ -1,5 +1,7 @@
 """``dartlab-coreloop demo``."""
 
+import shlex
+import shutil
 import sys
 import tempfile
 from functools import partial
@@ -83,9 +85,19 @@ def _show_promoted(promoted: "Promoted", folder: Path) -> None:
     outcome = "committed to a branch; in a real project, a draft pull request"
     click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
-    click.echo(f"\nTry it yourself:\n  cd {folder}")
-    click.echo(f"  {sys.argv[0]} refine --since {DAYS.since} --until {DAYS.until}")
+    click.echo(f"\nTry it yourself:\n  cd {shlex.quote(str(folder))}")
+    click.echo(f"  {_this_program()} refine --since {DAYS.since} --until {DAYS.until}")
     click.echo(f"  git show {promoted.done.branch}")
+
+
+def _this_program() -> str:
+    """Return how this program is called, from any folder."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m coreloop"
+    found = shutil.which(called.name)
+    is_on_path = found is not None and Path(found).absolute() == called.absolute()
+    return called.name if is_on_path else shlex.quote(str(called.absolute()))
 
 
 def _to_json(result: "DemoResult") -> bytes:

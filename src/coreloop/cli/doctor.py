@@ -15,8 +15,9 @@ from coreloop.cli.options import json_option
 def command(as_json: bool) -> None:
     """Check the set-up, and say what to do about each problem.
 
-    Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, reach, the replay endpoint,
-    the guard and what is installed; with a token in GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
+    Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, the replay endpoint, the
+    guard and what is installed, and runs what reach: names, which imports the tools; with a token in
+    GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
     Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
     """
     from coreloop.cli.show_doctor import show_diagnoses

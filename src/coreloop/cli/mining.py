@@ -18,9 +18,10 @@ _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audi
 
 
 def mining_options(command: Callable[..., None]) -> Callable[..., None]:
-    """``--in-dir``, ``--jobs``, ``--no-cache`` and ``--scheduler``, passed to the command as ``mining``."""
+    """Which records to read and how; the command gets the options as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
+    @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
     @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
     @click.option("--no-cache", is_flag=True, help="Ignore the rollups and write none.")
     @click.option("--scheduler", metavar="ADDRESS", help="Mine on a Dask cluster: tcp://host:8786.")
@@ -28,6 +29,7 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     def with_mining(
         *args: Any,
         in_dir: "Folder | None",
+        own: bool,
         jobs: int | None,
         no_cache: bool,
         scheduler: str | None,
@@ -35,7 +37,9 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         from coreloop.mine.session import MiningOptions
 
-        mining = MiningOptions(in_dir=in_dir, jobs=jobs, no_cache=no_cache, scheduler=scheduler)
+        if own and in_dir is not None:
+            raise click.UsageError("--own and --in-dir both name the records; give one of them")
+        mining = MiningOptions(in_dir=in_dir, own=own, jobs=jobs, no_cache=no_cache, scheduler=scheduler)
         command(*args, mining=mining, **options)
 
     return with_mining

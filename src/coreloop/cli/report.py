@@ -7,7 +7,7 @@ import click
 import orjson
 
 from coreloop.cli.options import FOLDER, json_option
-from coreloop.errors import MissingExtraError
+from coreloop.extras import needs_extra
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted
 
@@ -27,7 +27,7 @@ def command(out: Path, language: str, as_json: bool) -> None:
         from coreloop.pages.report import write_report
         from coreloop.pages.source import open_source
     except ModuleNotFoundError as error:
-        raise MissingExtraError("service", feature="report") from error
+        raise needs_extra("service", feature="report") from error
     with open_source(open_workspace(Path.cwd()), os.environ) as source:
         pages = write_report(source, out, language="ko" if language == "ko" else "en")
     if as_json:

@@ -27,7 +27,7 @@ _SHOWN = 10
 @click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="A new folder.  [default: data/audit/sanitized/{mode}-{time}]")
 @click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="How to remove private data.")
-@click.option("--names", type=FILE, help="Table of companies to mask: code, name, alias|alias.")
+@click.option("--names", type=FILE, help="More companies to mask: code, name, alias|alias.")
 @click.option(
     "--key-file",
     type=FILE,
@@ -53,8 +53,9 @@ def command(
     """Copy the records without private data, or check them for it.
 
     hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
-    and replaces private data with labels. The originals are never changed. The documentation's page Privacy
-    says what each mode promises.
+    and replaces private data with labels. The originals are never changed. Companies listed in Korea are
+    known: mask replaces their names and stock codes, and --check reports them; allow: in coreloop.yaml keeps
+    a name.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 

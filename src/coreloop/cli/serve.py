@@ -7,7 +7,7 @@ import click
 import orjson
 
 from coreloop.cli.options import FILE, json_option
-from coreloop.errors import MissingExtraError
+from coreloop.extras import needs_extra
 from coreloop.files import read_file
 from coreloop.project.workspace import open_workspace
 
@@ -30,7 +30,7 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
         from coreloop.service.keys import VARIABLE, read_keys
         from coreloop.service.server import Address, serve
     except ModuleNotFoundError as error:
-        raise MissingExtraError("service", feature="serve") from error
+        raise needs_extra("service", feature="serve") from error
     text = read_file(keys_file).decode("utf-8", "replace") if keys_file else ""
     keys = read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}")
 

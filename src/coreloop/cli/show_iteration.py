@@ -1,6 +1,5 @@
 """The block that an agent shows after each iteration."""
 
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,8 +9,6 @@ from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.text import printable
 
-FORBIDDEN: Final = ("연구를 종료합니다", "충분합니다", "완료되었습니다")
-"""Endings that a run which goes on never prints, not even in an agent's own words."""
 GOES_ON: Final = "다음 iteration을 시작합니다…"
 """In Korean for everybody: skills know a run that goes on by it."""
 DRIVEN: Final = "recorded; the driver says what follows"
@@ -60,9 +57,6 @@ def _section(name: str, texts: list[str]) -> Iterator[str]:
 
 
 def _shown(text: str) -> str:
-    text = unicodedata.normalize("NFC", text)
-    for ending in FORBIDDEN:
-        text = text.replace(ending, "…")
     text = printable(text)
     return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
 

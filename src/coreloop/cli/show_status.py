@@ -70,9 +70,10 @@ def _log_lines(status: Status) -> Iterator[_Line]:
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
         yield _Line(
-            "", "record requests with AuditCollector (docs/how-to/record.md), or see first what it looks"
+            "",
+            "record requests in the agent: with AuditCollector(question=…) as audit:, or see first what it",
         )
-        yield _Line("", "like: dartlab-coreloop demo --out scratch")
+        yield _Line("", "looks like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()
     newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them dated in the future"

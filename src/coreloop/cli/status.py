@@ -38,7 +38,7 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
         watch = watched(quiet=True)
         status = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watch)
         show_status(status, as_json=as_json)
-        if mining.in_dir is None:  # another log's alarms are not the project's
+        if mining.is_of_agent:  # another log's alarms are not the project's
             for warning in notify_changes(workspace, status, environ=os.environ):
                 click.echo(warning, err=True)
         return

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
-from coreloop.extras import CLI_MODULES, DISTRIBUTION
+from coreloop.extras import CLI_MODULES, install_line
 from coreloop.project.settings_file import FILE_NAME
 
 _DISTRIBUTED: Final = ("distributed", "fsspec")
@@ -14,7 +14,7 @@ _DISTRIBUTED: Final = ("distributed", "fsspec")
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
     """Check that coreloop.yaml exists and is valid."""
     if setup.refused is not None:
-        todo = "correct it (docs/reference/settings.md lists every key); until then the checks use defaults"
+        todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not setup.workspace.is_configured:
         message = (
@@ -31,7 +31,7 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
     """Check that the modules of the extras exist, without importing them."""
     missing = _missing(CLI_MODULES)
     if missing:
-        todo = f"run pip install '{DISTRIBUTION}[cli]'"
+        todo = f"run {install_line('cli')}"
         yield Diagnosis("extras", "fault", f"packages of the extra cli are missing: {listed(missing)}", todo)
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
@@ -40,9 +40,7 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
         message = (
             f"distributed is not installed ({listed(absent)}); only --scheduler and s3:// addresses need it"
         )
-        yield Diagnosis(
-            "extras", "ok", message, f"to use them, run pip install '{DISTRIBUTION}[distributed]'"
-        )
+        yield Diagnosis("extras", "ok", message, f"to use them, run {install_line('distributed')}")
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")
 

@@ -25,8 +25,8 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     files = log_files(folder)
     if not files:
         todo = (
-            "record requests with AuditCollector (docs/how-to/record.md) or import traces "
-            "(dartlab-coreloop import), and check data_dir"
+            "record requests in the agent: with AuditCollector(question=…) as audit:, or import traces "
+            "(dartlab-coreloop import --help), and check data_dir"
         )
         yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
         return

@@ -3,32 +3,35 @@
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup
 from coreloop.doctor.programs import is_program
+from coreloop.errors import ReachError
 from coreloop.project.frameworks import find_framework
-from coreloop.promote.schema import schema_command
+from coreloop.promote.reach import REACH_EXAMPLES
+from coreloop.promote.schema import SchemaCommand, read_tools, schema_command
+from coreloop.text import counted
 
+_CORRECT: Final = "correct reach: in coreloop.yaml"
 _ANSWER_S: Final = 2.0
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 def check_reach(setup: Setup) -> Iterator[Diagnosis]:
-    """Check how the schemas that the model receives are read; no command is run."""
+    """Check that the schemas that the model receives can be read: the command of ``reach:`` is run."""
     settings, root = setup.workspace.settings.reach, setup.workspace.root
     command = schema_command(settings, root)
     if command is None:
         yield _unmeasured(find_framework(root))
     elif not is_program(command.words[0], root):
         message = f"reach: {command.words[0]} is not a program that can be run"
-        yield Diagnosis(
-            "reach", "fault", message, "correct reach: in coreloop.yaml (docs/reference/settings.md)"
-        )
+        yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
-        yield Diagnosis("reach", "ok", f"measured: {command.source}")
+        yield _measured(command, root)
 
 
 def check_replay(setup: Setup) -> Iterator[Diagnosis]:
@@ -48,10 +51,18 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
     yield _check_connection(*address)
 
 
+def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
+    try:
+        names = read_tools(command, root)
+    except ReachError as error:
+        return Diagnosis("reach", "fault", str(error), _CORRECT)
+    return Diagnosis("reach", "ok", f"measured: {command.source}, {counted(len(names), 'tool')}")
+
+
 def _unmeasured(framework: str | None) -> Diagnosis:
     message = "unmeasured: it is unknown which part of a docstring the model receives"
     if framework is None:
-        todo = "set reach: in coreloop.yaml to a framework or a command (docs/reference/settings.md)"
+        todo = f"set {REACH_EXAMPLES} in coreloop.yaml"
         return Diagnosis("reach", "warning", message, todo)
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
     message += f"; the project depends on {framework}, which is supported"

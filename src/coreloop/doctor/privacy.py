@@ -105,8 +105,13 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
 
 
 def _optional_folders(workspace: Workspace) -> tuple[Path, ...]:
-    """Return the folders of runs, of their views and of the index, as soon as there are any."""
-    folders = (workspace.runs_dir, workspace.root / FOLDER, workspace.index_file.parent)
+    """Return the folders of own records, runs, views of runs and the index that exist."""
+    folders = (
+        workspace.own_records_dir,
+        workspace.runs_dir,
+        workspace.root / FOLDER,
+        workspace.index_file.parent,
+    )
     return tuple(folder for folder in folders if folder.is_dir())
 
 

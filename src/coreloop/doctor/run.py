@@ -35,7 +35,7 @@ CHECKS: Final[Mapping[str, SetupCheck]] = {
 
 
 def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
-    """Run every check. Writes nothing and sends no question to an agent.
+    """Run every check. Writes nothing and sends no question to an agent; runs the command of ``reach:``.
 
     Parameters
     ----------

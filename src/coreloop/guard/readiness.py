@@ -88,7 +88,8 @@ def advice_for_one(login: str, repo: str) -> str:
             f"{login} is the only person who can push to {repo}.",
             "An approval must come from someone other than the author and the last pusher:",
             f"nobody can approve what {login} pushes.",
-            f"Let a GitHub App open the promotions (docs/how-to/nightly.md); {login} can approve these.",
+            f"Let a GitHub App open the promotions, which {login} can approve: its number as the variable",
+            "CORELOOP_APP_ID, its key as the secret CORELOOP_APP_KEY.",
             f"With enforce_admins: false in .github/branch_protection.yml, {login} as an administrator can",
             "also merge their own pull requests, but past a red check too. Or invite a second reviewer.",
         )

@@ -16,7 +16,8 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
-from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.extras import needs_extra
 
 _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
 """After a colon up to the last ``@``: a secret key may hold a slash. ``host:80/me@home`` is ``home``."""
@@ -190,7 +191,7 @@ def _connect(url: str) -> tuple[Any, str]:
         from fsspec import get_filesystem_class
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingExtraError("distributed", feature="an address") from error
+        raise needs_extra("distributed", feature="an address") from error
     protocol = url.partition("://")[0].rpartition("::")[2]
     try:
         get_filesystem_class(protocol)
@@ -237,7 +238,7 @@ def map_on_cluster(
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
-        raise MissingExtraError("distributed", feature="--scheduler") from error
+        raise needs_extra("distributed", feature="--scheduler") from error
     try:
         client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

@@ -31,7 +31,9 @@ class MiningOptions:
     Attributes
     ----------
     in_dir : Path or Address, optional
-        The project's own records by default.
+        The records of the project's agent by default.
+    own : bool
+        What coreloop itself was asked, instead of the agent's records.
     jobs : int, optional
         Processes; the number of cores by default.
     no_cache : bool
@@ -41,9 +43,21 @@ class MiningOptions:
     """
 
     in_dir: Folder | None = None
+    own: bool = False
     jobs: int | None = None
     no_cache: bool = False
     scheduler: str | None = None
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether the records are those of the project's agent."""
+        return self.in_dir is None and not self.own
+
+    def folder(self, workspace: Workspace) -> Folder:
+        """The folder or address of the records."""
+        if self.own:
+            return workspace.own_records_dir
+        return self.in_dir or workspace.records_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +162,7 @@ def open_mining(
     WorkspaceError
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
-    folder = options.in_dir or workspace.records_dir
+    folder = options.folder(workspace)
     judgments = read_judgments(workspace.judgments_dir)
     settings = _mine_settings(workspace, judgments, min_chunk_len)
     day_files(folder)  # raise errors before any folder is created

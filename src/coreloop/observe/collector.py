@@ -17,12 +17,13 @@ from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
+from typing import Any, ClassVar, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
 
 from coreloop.categories import Categories
 from coreloop.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.observe import drops
 from coreloop.observe.drops import drop
+from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
 from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
@@ -33,9 +34,8 @@ from coreloop.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_ca
 # token raises when it is used twice or in another context, and blocks may be exited in any order.
 _blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _P = ParamSpec("_P")
-# Whether this process has opened a request. Until then, calls outside of requests are not counted as dropped.
-_audits = False
-
+_RECORDS: Final = "ai-ask"
+_OWN_RECORDS: Final = "own"
 # data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
 _DATA_DIR: Final = re.compile(
     r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
@@ -51,7 +51,7 @@ def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
         try:
             if not self._off:
                 method(self, *args, **kwargs)
-            elif self is _OUTSIDE and _audits:
+            elif self is _OUTSIDE and not _is_disabled():
                 drop(drops.OUTSIDE_REQUEST)
         except Exception as error:  # must not disturb the caller
             try:
@@ -115,6 +115,8 @@ class AuditCollector:
         "_started_ns",
     )
 
+    _LOG: ClassVar[str] = _RECORDS
+
     def __init__(
         self,
         question: str = "",
@@ -161,12 +163,10 @@ class AuditCollector:
         request_id: str | None,
         data_dir: str | os.PathLike[str] | None,
     ) -> None:
-        global _audits  # noqa: PLW0603
-        _audits = True
         if drops.DROPPED.no_stack:
             drops.log_new_reasons()  # those that could not be logged for lack of stack
         folder = _folder_of(data_dir)
-        self._settings = _project_settings(*folder)
+        self._settings = _project_settings(*folder, self._LOG)
         record = open_record(
             question,
             request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
@@ -218,7 +218,8 @@ class AuditCollector:
             Arguments by name; copied, so later changes have no effect. A string of more than 500
             characters is stored as its size and a preview.
         ok : bool, optional
-            Whether the call succeeded; by default, whether ``error`` is absent.
+            Whether the call succeeded; by default, whether ``error`` is absent and the result does not say
+            that it failed (``ok`` in coreloop.yaml).
         error : str or exception, optional
             Why the call failed.
         duration_ms : float, optional
@@ -249,6 +250,8 @@ class AuditCollector:
             extreme_flags=extreme_flags,
             selectors=self._settings.selectors,
             drop=drop,
+            result=result,
+            failed_results=self._settings.failed_results,
         )
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
@@ -434,6 +437,13 @@ class AuditCollector:
         return True  # entered in another context, for example by a generator's first step
 
 
+class OwnCollector(AuditCollector):
+    """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
+
+    __slots__ = ()
+    _LOG: ClassVar[str] = _OWN_RECORDS
+
+
 def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
     """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
 
@@ -447,7 +457,7 @@ def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
     if _is_disabled():
         return
     try:
-        _project_settings(*_folder_of(data_dir))
+        _project_settings(*_folder_of(data_dir), _RECORDS)
     except Exception as error:  # an invalid data folder must not stop the server
         drops.drop_error(error)
 
@@ -471,11 +481,12 @@ def current() -> AuditCollector:
 
 
 class _ProjectSettings(NamedTuple):
-    """What all requests of a data folder share. Not a dataclass: importing that module takes 10 ms."""
+    """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
 
     journal: Journal
     categories: Categories
     selectors: Mapping[str, Sequence[str]]
+    failed_results: FailedResults
     tools_version: str | None
 
 
@@ -487,15 +498,15 @@ def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
 
 
 @lru_cache(maxsize=32)
-def _project_settings(folder: str, named: bool) -> _ProjectSettings:
-    """Load the settings for a named data folder or for the working directory."""
+def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
+    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
     if root is None or not _can_read_yaml():
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
-        return _ProjectSettings(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
+        return _ProjectSettings(Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version)
 
     from coreloop.errors import CoreloopError
     from coreloop.project.settings import Settings
@@ -508,9 +519,10 @@ def _project_settings(folder: str, named: bool) -> _ProjectSettings:
         settings = Settings()
     data_dir = start if named else root / settings.data_dir
     return _ProjectSettings(
-        Journal(data_dir / "audit" / "ai-ask"),
+        Journal(data_dir / "audit" / log),
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
+        settings.failed_results(),
         version,
     )
 

@@ -40,14 +40,17 @@ def observed_tool(
     ----------
     tool : callable
         The function; positional arguments are recorded under their parameters' names. ``self``, ``cls`` and
-        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded.
+        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. Must be the innermost
+        decorator: a framework's decorator below it keeps a function that is not recorded (``decorator_order``
+        in `dropped`).
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
-        Takes the result and returns whether the call succeeded; for tools that return their errors. By
-        default a call is ok unless it raises. If the result of a failed call is a string, it is recorded as
-        the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped (``ok_predicate``).
-        Not called for generators.
+        Takes the result and returns whether the call succeeded; for tools that return errors in a form of
+        their own. By default a call is ok unless it raises, or its result says that it failed (``ok`` in
+        coreloop.yaml: ``success: false``, ``isError: true`` or ``status: error``). If the result of a failed
+        call is a string, it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and the
+        case as dropped (``ok_predicate``). Not called for generators.
 
     Returns
     -------
@@ -103,7 +106,7 @@ class _Recorder:
             (audit or current()).observe_tool_call(
                 self._name,
                 self._arguments(args, kwargs),
-                ok=False if failed else None,
+                ok=None if self._ok is None or outcome is _UNKNOWN else not failed,
                 error=text if failed else error,
                 duration_ms=duration_ms,
                 result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
@@ -129,6 +132,12 @@ class _Recorder:
 def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
     import inspect
 
+    from coreloop.observe.decorator_order import is_above_framework
+
+    if is_above_framework(tool):
+        drops.drop(drops.DECORATOR_ORDER)
+        if not callable(tool):
+            return tool
     # a bound method: a callable object would take another stack frame, and there may be none left
     record = _Recorder(tool, name, ok).record
     if inspect.isgeneratorfunction(tool):

@@ -9,6 +9,7 @@ from coreloop.observe.tally import Tally
 
 AFTER_FLUSH: Final = "after_flush"
 CATEGORY: Final = "category"
+DECORATOR_ORDER: Final = "decorator_order"
 OK_PREDICATE: Final = "ok_predicate"
 OUTSIDE_REQUEST: Final = "outside_request"
 SETTINGS: Final = "settings"
@@ -16,6 +17,8 @@ SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
 _HINTS: Final = {
+    DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator",
+    OUTSIDE_REQUEST: "tools are called without an open AuditCollector, so nothing is recorded",
     SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
     SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }
@@ -31,10 +34,11 @@ def dropped() -> dict[str, int]:
     -------
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
-        `current`), ``ok_predicate`` (it raised), ``unserialisable``, ``category``, ``settings``
-        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read
-        until PyYAML is installed), ``torn_write``, ``write_`` and the system's error name
-        (``write_ENOSPC``), or ``bug_`` and an exception's type.
+        `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which keeps the
+        function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``category``,
+        ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
+        ``data_dir`` is read until PyYAML is installed), ``torn_write``, ``write_`` and the system's error
+        name (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
 

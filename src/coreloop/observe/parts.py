@@ -11,6 +11,7 @@ import orjson
 
 from coreloop.categories import Categories
 from coreloop.encoding import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
+from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
 from coreloop.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,
@@ -91,14 +92,21 @@ def tool_call(
     result_size_bytes: int | None,
     selectors: Mapping[str, Sequence[str]],
     drop: Drop,
+    result: object = ...,
+    failed_results: FailedResults = DEFAULT,
     overrides_used: Iterable[str] | None = None,
     extreme_flags: Iterable[str] = (),
 ) -> RecordedCall:
-    """Build a call; ``selectors`` has only the tools that differ from the default."""
+    """Build a call; ``selectors`` has only the tools that differ from the default.
+
+    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`).
+    """
     name = stored_text(name, 200)
     canonical = _canonical(args, drop)
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
+    if ok is None and error is None:
+        error = failure_of(result, failed_results)
     error_message = error_text(error)
     succeeded = error_message is None if ok is None else bool(ok)
     new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None

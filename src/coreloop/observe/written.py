@@ -1,16 +1,16 @@
-"""Whether a record is in the log, for what must be written once and may be begun twice."""
+"""Whether coreloop's own record is written, for what must be written once and may be begun twice."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 
 def is_recorded(data_dir: Path, request_id: str, *, since: datetime) -> bool:
-    """Whether the day files from a time on have the record of a request.
+    """Whether the day files of own records from a time on have a request.
 
     Parameters
     ----------
     data_dir : Path
-        Contains ``audit/ai-ask/``.
+        Contains ``audit/own/``.
     request_id : str
         A ULID.
     since : datetime
@@ -22,7 +22,7 @@ def is_recorded(data_dir: Path, request_id: str, *, since: datetime) -> bool:
         A file cannot be read.
     """
     first, wanted = f"{since.astimezone(UTC).date()}.jsonl", f'"request_id":"{request_id}"'.encode()
-    days = (path for path in (data_dir / "audit" / "ai-ask").glob("*.jsonl") if path.name >= first)
+    days = (path for path in (data_dir / "audit" / "own").glob("*.jsonl") if path.name >= first)
     return any(_has(path, wanted) for path in days)
 
 

@@ -1,13 +1,14 @@
 """The section on runs: what goes on, and past runs with their answers, sources and citations."""
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-from coreloop.errors import RunNotFoundError
+from coreloop.errors import RunError, RunNotFoundError
 from coreloop.models.offline import NAME as OFFLINE
 from coreloop.pages.section import Action, Section, View
 from coreloop.pages.source import Source
@@ -21,6 +22,7 @@ from coreloop.research.knowledge import KIND as RESEARCH
 from coreloop.research.knowledge import TESTED, ReadSource, knowledge_of
 from coreloop.research.verify import cited_sentences, without_citations
 from coreloop.runs.control import pause_run, stop_run
+from coreloop.runs.driver.driven import is_driven, plan_of
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
@@ -82,6 +84,7 @@ def read_one(source: Source, name: str) -> View | None:
         "run": state,
         "spent": _spent(state),
         "kind": state.kind,
+        "command": _command(state),
         "answer": (),
         "cited": (),
     }
@@ -90,6 +93,14 @@ def read_one(source: Source, name: str) -> View | None:
     elif state.kind == ASK:
         view |= _asked(state)
     return view | {"numbers": {one.number for one in view["cited"]}}
+
+
+def _command(state: State) -> str:
+    """Return the command that the driver runs; "" for other runs and before it is kept."""
+    try:
+        return shlex.join(plan_of(state).command) if is_driven(state) else ""
+    except RunError:
+        return ""
 
 
 def _research(source: Source, state: State) -> dict[str, Any]:

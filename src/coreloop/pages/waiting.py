@@ -13,6 +13,7 @@ from coreloop.pages.source import Source
 from coreloop.pattern.document import redact_candidate
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.night import MIN_PUBLISHED, ProposalsFile, read_candidates, read_counterexamples
@@ -135,14 +136,23 @@ def read_kept_proposals(source: Source) -> dict[str, Waiting]:
 
 def shared_proposals(workspace: Workspace, proposals: dict[str, Waiting]) -> dict[str, Waiting]:
     """Return the proposals that a shared file lists, without what only the log names."""
-    tools = {one.tool for one in proposals.values()}
-    words = vocabulary(workspace, tools)
+    words = vocabulary(workspace, {name for one in proposals.values() for name in _tools_of(one.entry)})
     listed = {
         key: replace(one, entry=_redacted(one.entry, words))
         for key, one in proposals.items()
         if one.entry.n_behind >= MIN_PUBLISHED
     }
     return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
+
+
+def _tools_of(entry: Entry) -> set[str]:
+    """Return every tool that a proposal names."""
+    if isinstance(entry, Candidate):
+        return {entry.engine, *(step.name for step in entry.tool_pattern)}
+    if isinstance(entry, Counterexample):
+        return {entry.tool, *(step.name for step in entry.steps)}
+    advice = parse_advice(entry.line)
+    return {entry.tool, *(advice.named().tools if advice is not None else ())}
 
 
 def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:

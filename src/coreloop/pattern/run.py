@@ -140,7 +140,7 @@ def _remove_expired(
 ) -> Sequence[Path]:
     """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = workspace.settings.retention_days
-    if keep_days is None or request.mining.in_dir is not None:
+    if keep_days is None or not request.mining.is_of_agent:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
     paths = expired(mined.rollups, before=first_day)

@@ -28,6 +28,22 @@ class CategoryRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OkRule:
+    """A field at the top of a tool's result that says whether the call failed.
+
+    Attributes
+    ----------
+    field : str
+        The field's name.
+    fails : tuple of str
+        Its values in failed calls, as text: ``"false"``, ``"0"``, ``"error"``; in any case.
+    """
+
+    field: str
+    fails: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
     """Where a tool's docstring is, and which arguments are its selectors.
 
@@ -184,8 +200,8 @@ class SanitizeSettings:
     Attributes
     ----------
     names : str or list of str, optional
-        Companies to mask: a list of names, or a file of code, name, aliases (joined by a vertical bar),
-        separated by tabs.
+        Companies to mask besides those of the public listing that ``kr`` has: a list of names, or a file of
+        code, name, aliases (joined by a vertical bar), separated by tabs.
     detect : list of OwnDetector
         Private data that only this project has.
     allow : list of str
@@ -396,6 +412,9 @@ class Settings:
         Categories of questions.
     tools : mapping of str to ToolSettings
         Tools by name.
+    ok : tuple of OkRule
+        Results that say that their call failed, for importers and observed tools without a predicate of
+        their own; replaces the default, ``success: false``, ``isError: true`` and ``status: error``.
     handoff : tuple of str
         Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
         it has a verdict.
@@ -421,6 +440,11 @@ class Settings:
     retention_days: int | None = field(default=None, metadata={"least": 1, "most": 36_500})
     categories: tuple[CategoryRule, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
+    ok: tuple[OkRule, ...] = (
+        OkRule(field="success", fails=("false", "0")),
+        OkRule(field="isError", fails=("true",)),
+        OkRule(field="status", fails=("error",)),
+    )
     handoff: tuple[str, ...] = ()
     axis_slugs: Mapping[str, str] = field(default_factory=dict)
     gates: Gates = Gates()
@@ -443,6 +467,10 @@ class Settings:
     def selectors(self) -> dict[str, tuple[str, ...]]:
         """Return the selectors of the configured tools."""
         return {name: tool.selectors for name, tool in self.tools.items()}
+
+    def failed_results(self) -> dict[str, frozenset[str]]:
+        """Return the fields of results, and their values in failed calls, in lower case."""
+        return {rule.field: frozenset(value.lower() for value in rule.fails) for rule in self.ok}
 
     def keywords(self, label: str) -> tuple[str, ...]:
         """Return the keywords of every rule with a label."""

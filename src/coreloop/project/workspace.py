@@ -41,6 +41,11 @@ class Workspace:
         return self.audit_dir / "ai-ask"
 
     @property
+    def own_records_dir(self) -> Path:
+        """What coreloop itself was asked (`ask`, `research`, the service), apart from the agent's records."""
+        return self.audit_dir / "own"
+
+    @property
     def candidates_dir(self) -> Path:
         return self.audit_dir / "candidates"
 

@@ -4,12 +4,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from coreloop.docstrings.edit import Edited
 from coreloop.leftovers import temporary_folder
 from coreloop.promote.elsewhere import Elsewhere, find_elsewhere
 from coreloop.promote.schema import SchemaCommand, check_origin, read_description
 from coreloop.text import counted
+
+REACH_EXAMPLES: Final = (
+    'reach: {framework: pydantic-ai, tools: "package.module:TOOLS"} or '
+    "{command: [python, -m, package.schema]}"
+)
+"""Ways to say how the tools' descriptions are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class Unmeasured:
     def doubts(self) -> tuple[str, ...]:
         """Obstacles that a human can allow."""
         reason = "unmeasured, so it is unknown whether the new lines reach the model"
-        return (f"reach: {reason}; set reach: in coreloop.yaml (docs/reference/settings.md)",)
+        return (f"reach: {reason}; set {REACH_EXAMPLES} in coreloop.yaml",)
 
 
 @dataclass(frozen=True, slots=True)

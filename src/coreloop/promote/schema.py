@@ -79,16 +79,34 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     ReachError
         The command failed, took too long, or printed no schema with that tool.
     """
-    output = _run(command, folder)
-    try:
-        schema = json.loads(output)
-    except (ValueError, RecursionError) as error:
-        message = f"reach: {command.words[0]} did not print JSON; it must print the tools' schemas"
-        raise ReachError(message) from error
+    schema = _schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
         raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
     return text
+
+
+def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
+    """Run the command in a folder and return the names of the tools that it printed.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no tool.
+    """
+    names = tuple(dict.fromkeys(name for name, _ in _descriptions(_schema(command, folder))))
+    if not names:
+        raise ReachError(f"reach: {_shown(command)} has no tool with a name and a description")
+    return names
+
+
+def _schema(command: SchemaCommand, folder: Path) -> object:
+    output = _run(command, folder)
+    try:
+        return json.loads(output)
+    except (ValueError, RecursionError) as error:
+        message = f"reach: {command.words[0]} did not print JSON; it must print the tools' schemas"
+        raise ReachError(message) from error
 
 
 def find_description(schema: object, tool: str) -> str | None:
@@ -159,7 +177,7 @@ def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
 
 
 def _run(command: SchemaCommand, folder: Path) -> bytes:
-    shown = command.words[-1] if command.reader else " ".join(command.words)
+    shown = _shown(command)
     try:
         with subprocess.Popen(
             list(command.words),
@@ -182,6 +200,10 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
     return stdout
 
 
+def _shown(command: SchemaCommand) -> str:
+    return command.words[-1] if command.reader else " ".join(command.words)
+
+
 def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]:
     try:
         return process.communicate(timeout=TIMEOUT_S)
@@ -196,4 +218,5 @@ def _environment(folder: Path) -> dict[str, str]:
     """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
     environ = {name: value for name, value in os.environ.items() if name not in SECRETS}
     roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
+    environ["PYTHONDONTWRITEBYTECODE"] = "1"  # doctor changes nothing in the project
     return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}

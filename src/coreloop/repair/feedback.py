@@ -216,7 +216,9 @@ def _answered(desk: RepairDesk, message_id: str) -> State | None:
         state = load_run(desk.desk.store, message_id)[0].state
         if state.kind == KIND:
             return state
-    if not has_record(message_id, desk.workspace.records_dir):
+    if not has_record(message_id, desk.workspace.own_records_dir) and not has_record(
+        message_id, desk.workspace.records_dir
+    ):
         raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
     return None
 

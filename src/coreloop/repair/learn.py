@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.observe.collector import AuditCollector
+from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
 from coreloop.repair.case import Attempt, Case, case_of
 from coreloop.repair.desk import RepairDesk
@@ -48,7 +48,7 @@ def _keep(desk: RepairDesk, state: State, now: datetime) -> None:
 def _record(desk: RepairDesk, state: State) -> None:
     """Write one v2 record; a failed attempt is a failed call with its cause."""
     case, answer = case_of(state), answer_of(state)
-    audit = AuditCollector(
+    audit = OwnCollector(
         question=state.question,
         model=answer.model or desk.desk.ladder.name,
         session_id=answer.session_id,

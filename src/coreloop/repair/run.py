@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from secrets import token_bytes
 from threading import Event
 from typing import Final
@@ -132,4 +133,12 @@ def _forget_expired(desk: RepairDesk, now: datetime) -> None:
     days = desk.workspace.settings.retention_days
     if days is not None:
         desk.tables.forget_before(now - timedelta(days=days))
+        _remove_records(desk.workspace.own_records_dir, before=now.date() - timedelta(days=days))
     forget_expired(desk.workspace, desk.queue, now=now)
+
+
+def _remove_records(folder: Path, *, before: date) -> None:
+    """Remove the files of days before this one; their names say which."""
+    for path in folder.glob("????-??-??.jsonl"):
+        if path.stem < before.isoformat():
+            path.unlink(missing_ok=True)

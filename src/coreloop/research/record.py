@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from coreloop.observe.collector import AuditCollector
+from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
 from coreloop.research.answer import respond
 from coreloop.research.desk import Desk
@@ -27,7 +27,7 @@ def record_ended_research(run_id: str, desk: Desk) -> None:
 def record_research(desk: Desk, state: State) -> None:
     """Write the record of an ended research, from its committed steps: one, however often it was resumed."""
     response = respond(state)
-    audit = AuditCollector(
+    audit = OwnCollector(
         question=state.question,
         model=desk.ladder.name,
         session_id=state.run_id,
@@ -57,7 +57,7 @@ def _calls(store: Store, run_id: str) -> Iterator[StepCommitted]:
             yield event
 
 
-def _observe_search(audit: AuditCollector, result: SearchResult) -> None:
+def _observe_search(audit: OwnCollector, result: SearchResult) -> None:
     audit.observe_tool_call(
         result.provider if result.provider == "index" else SEARCH,
         {"query": result.query, "provider": result.provider, "strategy": "+".join(result.strategy)},
@@ -67,7 +67,7 @@ def _observe_search(audit: AuditCollector, result: SearchResult) -> None:
     )
 
 
-def _observe_page(audit: AuditCollector, result: PageResult) -> None:
+def _observe_page(audit: OwnCollector, result: PageResult) -> None:
     audit.observe_tool_call(
         PAGE,
         {"url": result.url},

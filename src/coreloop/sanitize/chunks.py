@@ -21,7 +21,7 @@ from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.lines import Rejected, sanitize_line
 from coreloop.sanitize.modes import Masker, Mode
-from coreloop.sanitize.names import Names, read_names
+from coreloop.sanitize.names import Names, companies
 from coreloop.sanitize.places import Place, places_of
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
@@ -104,13 +104,7 @@ def start_worker(task: SanitizeTask) -> None:
     """Build the objects that all chunks share; a separate process ends together with its parent."""
     end_with_parent()
     use(task.detection)
-    _worker[:] = [_visitor(task, _names(task))]
-
-
-def _names(task: SanitizeTask) -> Names | None:
-    if task.names_file is not None:
-        return read_names(task.names_file)
-    return Names(("", name, ()) for name in task.detection.names) if task.detection.names else None
+    _worker[:] = [_visitor(task, companies(task.names_file, task.detection))]
 
 
 def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from coreloop.errors import MissingExtraError
+from coreloop.extras import needs_extra
 from coreloop.files import open_regular
 
 MAX_LINE_BYTES: Final = 16 << 20
@@ -97,4 +97,4 @@ def _zstd() -> Any:
             return importlib.import_module(name)
         except ModuleNotFoundError:
             continue
-    raise MissingExtraError("zstd", feature="reading .zst files")
+    raise needs_extra("zstd", feature="reading .zst files")

@@ -13,6 +13,7 @@ from coreloop.sanitize.budget import Budget, OverBudgetError
 from coreloop.sanitize.closings import Closed, Closing, closings
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
+from coreloop.sanitize.detectors.rule import Sign
 from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.spoken import spoken_digits
@@ -48,6 +49,8 @@ _NUMBER_SIGNS: Final = int(reduce(or_, (rule.sign for rule in RULES if rule.join
 _PIECE_SIGNS: Final = int(
     reduce(or_, (rule.sign for rule in RULES if rule.joins and rule.kind not in NUMBERS))
 )
+_OWN_GAPS: Final = int(Sign.KEY_BODY)
+"""Signs of rules that allow white space themselves; closed, a key would take the words around it."""
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,5}\.[0-9]{1,4}")
 _NEXT_WORD: Final = re.compile(
     r"[ \t]*\n[ \t]*(?:[-*>#]{1,3}|[A-Z]?[a-z]+|[A-Z]+|[a-z]+(?:_[a-z]+)+|[A-Z]+(?:_[A-Z]+)+|[가-힣]+[.,!?]?)"
@@ -179,7 +182,7 @@ def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
     whole = {kind: sorted(hit[1:3] for hit in hits if hit.kind == kind) for kind in ("EMAIL", "SECRET")}
     for closed, closing in closings(view, shown, pieces=coded or signs & _PIECE_SIGNS != 0):
-        new = _in_rewritten(closed, closing, budget, among=signs, coded=coded)
+        new = _in_rewritten(closed, closing, budget, among=signs & ~_OWN_GAPS, coded=coded)
         if closing == "pieces":
             new = [hit for hit in new if not _is_row(hit, text)]
         hits += [hit for hit in new if not _takes_words(hit, whole.get(hit.kind, ()), text)]

@@ -26,7 +26,7 @@ from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
 from coreloop.sanitize.lines import Rejected
 from coreloop.sanitize.modes import Mode
-from coreloop.sanitize.names import read_names
+from coreloop.sanitize.names import companies
 from coreloop.sanitize.numbering import Renumbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
@@ -115,7 +115,7 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         choices.vocabulary,
         choices.detection,
     )
-    shown = _shown_names(source, choices.names_file)
+    shown = ShownNames(source, companies(choices.names_file, choices.detection))
     report = _report(choices.mode, sources, shown)
     with _staging(out) as folder:
         names = _out_names(files, keep=choices.keep_times)
@@ -150,9 +150,10 @@ def check_dir(
         A file cannot be read.
     """
     sources = find_sources(source)
-    shown = _shown_names(source, names_file)
+    chosen = detection or Detection()
+    shown = ShownNames(source, companies(names_file, chosen))
     report = _report(None, sources, shown)
-    task = SanitizeTask(None, names_file=names_file, detection=detection or Detection())
+    task = SanitizeTask(None, names_file=names_file, detection=chosen)
     with io_errors(source):
         plan = _plan(sources.files, [""] * len(sources.files))
         with _run(plan, task, jobs=jobs, parts=None, progress=progress) as finished:
@@ -304,10 +305,6 @@ def _reject_empty(file: Path, shown: str, report: Report) -> None:
 
 def _report(mode: Mode | None, sources: Sources, shown: ShownNames) -> Report:
     return Report(mode, unread=map(shown, sources.unread[:MAX_LISTED]), n_unread=len(sources.unread))
-
-
-def _shown_names(source: Path, names_file: Path | None) -> ShownNames:
-    return ShownNames(source, read_names(names_file) if names_file is not None else None)
 
 
 @contextlib.contextmanager

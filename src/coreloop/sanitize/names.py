@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +13,16 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.errors import WorkspaceError
 from coreloop.files import read_file
 from coreloop.records import encodable
+from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
 from coreloop.sanitize.matching import decoded
 from coreloop.sanitize.views import CACHED_CHARS, plain_text, readings
 
-# Short names that are also everyday words: a company only next to ㈜, (주), 주식회사 or a code.
+_LISTED: Final = ("kr",)
+"""Countries with a public listing in ``listings/``."""
+
+# Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
+# benchmarks/company_names.py measures how much ordinary text they still take.
 _ORDINARY_TEXT: Final = """
 대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
 덕성 도부 동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일
@@ -25,8 +31,16 @@ _ORDINARY_TEXT: Final = """
 천보 카스 캐리 코디 태광 태성 태양 파루 파수 포톤 피노 핑거 하츠 하스 한독 한진 한창 한탑
 혜인 화신 후성 흥국 희림 힘스 db e1 e8 eg sg tp cs nc kd dl yw 3s kx
 lf 신세계 우리손
+아크릴 유니온 빙그레 모나미 녹십자 삼천리 풀무원 비비안 유니크 손오공 제우스 오로라 이글루 상상인 우리로
+우리넷 나무가 사람인 정다운 질경이 오리온 자비스 이지스 메카로 스피어 타이드 하이브 비비씨 덱스터 머큐리
+링크드 위너스 이월드 네이블 인산가 광전자 에스엠 와이즈 디바이스 모나리자 유나이티드 판타지오 롤링스톤
+노랑풍선 중앙백신 컬러레이 파라다이스 드래곤플라이 한글과컴퓨터 깨끗한나라 좋은사람들 자연과환경
+한국공항 한국가구 한국제지 한국철강 한국컴퓨터 한국화장품 하나기술 나무기술 우리기술 푸른기술 타임기술
+현대공업 조선선재 조선내화 대한과학 비상교육 지역난방공사 orion new nice isc dms emb aps
 """
 _ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
+_LONGER: Final = ("카카오톡", "하이브리", "아스트로", "아스트리", "아스트라")
+"""Other words that begin with a name."""
 _PARTICLE: Final = (
     r"(?:입니다|이다|은|는|이|가|을|를|의|에|와|과|도|만|로|으로|에서|에게|까지|부터|처럼|보다|이나|나|랑|하고|만큼|까지의|이랑|라는|이라는|이라고|라고|이란|란|측|株|주|우|사|쪽|들|이야|야|요|이요|"
     r"주가|실적|매출|주식|배당|그룹|전망|분석|재무|영업이익|시총|목표가|공시|종목|수익성|안정성|성장성|이익|순이익|부채|현금흐름|관련|대비|및)"
@@ -150,7 +164,7 @@ class Names:
             return True
         if is_ordinary and not written.isascii() and _FINANCE.match(behind):
             return _ANOTHER_NOUN.search(before) is None and not _is_letter(before[-1:], written[0])
-        if is_ordinary or _is_other_word(match, written, before):
+        if is_ordinary or _is_other_word(match, written, before) or text.startswith(_LONGER, start):
             return False
         starts_word = not _is_letter(before[-1:], written[0])
         if len(match) > len(written) and _is_letter(behind[:1], written[-1]) and not _AFTER.match(behind):
@@ -200,30 +214,69 @@ class Names:
         return text.strip() in self._codes
 
 
+Row = tuple[str, str, list[str]]
+
+
+def has_companies(names_file: Path | None, detection: Detection) -> bool:
+    """Whether a run looks for any company: the project names some, or a chosen country has a listing."""
+    return names_file is not None or bool(detection.names) or bool(_listed(detection))
+
+
+def companies(names_file: Path | None, detection: Detection) -> Names | None:
+    """Return the companies to look for: the project's own and the listings of the chosen countries.
+
+    Raises
+    ------
+    WorkspaceError
+        As `read_names`.
+    """
+    own = _read(names_file) if names_file is not None else [("", name, []) for name in detection.names]
+    rows = [*own, *(row for country in _listed(detection) for row in _listing(country))]
+    return Names(rows) if rows else None
+
+
+def _listed(detection: Detection) -> list[str]:
+    return [country for country in _LISTED if country in detection.countries]
+
+
 def read_names(path: Path) -> Names:
-    """Read ``code<TAB>name<TAB>alias|alias``.
+    """Read ``code<TAB>name<TAB>alias|alias``; lines that begin with ``#`` are comments.
 
     Raises
     ------
     WorkspaceError
         The file cannot be read or is empty, or a line has no name; the message has its number.
     """
+    return Names(_read(path))
+
+
+def _listing(country: str) -> list[Row]:
+    text = files("coreloop.sanitize").joinpath("listings", f"{country}.tsv").read_text(encoding="utf-8")
+    return _rows(text, Path(f"{country}.tsv"))
+
+
+def _read(path: Path) -> list[Row]:
     try:
-        lines = read_file(path).decode("utf-8-sig").splitlines()
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise WorkspaceError("is not UTF-8; save it as UTF-8", path=path) from error
+    rows = _rows(text, path)
+    if not rows:
+        raise WorkspaceError("has no companies; each line is code<TAB>name<TAB>alias|alias", path=path)
+    return rows
+
+
+def _rows(text: str, path: Path) -> list[Row]:
     rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) < 2 or not fields[1]:
             raise WorkspaceError(f"line {number} is not code<TAB>name<TAB>alias|alias", path=path)
         aliases = fields[2].split("|") if len(fields) > 2 else []
         rows.append((fields[0], fields[1], [alias.strip() for alias in aliases if alias.strip()]))
-    if not rows:
-        raise WorkspaceError("has no companies; each line is code<TAB>name<TAB>alias|alias", path=path)
-    return Names(rows)
+    return rows
 
 
 def _leftmost_longest(names: list[Name]) -> list[Name]:

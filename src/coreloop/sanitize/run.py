@@ -20,6 +20,7 @@ from coreloop.sanitize.folder import (
 )
 from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.modes import Mode
+from coreloop.sanitize.names import has_companies
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
 from coreloop.sanitize.sources import find_sources, is_within, refuse_out
@@ -28,6 +29,9 @@ from coreloop.sanitize.vocabulary import KnownWords, learn
 if TYPE_CHECKING:
     from coreloop.project.workspace import Workspace
 
+_NO_COMPANIES: Final = (
+    "no list of companies is in use: their names stay; add kr to sanitize: countries, or give --names FILE"
+)
 _UNIGNORED: Final = (
     "{}: git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
 )
@@ -46,7 +50,7 @@ class ExportRequest:
     source, out : Path, optional
         Folder of records and new folder; in the project by default.
     names : Path, optional
-        Companies to mask; the file of coreloop.yaml by default.
+        More companies to mask, besides the public listing; the file of coreloop.yaml by default.
     key_file : Path, optional
         Key of the pseudonyms, created if absent; by default a random key that is not stored.
     report : Path, optional
@@ -116,7 +120,7 @@ def check_records(
     WorkspaceError
         A file cannot be read.
     """
-    sources = sources or (workspace.records_dir,)
+    sources = sources or _logs(workspace)
     for source in sources:
         _refuse_within(report, source, "--report")
     names_file, detection = _names_file(workspace, names), _detection(workspace)
@@ -126,7 +130,14 @@ def check_records(
             check_dir(source, names_file=names_file, detection=detection, jobs=jobs, progress=progress)
             for source in sources
         ],
+        warnings=() if has_companies(names_file, detection) else (_NO_COMPANIES,),
     )
+
+
+def _logs(workspace: "Workspace") -> tuple[Path, ...]:
+    """The agent's records, and coreloop's own if there are any."""
+    own = workspace.own_records_dir
+    return (workspace.records_dir, own) if own.is_dir() else (workspace.records_dir,)
 
 
 def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeResult:
@@ -164,6 +175,8 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         progress=request.progress,
     )
     warnings = [_UNIGNORED.format(request.key_file)] if _is_unignored(request.key_file) else []
+    if mode == "mask" and not has_companies(choices.names_file, detection):
+        warnings.append(_NO_COMPANIES)
     return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)
 
 

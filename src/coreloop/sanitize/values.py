@@ -23,6 +23,8 @@ _TELLING: Final = re.compile(
 _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
 _BIRTH_KEY: Final = re.compile(r"(?i)birth|dob|생년|생일")
+# A status or exit code is no company's, though "000100" is one.
+_STOCK_KEY: Final = re.compile(r"(?i)(?:stock|ticker|krx|isu|corp|company)\w*code|^(?:code|ticker)$|종목")
 _PERSON_KEY: Final = re.compile(
     r"(?i)(?:^|_)(?:full|first|last|given|family|customer|patient|client|member|holder)_?name$|"
     r"(?:account|card|policy)_?holder$|^(?:예금주|성함|성명|고객명|회원명|환자명|수취인|보호자)$"
@@ -132,7 +134,8 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
         hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
         if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
-    return (Hit("STOCK", 0, len(text), text.zfill(6)),) if is_code and "code" in key.lower() else ()
+    is_stock = is_code and _STOCK_KEY.search(key) is not None
+    return (Hit("STOCK", 0, len(text), text.zfill(6)),) if is_stock else ()
 
 
 @lru_cache(maxsize=4096)

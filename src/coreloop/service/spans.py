@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from threading import local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from coreloop.errors import CoreloopError, MissingExtraError
+from coreloop.errors import CoreloopError
+from coreloop.extras import needs
 from coreloop.runs import events
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -65,7 +66,7 @@ def open_spans(store: Store, environ: Mapping[str, str]) -> Iterator[Spans | Non
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log("spans", error=str(MissingExtraError("traces", feature=named)))
+        log("spans", error=needs("traces", feature=named))
         yield None
         return
     trace = local()

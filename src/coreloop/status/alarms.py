@@ -1,4 +1,4 @@
-"""The alarms of a status: what needs a human and what to do; docs/how-to/operate.md has a row for each."""
+"""The alarms of a status: what needs a human and what to do."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -126,7 +126,7 @@ def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
     if not log.n_patterns:
         return "no record has a successful tool call: check that the tools are observed"
     counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return f"refused by the gates {counts}; see docs/how-to/operate.md"
+    return f"refused by the gates {counts}; dartlab-coreloop pattern --help has each gate"
 
 
 def _pending(status: Status) -> Alarm | None:

@@ -76,7 +76,7 @@ def read_status(
         for prefix, phase in (("cand-", "R"), ("ce-", "F"))
     )
     log, sieved = None, None
-    if mining.in_dir is not None or workspace.records_dir.is_dir():
+    if not mining.is_of_agent or workspace.records_dir.is_dir():
         with open_mining(workspace, mining, watch=watch) as mined:
             log, sieved = _read_log(mined, known, now, has_candidates=not candidates.is_empty)
     status = Status(

@@ -156,7 +156,8 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
             return keys[item_id]
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
     else:
-        if item_id and has_record(item_id, workspace.records_dir):
+        logs = (workspace.records_dir, workspace.own_records_dir)
+        if item_id and any(has_record(item_id, log) for log in logs):
             return None
         places = f"{workspace.records_dir}"
     raise UsageError(f"no {printable(item_id)} in {places}; copy an id from there or from the queue")

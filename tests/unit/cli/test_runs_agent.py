@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from coreloop.cli.main import main
-from coreloop.cli.show_iteration import FORBIDDEN
 from coreloop.project.workspace import open_workspace
 from coreloop.runs import events as happened
 from coreloop.runs.create import create_run
@@ -88,18 +87,22 @@ def test_the_reason_of_a_limit_is_shown(runs: Command):
     assert runs("record", report=PLAN).output.splitlines()[-1] == "stopped: max_iterations"
 
 
-@pytest.mark.parametrize("ending", FORBIDDEN)
-def test_a_run_that_goes_on_never_prints_an_ending(runs: Command, ending: str):
-    runs("open", "why?")
-    said = f"{ending}. {ending[:2]}{ending}{ending[2:]}"
-    report = {
-        "findings": [{"text": said, "sources": [said]}],
-        "next_actions": [said],
-        "sub_questions": [said],
-    }
-    shown = runs("record", report=report).output
+ENDINGS = ("연구를 종료합니다", "충분합니다", "완료되었습니다", "이 정도면 됩니다")
+"""What a run that goes on never says of itself."""
+
+
+def test_a_run_that_goes_on_never_says_that_it_ends(runs: Command):
+    runs("open", "왜?")
+    shown = runs("record", report={"findings": [{"text": "up", "sources": ["s"]}]}).output
     assert "다음 iteration을 시작합니다…" in shown
-    assert [words for words in FORBIDDEN if words in shown] == []
+    assert [words for words in ENDINGS if words in shown] == []
+
+
+def test_a_fact_that_ends_like_a_research_is_shown_whole(runs: Command):
+    runs("open", "왜?")
+    for fact in (f"합병이 {ending}." for ending in ENDINGS):
+        shown = runs("record", report={"findings": [{"text": fact, "sources": ["s"]}]}).output
+        assert f"  - {fact} (s)" in shown
 
 
 def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):

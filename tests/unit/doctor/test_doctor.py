@@ -217,13 +217,14 @@ def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
         ("{command: [python, -m, schema]}", "ok"),
         ("{command: [./schema.sh]}", "ok"),
         ("{command: [no-such-program]}", "fault"),
-        ('{framework: mcp, tools: "shop:mcp"}', "ok"),
         ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
     ],
 )
 def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, level: str):
     (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
-    (folder / "schema.sh").touch(mode=0o755)
+    (folder / "schema.py").write_text('print(\'[{"name": "search", "description": ""}]\')\n')
+    (folder / "schema.sh").write_text("#!/bin/sh\npython3 schema.py\n")
+    (folder / "schema.sh").chmod(0o755)
     assert checked(folder)["reach"].level == level
 
 

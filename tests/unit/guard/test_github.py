@@ -328,7 +328,7 @@ def test_a_lone_maintainer_is_told_what_works(command: Command, hub: GithubStand
     assert note.startswith(
         "kim is the only person who can push to octo/tools. An approval must come from someone"
     )
-    assert "Let a GitHub App open the promotions (docs/how-to/nightly.md); kim can approve these." in note
+    assert "Let a GitHub App open the promotions, which kim can approve" in note
     rules = protected.root / ".github" / RULES
     rules.write_text(rules.read_text().replace("enforce_admins: true", "enforce_admins: false"))
     assert json.loads(command("protect", "--json")[1])["notes"] == []

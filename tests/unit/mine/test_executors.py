@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.extras import install_line
 from coreloop.mine import folder as folder_module
 from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import CountTask, Executor
@@ -131,9 +132,7 @@ def test_without_the_extra_the_error_names_the_line_that_installs_it(tmp_path: P
             print(error)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (
-        done.stdout == "--scheduler needs an extra; install it: pip install 'dartlab-coreloop[distributed]'\n"
-    )
+    assert done.stdout == f"--scheduler needs an extra; install it: {install_line('distributed')}\n"
 
 
 @pytest.mark.slow

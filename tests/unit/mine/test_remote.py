@@ -12,6 +12,7 @@ import pytest
 
 from coreloop.days import Days
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.extras import install_line
 from coreloop.mine.cache import open_cache
 from coreloop.mine.decode import read_lines
 from coreloop.mine.folder import day_files, expired, roll_up_folder
@@ -254,7 +255,7 @@ def test_an_unknown_protocol_is_an_error():
         (
             "fsspec",
             "s3://b/x",
-            "an address needs an extra; install it: pip install 'dartlab-coreloop[distributed]'",
+            f"an address needs an extra; install it: {install_line('distributed')}",
         ),
     ],
 )

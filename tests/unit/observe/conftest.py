@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from coreloop.observe import AuditCollector, collector, drops
+from coreloop.observe import AuditCollector, drops
 from coreloop.observe.tally import Tally
 from observing import MOMENT, ns
 
@@ -14,7 +14,6 @@ from observing import MOMENT, ns
 def _no_drops(monkeypatch):
     monkeypatch.setattr(drops, "DROPPED", Tally())
     monkeypatch.setattr(drops, "_logged", {})
-    monkeypatch.setattr(collector, "_audits", False)
 
 
 @pytest.fixture

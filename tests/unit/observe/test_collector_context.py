@@ -105,7 +105,7 @@ def test_outside_of_a_request_nothing_is_recorded():
     with off as entered:
         entered.observe_violation("b")
     off.flush()
-    assert dropped() == {}
+    assert dropped() == {"outside_request": 3}
 
 
 def test_each_thread_has_its_own_request(audit, records):

@@ -211,6 +211,6 @@ def test_any_callable_can_be_observed(audit, only_record, tool):
     assert only_record()["tool_calls"][0]["ok"]
 
 
-def test_outside_of_a_request_only_the_tool_runs():
+def test_outside_of_a_request_the_tool_runs_and_the_call_is_counted():
     assert observed_tool(str.upper)("bs") == "BS"
-    assert dropped() == {}
+    assert dropped() == {"outside_request": 1}

@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 def recorded(folder: Path) -> list[str]:
     lines = [
-        line for path in folder.glob("data/audit/ai-ask/*.jsonl") for line in path.read_bytes().splitlines()
+        line for path in folder.glob("data/audit/own/*.jsonl") for line in path.read_bytes().splitlines()
     ]
     return [json.loads(line)["request_id"] for line in lines]
 

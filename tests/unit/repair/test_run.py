@@ -215,7 +215,7 @@ def test_the_hourly_budget_ends_repairs(tmp_path: Path):
 def test_an_answer_is_one_record_and_a_repaired_failure_names_its_cause(tmp_path: Path):
     with repair_desk(shop(tmp_path)) as desk:
         found = answer(SHIP_QUESTION, desk=desk)
-    (file,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
     (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert record["request_id"] == found.run_id
     failed, succeeded = record["tool_calls"]

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from coreloop.days import Days
+from coreloop.mine.session import MiningOptions
 from coreloop.refine.run import RefineRequest, run_refine
 from coreloop.repair.run import answer
 from repairing import repair_desk, shop
@@ -20,7 +21,9 @@ def test_repaired_failures_are_a_counterexample_with_their_cause(tmp_path: Path)
             assert (found.supported, found.repairs) == (True, 1)
     now = datetime.now(UTC)
     result = run_refine(
-        workspace, RefineRequest(days=Days(now.date() - timedelta(days=1), now.date())), now=now
+        workspace,
+        RefineRequest(days=Days(now.date() - timedelta(days=1), now.date()), mining=MiningOptions(own=True)),
+        now=now,
     )
     example, *_ = [one for one in result.document.counterexamples if one.kind == "call"]
     assert (example.tool, example.error_class, example.n_failures) == ("retrieve", "not_found", 5)

@@ -151,7 +151,7 @@ def test_a_used_up_token_budget_compacts_what_is_in_view(tmp_path: Path):
 def test_a_research_is_one_record_with_its_searches(tmp_path: Path):
     with desk_in(project(tmp_path)) as desk:
         run_research("How long is the Han river?", desk=desk)
-    (file,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
     (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert record["question"] == "How long is the Han river?"
     assert {call["name"] for call in record["tool_calls"]} == {"index"}

@@ -112,7 +112,7 @@ def test_pages_behind_results_are_read_once_and_recorded_with_where_their_addres
     assert response.final_answer == f"{RIVER} [1]"
     assert [one.location for one in response.sources] == [f"{url}/han"]
     assert asked.count("/han") == 1
-    (file,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
     calls = json.loads(file.read_text(encoding="utf-8"))["tool_calls"]
     (call,) = (call for call in calls if call["name"] == "page" and call["args"]["url"].endswith("/han"))
     assert call["args_from"]["url"] == ["search[].location"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.extras import install_line
 from coreloop.project.settings import Settings
 from coreloop.sanitize.compressed import _zstd
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
@@ -112,6 +113,6 @@ def test_without_the_extra_the_answer_is_the_line_that_installs_it(tmp_path: Pat
     write(tmp_path / "in" / "a.jsonl.zst", COMPRESS["zst"](rows(3)))
     command = [sys.executable, "-c", WITHOUT_ZSTD, "sanitize", *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    line = "reading .zst files needs an extra; install it: pip install 'dartlab-coreloop[zstd]'"
+    line = f"reading .zst files needs an extra; install it: {install_line('zstd')}"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"dartlab-coreloop: {line}\n")
     assert not (tmp_path / "out").exists()

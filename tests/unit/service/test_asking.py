@@ -15,7 +15,7 @@ LATER = "How long is the Nakdong river?"
 def records(service: Served) -> list[bytes]:
     return [
         line
-        for path in sorted((service.folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
+        for path in sorted((service.folder / "data" / "audit" / "own").glob("*.jsonl"))
         for line in path.read_bytes().splitlines()
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from coreloop.extras import install_line
 from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.service.spans import open_spans
 from serving import asked, served, until
@@ -104,5 +105,5 @@ def test_without_the_sdk_the_line_that_installs_it_is_in_the_log(
     ):
         assert spans is None
     (line,) = caplog.records
-    needed = "OTEL_EXPORTER_OTLP_ENDPOINT needs an extra; install it: pip install 'dartlab-coreloop[traces]'"
+    needed = f"OTEL_EXPORTER_OTLP_ENDPOINT needs an extra; install it: {install_line('traces')}"
     assert line.facts == {"error": needed}

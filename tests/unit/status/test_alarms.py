@@ -198,7 +198,12 @@ def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: s
 @each_row(
     ("n_patterns", "sieved", "todo"),
     [
-        (24, FELL, "refused by the gates min_repeat 20, min_success_rate 4; see docs/how-to/operate.md"),
+        (
+            24,
+            FELL,
+            "refused by the gates min_repeat 20, min_success_rate 4; "
+            "dartlab-coreloop pattern --help has each gate",
+        ),
         (24, Sieved(5, FELL.fell), "5 would be proposed: dartlab-coreloop pattern writes them to a file"),
         (0, Sieved(0, {}), "no record has a successful tool call: check that the tools are observed"),
     ],

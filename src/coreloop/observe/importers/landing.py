@@ -69,7 +69,7 @@ def land(
     folder : Path
         Contains the day files. Created with mode 0700 if absent; the files have mode 0600.
     settings : Settings
-        For the categories and selectors.
+        For the categories, the selectors and the results that say they failed.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def land(
     """
     report = ImportReport()
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
-    selectors = settings.selectors()
+    selectors, failed_results = settings.selectors(), settings.failed_results()
     sessions = ImportedSessions()
     with locked(folder), _appending(folder) as append:
         known = _imported_ids(folder)
@@ -94,6 +94,7 @@ def land(
                     part,
                     categories=categories,
                     selectors=selectors,
+                    failed_results=failed_results,
                     drop=lambda reason: report.dropped.update([reason]),
                     sources=sessions.sources_of(part),
                 )

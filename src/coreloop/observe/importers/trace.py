@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.categories import Categories
+from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
 from coreloop.observe.sources import Lookup, Sources
 from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
@@ -101,6 +102,7 @@ def record_of(
     categories: Categories,
     selectors: Mapping[str, Sequence[str]],
     drop: Callable[[str], None],
+    failed_results: FailedResults = DEFAULT,
     sources: Sources | None = None,
 ) -> Record:
     """Convert a request into a v2 record, with the functions of the collector.
@@ -115,6 +117,8 @@ def record_of(
         For tools whose selectors differ from the default.
     drop : callable
         Called with the reason for each value that cannot be stored.
+    failed_results : FailedResults
+        Which results say that their call failed.
     sources : Sources, optional
         The memory of earlier requests of the session.
     """
@@ -126,7 +130,7 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    recorded_calls = [_recorded(call, selectors, drop) for call in request.calls]
+    recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
     _trace_sources(request, recorded_calls, Sources() if sources is None else sources)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
@@ -145,7 +149,10 @@ def record_of(
 
 
 def _recorded(
-    call: TracedCall, selectors: Mapping[str, Sequence[str]], drop: Callable[[str], None]
+    call: TracedCall,
+    selectors: Mapping[str, Sequence[str]],
+    failed_results: FailedResults,
+    drop: Callable[[str], None],
 ) -> RecordedCall:
     return tool_call(
         call.name,
@@ -156,6 +163,8 @@ def _recorded(
         result_size_bytes=call.result_size_bytes,
         selectors=selectors,
         drop=drop,
+        result=call.result,
+        failed_results=failed_results,
     )
 
 

@@ -60,6 +60,12 @@ RULES: Final = (
         Sign.SPOKEN_AT,
         _is_spoken,
     ),
+    Rule(  # kim[at]firm.shop: brackets tell enough, so any domain
+        "EMAIL",
+        rf"(?i)(?<![A-Za-z0-9._+-]){_WORD}(?:{_DOT}{_WORD}){{0,3}}(?:\[(?:at|@|앳|골뱅이)\]|\((?:at|@|앳|골뱅이)\)|"
+        rf"\{{(?:at|@)\}}|<(?:at|@)>){_LABEL}(?:(?:\.|[\[({{](?:\.|dot)[\])}}]){_LABEL}){{1,5}}(?![A-Za-z0-9])",
+        Sign.SPOKEN_AT,
+    ),
     Rule(  # torn by white space: "hong @ exam ple . com"
         "EMAIL",
         rf"(?i)(?<![A-Za-z0-9._+-])(?:[A-Za-z0-9._%+-]{{1,40}}[.\-_+]\s)?[A-Za-z0-9._%+-]{{1,64}}(?P<before>\s?)@"

@@ -1,7 +1,16 @@
 """The `Token` type: a form of credential; and whether a match looks random."""
 
+import base64
 import re
 from dataclasses import dataclass
+from typing import Final
+
+# The first bytes of a key in DER (RSA, EC, Ed25519) and of one of OpenSSH.
+_KEY_BEGINS: Final = re.compile(r"M[A-I][A-Za-z0-9+/]{1,6}(?:CAQ|AgE)|b3BlbnNzaC1rZXkt")
+# PNG, JPEG, GIF, PDF, ZIP, gzip
+_FILE_BEGINS: Final = re.compile(r"iVBORw0KG|/9j/|R0lGOD|JVBERi0|UEsDB|H4sI")
+_MIN_BODY: Final = 120  # shorter than the body of any key but Ed25519's, which has its first bytes
+_MIN_SIGNS: Final = 38  # 120 random characters of 64 have 48 to 61 different ones, a hash has 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +64,15 @@ def is_aws_secret(match: re.Match[str]) -> bool:
     """Whether 40 characters are random, not a hash or a path."""
     kinds = all(re.search(chars, match[0]) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
     return kinds and not re.search("/[a-z]{5,}/|[a-z]{12}", match[0])
+
+
+def is_key_body(match: re.Match[str]) -> bool:
+    """Whether base64 text is a key's: as random as one, and neither an encoded text nor an image."""
+    body = re.sub(r"\s", "", match[0])
+    if _KEY_BEGINS.match(body):
+        return True
+    if len(body) < _MIN_BODY or len(set(body)) < _MIN_SIGNS or _FILE_BEGINS.match(body):
+        return False
+    bare = body.rstrip("=")
+    data = base64.b64decode(bare[: len(bare) // 4 * 4])
+    return sum(byte < 128 for byte in data) < 0.75 * len(data)  # random bytes: a half

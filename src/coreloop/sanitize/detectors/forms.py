@@ -120,7 +120,7 @@ FORMS: Final = (
     ),
     Form(
         Sign.LINK,
-        words="www.",
+        words="www. hxxp [:] [://] [.] (.) [dot] (dot) {.} {dot}",
         patterns={":": r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:", "?": r"\?[a-z0-9_.\[\]-]{1,40}="},
         closed_words=r":/ :\/ http: https:",
         closed_patterns={"?": r"\?[a-z0-9_.\[\]-]{1,40}="},

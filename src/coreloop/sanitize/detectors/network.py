@@ -7,6 +7,7 @@ from typing import Final
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind
 
 _END: Final = r"[^\s<>\"'`\u3000]"
+_BRACKETED: Final = r"[\[({](?:\.|dot)[\])}]"
 _VERSION: Final = re.compile(
     r"(?:\bv|ver|version|release|버전|판|build|section|sec\.|chapter|clause|§|제|절|항|chrome|safari|firefox|edge|opera|android|windows|ios|macos|driver|"
     r"firmware|kernel|java|sdk|[a-z]/)\s*[.:/]?\s*\Z",
@@ -50,6 +51,19 @@ RULES: Final = (
         rf"(?i)(?<![A-Za-z0-9])(?:h\s?t\s?t\s?p\s?s?|wss?|ftp)\s?:\s?/\s?/\s?[a-z0-9.-]+(?:\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z])|(?<=\.)\s[a-z0-9-]+(?=[/:?]))?"
         rf"{_END}*",
         Sign.LINK,
+    ),
+    Rule(  # made unclickable: hxxps[:]//acme[.]example/x
+        "URL",
+        rf"(?i)(?<![A-Za-z0-9])h[tx]{{2}}ps?(?:[\[({{]:(?://)?[\])}}]|:)(?:\\?/|[\[({{]/[\])}}]){{0,2}}{_END}{{3,}}",
+        Sign.LINK,
+        lambda match: re.search(r"//|[\[({]/", match[0][:16]) is not None,
+    ),
+    Rule(  # acme[.]example/x, www[.]acme[.]example
+        "URL",
+        rf"(?i)(?<![A-Za-z0-9.@/_-])(?:www{_BRACKETED}|(?=[a-z0-9.-]{{1,80}}{_BRACKETED}))"
+        rf"[a-z0-9-]{{1,63}}(?:(?:\.|{_BRACKETED})[a-z0-9-]{{1,63}}){{1,5}}(?:(?:/|\?[a-z0-9_]){_END}*|(?<=[a-z0-9]))",
+        Sign.LINK,
+        lambda match: match[0][:3].lower() == "www" or re.search("[/?]", match[0]) is not None,
     ),
     Rule("URL", rf"(?i)(?<![A-Za-z0-9.@/])www\.[a-z0-9-]{{1,63}}\.{_END}{{2,}}", Sign.LINK),
     Rule(

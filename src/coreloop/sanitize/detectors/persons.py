@@ -209,7 +209,37 @@ def _is_latin_name(match: re.Match[str]) -> bool:
     return _NOT_NAMES.isdisjoint(words) and (words[-1][0].isupper() or len(words[-2]) <= 2)
 
 
+_FULL_NAME_FIELD: Final = (
+    r"(?:full|customer|client|patient|contact|recipient|user|holder|payee|cardholder)[ _-]?name|"
+    r"patient|recipient|payee|(?:card|account|policy)[ _-]?holder|beneficiary"
+)
+# Words of lower case after such a field that are no name of a person.
+_NO_LOWER_TEXT: Final = """
+is are was were be not no the a an of in on at to for from with by and or must should can may will has
+have had this that it its as if any all new old same other required missing invalid unknown empty
+optional given found set unset only first last full given family name names field value string text
+number email phone address list lists order orders item items service support team desk user users
+customer customers client account test here please default see
+"""
+_NO_LOWER: Final = frozenset(_NO_LOWER_TEXT.split())
+
+
+def _is_lower_name(match: re.Match[str]) -> bool:
+    """Whether words of lower case are none of business and none of grammar."""
+    words = match["value"].split()
+    return _NO_LOWER.isdisjoint(words) and _NOT_NAMES.isdisjoint(map(str.title, words))
+
+
 RULES: Final = (
+    Rule(  # full name: john smith, in lower case only as the whole value of such a field
+        "PERSON",
+        rf"(?<![A-Za-z])(?i:{_FULL_NAME_FIELD}|my (?:full )?name is)"
+        r"[\"']?(?:\s{0,2}[:=]\s{0,2}|\s[-–]\s|(?<=\bis)\s|\s(?:is|was)\s)[\"']?"
+        r"(?P<value>[a-zà-ÿ]{2,20}(?:\s(?:[a-zà-ÿ]\.?\s)?(?:(?:de|van|von|der|del|la|bin|al)\s){0,2}"
+        r"[a-zà-ÿ][a-zà-ÿ'’-]{1,24}){1,2})(?=[\"',;.)\]}|/]|\s*$|\s*\n|\s[-–(|])",
+        Sign.NAME,
+        _is_lower_name,
+    ),
     Rule(  # name: John Smith; a single word only beside a word for a person
         "PERSON",
         rf"(?<![A-Za-z])(?:(?P<full>(?i:(?:full|first|last|given|family|customer|client|patient|"

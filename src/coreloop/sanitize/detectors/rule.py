@@ -42,6 +42,7 @@ class Sign(IntFlag):
     CALL = auto()
     PASSPORT = auto()
     LICENCE = auto()
+    KEY_BODY = auto()
     OWN = auto()
     FIRST_TOKEN = auto()  # one bit for each row of `TOKENS` from here on
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from coreloop.sanitize.detectors.credential import is_aws_secret, is_random
+from coreloop.sanitize.detectors.credential import is_aws_secret, is_key_body, is_random
 from coreloop.sanitize.detectors.rule import Rule, Sign
 from coreloop.sanitize.detectors.tokens import TOKENS
 
@@ -246,6 +246,13 @@ RULES: Final = (
         r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s{1,3}(?=[A-Za-z0-9+/=])){60,}",
         Sign.DER,
         joins=True,
+    ),
+    Rule(  # the body of a private key without its first line: lines of base64, or one long run
+        "SECRET",
+        r"(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{48,76}\s{1,3}(?![A-Z]?[a-z]+(?![A-Za-z0-9+/=]))){1,200}[A-Za-z0-9+/]{4,76}={0,2}"
+        r"(?![A-Za-z0-9+/=_-])|(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{64,20000}={0,2}(?![A-Za-z0-9+/=_-])",
+        Sign.KEY_BODY,
+        is_key_body,
     ),
     Rule(  # --password hunter2
         "SECRET",

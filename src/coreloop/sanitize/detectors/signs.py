@@ -25,7 +25,8 @@ JOINING: Final = int(reduce(or_, (rule.sign | rule.needs for rule in RULES if ru
 _WORDS_BESIDE: Final = int(Sign.BANK | Sign.SHORT_BANK | Sign.CALL | Sign.PASSPORT | Sign.LICENCE)
 _RUN_CHARS: Final = 40
 _RUN_SIGN, _STREET_SIGN, _SPOKEN_AT = int(Sign.SECRET_RUN), int(Sign.STREET), int(Sign.SPOKEN_AT)
-_ORIGINAL: Final = _RUN_SIGN | _STREET_SIGN
+_BODY_SIGN: Final = int(Sign.KEY_BODY)
+_ORIGINAL: Final = _RUN_SIGN | _BODY_SIGN | _STREET_SIGN
 _DIGIT: Final = re.compile("[0-9]")
 _LETTER: Final = re.compile("[a-z]")
 _OF_DIGITS: Final = int(
@@ -40,6 +41,7 @@ _AT_APART: Final = re.compile(r"\s(?:[aAdD]\s*[oOtT]\s*[tT]?|앳)\s")
 _BROKEN_RUN: Final = re.compile(
     r"(?<![A-Za-z0-9/+])([A-Za-z0-9/+]{4,36}+)\n(?=([A-Za-z0-9/+]{4,36}+)(?![A-Za-z0-9/+=]))"
 )
+_LONGER_RUN: Final = re.compile(r"[A-Za-z0-9/+]{48}")
 _SECRET_RUN: Final = re.compile(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])(?<![A-Za-z0-9/+].{40})")
 # White space makes an address, so that a text without any shows none.
 _STREET: Final = re.compile(  # begins with a digit, which is fast to search; ends with a kind or a postcode
@@ -100,8 +102,14 @@ def closed_signs(text: str, compact: str) -> int:
 
 def _in_original(text: str, *, has_letters: bool) -> int:
     """Return the signs that depend on capitals or on white space."""
-    signs = _RUN_SIGN if len(text) >= _RUN_CHARS and _has_run(text) else 0
+    signs = _of_runs(text) if len(text) >= _RUN_CHARS else 0
     return signs | _STREET_SIGN if has_letters and current().streets and _STREET.search(text) else signs
+
+
+def _of_runs(text: str) -> int:
+    """Return the signs of long runs of letters and digits."""
+    signs = _RUN_SIGN if _has_run(text) else 0
+    return signs | _BODY_SIGN if _LONGER_RUN.search(text) else signs
 
 
 def _has_run(text: str) -> bool:

@@ -9,12 +9,11 @@ import sys
 from itertools import accumulate
 from typing import Final
 
-from coreloop.extras import DISTRIBUTION
+from coreloop.extras import needs
 from coreloop.search.extract.decode import clean_text
 from coreloop.search.extract.document import Document, Section, Unreadable
 
 TIMEOUT_S: Final = 30.0
-NEEDS_EXTRA: Final = Unreadable(f"PDF needs an extra; install it: pip install '{DISTRIBUTION}[research]'")
 _PAGE_END: Final = "\f"
 _PROGRAM: Final = "coreloop.search.extract.pdf_process"
 
@@ -22,7 +21,7 @@ _PROGRAM: Final = "coreloop.search.extract.pdf_process"
 def extract_pdf(data: bytes, *, timeout_s: float = TIMEOUT_S) -> Document | Unreadable:
     """Read a PDF; ``line`` of a section is its page."""
     if importlib.util.find_spec("pypdf") is None:
-        return NEEDS_EXTRA
+        return Unreadable(needs("research", feature="PDF"))
     # -P: modules of the current folder, which may be hostile, are not imported
     command = [sys.executable, "-P", "-m", _PROGRAM]
     try:

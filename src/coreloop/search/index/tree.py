@@ -26,6 +26,9 @@ IGNORED_FOLDERS: Final = frozenset(
     }
 )
 """Besides these, folders and files whose names begin with a dot, and the project's data folder."""
+_MADE_BY_PROGRAMS: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
+"""Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
+_RECORDS: Final = os.path.join("audit", "ai-ask")  # noqa: PTH118 - strings: see _walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,11 @@ def _walk(
         except OSError as error:
             yield SkippedFile(prefix, f"folder cannot be read ({error.strerror})")
             continue
+        if folder != str(start) and _is_made(folder, entries):
+            continue
         for entry in entries:
+            if entry.name[0] == ".":
+                continue
             location = f"{prefix}{entry.name}"  # strings: a Path costs 30 µs a file
             if not entry.is_dir(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # removed in between
@@ -94,9 +101,17 @@ def _walk(
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What a folder contains, by name, without what is hidden."""
+    """What a folder contains, by name."""
     with os.scandir(folder) as entries:
-        return sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _is_made(folder: str, entries: list[os.DirEntry[str]]) -> bool:
+    """Whether a folder is a report, a cache, or the data folder of another project of coreloop."""
+    names = {entry.name for entry in entries}
+    if not _MADE_BY_PROGRAMS.isdisjoint(names):
+        return True
+    return "audit" in names and os.path.isdir(os.path.join(folder, _RECORDS))  # noqa: PTH112, PTH118
 
 
 def _file(

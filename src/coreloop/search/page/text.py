@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.extras import DISTRIBUTION
+from coreloop.extras import needs
 from coreloop.search.extract.decode import clean_text, decode_text
 from coreloop.search.extract.document import Document, Unreadable
 from coreloop.search.extract.pdf import extract_pdf
@@ -75,7 +75,7 @@ def _of_pdf(document: Document | Unreadable) -> PageText | Unreadable:
 
 def _of_html(page: str, timeout_s: float) -> PageText | Unreadable:
     if importlib.util.find_spec("trafilatura") is None:
-        return Unreadable(f"web pages need an extra; install it: pip install '{DISTRIBUTION}[research]'")
+        return Unreadable(needs("research", feature="reading web pages"))
     command = [sys.executable, "-P", "-m", _PROGRAM]  # -P: no modules of the current folder
     try:
         done = subprocess.run(

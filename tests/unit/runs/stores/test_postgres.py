@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from coreloop.errors import MissingExtraError, RunBusyError, RunStoreError
+from coreloop.extras import install_line
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.runs.amounts import NOTHING
@@ -42,8 +43,8 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
 ):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     environ = {"CORELOOP_DATABASE_URL": "postgresql://x"}
-    line = r"^CORELOOP_DATABASE_URL needs an extra; install it: pip install 'dartlab-coreloop\[postgres\]'$"
-    with pytest.raises(MissingExtraError, match=line):
+    line = f"CORELOOP_DATABASE_URL needs an extra; install it: {install_line('postgres')}"
+    with pytest.raises(MissingExtraError, match=f"^{re.escape(line)}$"):
         open_store(Workspace(tmp_path, Settings()), environ=environ).__enter__()
     assert list(tmp_path.iterdir()) == []
 

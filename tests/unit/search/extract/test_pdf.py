@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.extras import install_line
 from coreloop.search.extract import pdf
 from coreloop.search.extract.document import Document, Unreadable
-from coreloop.search.extract.pdf import NEEDS_EXTRA, extract_pdf
+from coreloop.search.extract.pdf import extract_pdf
 
 
 def make_pdf(pages: list[str], title: str = "") -> bytes:
@@ -78,5 +79,4 @@ def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.M
         return None
 
     monkeypatch.setattr(pdf.importlib.util, "find_spec", absent)
-    assert extract_pdf(b"%PDF") == NEEDS_EXTRA
-    assert "pip install 'dartlab-coreloop[research]'" in NEEDS_EXTRA.reason
+    assert extract_pdf(b"%PDF") == Unreadable(f"PDF needs an extra; install it: {install_line('research')}")

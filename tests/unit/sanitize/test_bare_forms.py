@@ -1,0 +1,83 @@
+"""Private data without what usually marks it: a key's body without its first line, a name in lower case,
+addresses and links made unclickable."""
+
+import base64
+import random
+
+import pytest
+
+from coreloop.sanitize import find, sanitize_text
+
+RANDOM = random.Random(11)
+
+
+def body_of(n_bytes: int, *, begins: bytes = b"") -> str:
+    return base64.b64encode(begins + RANDOM.randbytes(n_bytes)).decode()
+
+
+def wrapped(text: str, width: int) -> str:
+    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
+
+
+UNCLICKABLE = {
+    "kim[at]naver.com": "[EMAIL-1]",
+    "kim[at]firm.finance": "[EMAIL-1]",
+    "lee(at)firm[.]shop으로": "[EMAIL-1]으로",
+    "hxxp://acme.example/x?a=1": "[URL-1]",
+    "hxxps[:]//acme[.]example[/]x": "[URL-1]",
+    "see hxxp[://]acme.example/x now": "see [URL-1] now",
+    "acme[.]example/t/9": "[URL-1]",
+    "www[.]acme[.]example": "[URL-1]",
+    "rows[at].price": "rows[at].price",
+    "any of [.] and (.)": "any of [.] and (.)",
+    "the regex example[.]com": "the regex example[.]com",
+}
+NAMES = {
+    "customer name: alice johnson": "customer name: [PERSON-1]",
+    "full_name=maria garcia lopez, 3 rooms": "full_name=[PERSON-1], 3 rooms",
+    'patient: "jane doe"': 'patient: "[PERSON-1]"',
+    "cardholder name - anna de vries": "cardholder name - [PERSON-1]",
+    "my name is alice johnson.": "my name is [PERSON-1].",
+    "customer name: not given": "customer name: not given",
+    "full name: required field": "full name: required field",
+    "customer name: the name of the customer": "customer name: the name of the customer",
+    "recipient: billing team": "recipient: billing team",
+    "my name is on the list": "my name is on the list",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), UNCLICKABLE.items())
+def test_an_unclickable_address_is_masked(before: str, after: str):
+    assert sanitize_text(before) == after
+
+
+@pytest.mark.parametrize(("before", "after"), NAMES.items())
+def test_a_name_in_lower_case_is_masked_beside_its_field(before: str, after: str):
+    assert sanitize_text(before) == after
+
+
+@pytest.mark.parametrize("width", [64, 70, 76, 5000], ids=["PEM", "OpenSSH", "MIME", "one line"])
+@pytest.mark.parametrize("n_bytes", [138, 600, 1200], ids=["P-256", "RSA 1024", "RSA 2048"])
+def test_a_key_body_without_its_first_line_is_masked(width: int, n_bytes: int):
+    text = f"the key is\n{wrapped(body_of(n_bytes), width)}\nthanks"
+    assert sanitize_text(text) == "the key is\n[SECRET-1]\nthanks"
+
+
+@pytest.mark.parametrize(
+    "begins",
+    ["3077020101", "302e020100300506032b6570", "308187020100301306", "6f70656e7373682d6b65792d7631"],
+    ids=["EC", "Ed25519", "PKCS#8", "OpenSSH"],
+)
+def test_the_short_body_of_a_key_is_masked(begins: str):
+    body = body_of(48, begins=bytes.fromhex(begins))
+    assert sanitize_text(body) == "[SECRET-1]"
+
+
+def test_base64_that_is_no_key_stays():
+    prose = base64.b64encode(b"The rooms of the second floor are closed until Monday. " * 6).decode()
+    image = body_of(600, begins=b"\x89PNG\r\n\x1a\n")
+    hashes = "\n".join(RANDOM.randbytes(32).hex() for _ in range(6))
+    digits = "\n".join(str(RANDOM.getrandbits(200)).zfill(60) for _ in range(4))
+    for text in (wrapped(prose, 76), image, hashes, "Aa1/" * 60):
+        assert sanitize_text(text) == text
+    assert "SECRET" not in {finding.kind for finding in find(digits)}

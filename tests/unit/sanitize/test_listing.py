@@ -1,0 +1,112 @@
+"""The public listing of `kr`: its companies are found without a file, names that are everyday words stay."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coreloop.sanitize import sanitize_text
+from coreloop.sanitize.detectors.detection import Detection
+from coreloop.sanitize.names import companies
+from coreloop.sanitize.values import find_in_number
+
+LISTED = companies(None, Detection())
+NO_LIST = "no list of companies is in use"
+EVERYDAY = {
+    "a word for a person": "어느 나라 사람인가",
+    "a word for a place": "전자산업의 메카로 불렸다",
+    "another word behind it": "나무가 우거진 곳",
+    "a longer word": "하이브리드 자동차",
+    "another longer word": "카카오톡 계정",
+    "a word of the trade": "우리로서는 디바이스를 고른다",
+    "a team": "맨체스터 유나이티드와의 경기",
+    "a word in two": "우리 기술을 한국 공항에서",
+    "capitals": "a NEW order, NICE work",
+}
+COMPANIES = {
+    "a name": ("삼성전자 담당자를 알려줘", "[COMPANY-1] 담당자를 알려줘"),
+    "a name and its code": ("SK하이닉스(000660)의 매출", "[COMPANY-1]([STOCK-1])의 매출"),
+    "an alias": ("Samsung Electronics revenue", "[COMPANY-1] revenue"),
+    "a word with a neighbour": ("사람인 주가", "[COMPANY-1] 주가"),
+    "a word with its mark": ("(주)디바이스", "(주)[COMPANY-1]"),
+    "a word with its code": ("하이브(352820)", "[COMPANY-1]([STOCK-1])"),
+}
+
+
+def write_log(folder: Path, question: str) -> Path:
+    log = folder / "data/audit/ai-ask/2026-04-23.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps({"schema": 2, "question": question}) + "\n", encoding="utf-8")
+    return log
+
+
+def sanitize(folder: Path, *words: str):
+    return subprocess.run(
+        [sys.executable, "-m", "coreloop", "sanitize", *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), COMPANIES.values(), ids=COMPANIES)
+def test_a_listed_company_is_masked(before: str, after: str):
+    assert sanitize_text(before, names=LISTED) == after
+
+
+@pytest.mark.parametrize("text", EVERYDAY.values(), ids=EVERYDAY)
+def test_an_everyday_word_stays(text: str):
+    assert sanitize_text(text, names=LISTED) == text
+
+
+def masked_question(folder: Path) -> str:
+    done = sanitize(folder, "--mode", "mask", "--out", "out", "--keep-times")
+    assert (done.returncode, NO_LIST in done.stderr) == (0, False)
+    (log,) = (folder / "out").rglob("*.jsonl")
+    return json.loads(log.read_bytes())["question"]
+
+
+def test_mask_and_check_know_the_listing_without_names(tmp_path: Path):
+    write_log(tmp_path, "삼성전자 어때")
+    checked = sanitize(tmp_path, "--check")
+    assert checked.returncode == 1
+    assert "COMPANY in question" in checked.stdout
+    assert masked_question(tmp_path) == "[COMPANY-1] 어때"
+
+
+def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path):
+    write_log(tmp_path, "Acme Rooms, 농심, 삼성전자")
+    (tmp_path / "coreloop.yaml").write_text("sanitize: {names: [Acme Rooms], allow: [삼성전자]}\n", "utf-8")
+    assert masked_question(tmp_path) == "[COMPANY-1], [COMPANY-2], 삼성전자"
+
+
+@pytest.mark.parametrize("options", [("--check",), ("--mode", "mask", "--out", "out")], ids=["check", "mask"])
+def test_a_run_without_a_list_says_so(options: tuple[str, ...], tmp_path: Path):
+    write_log(tmp_path, "삼성전자 어때")
+    (tmp_path / "coreloop.yaml").write_text("sanitize: {countries: [us]}\n", encoding="utf-8")
+    done = sanitize(tmp_path, *options)
+    assert (done.returncode, NO_LIST in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("key", "number", "kinds"),
+    [
+        ("stockCode", 660, ["STOCK"]),
+        ("status_code", 480, []),
+        ("exitCode", 100, []),
+        ("종목코드", 5930, ["STOCK"]),
+    ],
+)
+def test_a_number_is_a_stock_code_only_under_a_key_that_says_so(key: str, number: int, kinds: list[str]):
+    assert [hit.kind for hit in find_in_number(number, key, names=LISTED)] == kinds
+
+
+def test_a_comment_in_a_file_of_names_is_no_company(tmp_path: Path):
+    names = tmp_path / "names.tsv"
+    names.write_text("# our customers\n\tAcme Rooms\n", encoding="utf-8")
+    found = companies(names, Detection(countries=("us",)))
+    assert found is not None
+    assert len(found) == 1
