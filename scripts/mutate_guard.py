@@ -7,12 +7,12 @@ or a part of a condition. Where conditions decide what counts (`CONDITIONS`), it
 an early return, and a member of a set. The tests are collected once; each mutant is a fork of this process in
 which the functions of a module have different code. No file changes. Exits 1 if no test fails without a rule.
 
-A table, tests/unit/guard/noticed.json, says which test noticed each rule: it runs first, and the others only
-if it passes, or if it is gone.
+A table, tests/unit/guard/noticed.json, says which test noticed each rule. Where it has no test for a rule, or
+its test passes, all tests run once to see which of them call the rule's function: those run, quickest first.
 
     uv run python scripts/mutate_guard.py guard.facts    # only the rules of one module
     uv run python scripts/mutate_guard.py --all          # all tests, as if there were no table
-    uv run python scripts/mutate_guard.py --all --update # and write the table
+    uv run python scripts/mutate_guard.py --update       # write the table
 """
 
 import ast
@@ -25,13 +25,15 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import pytest
@@ -39,17 +41,16 @@ from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
-"""Mutant -> the test that noticed it; ``--all --update`` writes it."""
-_FAST = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
-_REAL = ("test_scenarios", "test_approval_scenarios", "test_disguise_scenarios")
-"""Tests with a git repository each: seconds, not milliseconds."""
-MODULES = {
-    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "figures"), _FAST),
-    **dict.fromkeys(("approval", "claims", "labels", "gained"), _FAST),
-    "facts": _REAL,
-    "proposals.declared": _FAST,
-}
-"""Modules, those of `guard` by their last name, and the tests that must notice."""
+"""Mutant -> the test that noticed it; ``--update`` writes it."""
+TESTS = (
+    *("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained"),
+    *("test_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
+)
+MODULES = (
+    *("policy", "promotion", "insertion", "lines", "figures", "approval", "claims", "labels", "gained"),
+    *("facts", "proposals.declared"),
+)
+"""Modules, those of `guard` by their last name."""
 CONDITIONS = frozenset({"approval", "gained", "facts"})
 Change = Callable[[Any], None]
 
@@ -64,6 +65,8 @@ class Mutant:
     tree: ast.Module
     number: int
     """Among the mutants of the module that remove the same text."""
+    function: int | None
+    """The first line of the function that has the rule; none if other code has it, or if calls are cached."""
 
     @property
     def name(self) -> str:
@@ -80,9 +83,21 @@ def mutants(name: str) -> Iterator[Mutant]:
         for removed, change in found:
             mutated = copy.deepcopy(tree)
             change(next(islice(ast.walk(mutated), number, None)))
-            line = getattr(node, "lineno", 0)
-            yield Mutant(name, line, removed, ast.fix_missing_locations(mutated), same[removed])
+            line = node.ifs[0].lineno if isinstance(node, ast.comprehension) else getattr(node, "lineno", 0)
+            function = _function_at(tree, line)
+            yield Mutant(name, line, removed, ast.fix_missing_locations(mutated), same[removed], function)
             same[removed] += 1
+
+
+def _function_at(tree: ast.Module, line: int) -> int | None:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    around = [node for node in functions if node.lineno <= line <= (node.end_lineno or 0)]
+    if not around:
+        return None
+    inner = max(around, key=lambda node: node.lineno)
+    if any("cache" in ast.unparse(decorator) for decorator in inner.decorator_list):
+        return None
+    return min(node.lineno for node in (inner, *inner.decorator_list))
 
 
 def _full(name: str) -> str:
@@ -204,6 +219,15 @@ def _function(value: Any) -> FunctionType | None:
     return None
 
 
+@dataclass
+class Ran:
+    """What a test did while nothing was removed."""
+
+    seconds: float
+    called: set[tuple[str, int]]
+    """Module and first line of its functions."""
+
+
 class Loop:
     """Replaces pytest's loop over the tests by a loop in a child process per mutant."""
 
@@ -216,40 +240,75 @@ class Loop:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         # property tests are slow, and examples cover the same rules
         items = [item for item in session.items if not hasattr(getattr(item, "obj", None), "hypothesis")]
-        items.sort(key=_needs_fixtures)
-        wanted = {test for mutant in self.mutants for test in MODULES[mutant.module]}
-        items = [item for item in items if item.path.stem in wanted]
-        firsts = {self.noticed.get(mutant.name) for mutant in self.mutants}
-        is_known = None not in firsts and firsts <= {item.nodeid for item in items}
-        checked = [item for item in items if item.nodeid in firsts] if is_known else items
-        assert not self._is_detected(checked), "the tests must pass before a rule is removed"
+        by_name = {item.nodeid: item for item in items}
         gc.freeze()
-        running: dict[int, Mutant] = {}
-        for mutant in self.mutants:
-            if len(running) == (os.cpu_count() or 1):
-                self._reap(running)
-            running[self._start(items, mutant)] = mutant
-        while running:
-            self._reap(running)
+        known = {mutant.name: by_name.get(self.noticed.get(mutant.name, "")) for mutant in self.mutants}
+        firsts = {item.nodeid: item for item in known.values() if item}
+        if firsts:
+            self._observe(list(firsts.values()))
+        left = self._without(self.mutants, lambda mutant: [item for item in [known[mutant.name]] if item])
+        if left:
+            print(f"{len(left)} rules are not in the table, or its test passes without them", flush=True)
+            ran = self._observe(items)
+            items.sort(key=lambda item: ran[item.nodeid].seconds)
+            left = self._without(
+                left, lambda mutant: [item for item in items if _calls(ran[item.nodeid], mutant)]
+            )
+        self.survivors = left
+        for mutant in left:
+            self.noticed.pop(mutant.name, None)
         shutil.rmtree(self._notes)
         return True
 
-    def _reap(self, running: dict[int, Mutant]) -> None:
+    def known(self) -> dict[str, str]:
+        """Return the test that noticed each mutant of today."""
+        names = [mutant.name for mutant in self.mutants]
+        return {name: self.noticed[name] for name in names if name in self.noticed}
+
+    def _observe(self, items: list[pytest.Item]) -> dict[str, Ran]:
+        """Run tests before anything is removed, in another process, to fork from one that ran none."""
+        file = self._notes / "observed"
+        child = os.fork()
+        if child == 0:
+            code = 2
+            try:
+                file.write_text(repr({item.nodeid: _observed(item) for item in items}), encoding="utf-8")
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0, "the tests must pass before a rule is removed"
+        return {name: Ran(*ran) for name, ran in ast.literal_eval(file.read_text(encoding="utf-8")).items()}
+
+    def _without(self, mutants: list[Mutant], tests: Callable[[Mutant], list[pytest.Item]]) -> list[Mutant]:
+        """Remove each rule in turn; return those that none of its tests notices."""
+        running: dict[int, Mutant] = {}
+        left: list[Mutant] = []
+        for mutant in mutants:
+            if len(running) == (os.cpu_count() or 1):
+                left.extend(self._reap(running))
+            running[self._start(tests(mutant), mutant)] = mutant
+        while running:
+            left.extend(self._reap(running))
+        return left
+
+    def _reap(self, running: dict[int, Mutant]) -> list[Mutant]:
         pid, status = os.wait()
         mutant = running.pop(pid)
         code = os.waitstatus_to_exitcode(status)
         assert code in {0, 1}, f"cannot remove {mutant.removed}"
         if code == 0:
-            self.survivors.append(mutant)
-            self.noticed.pop(mutant.name, None)
-        else:
-            self.noticed[mutant.name] = (self._notes / str(pid)).read_text(encoding="utf-8")
+            return [mutant]
+        self.noticed[mutant.name] = (self._notes / str(pid)).read_text(encoding="utf-8")
+        return []
 
-    def _start(self, items: list[pytest.Item], mutant: Mutant | None) -> int:
+    def _start(self, items: list[pytest.Item], mutant: Mutant) -> int:
         child = os.fork()
         if child == 0:
             try:
-                failing = self._failing(items, mutant)
+                install(mutant)
+                failing = next(filter(_fails, items), None)
                 if failing is not None:
                     (self._notes / str(os.getpid())).write_text(failing.nodeid, encoding="utf-8")
             except BaseException:
@@ -258,18 +317,30 @@ class Loop:
             os._exit(0 if failing is None else 1)
         return child
 
-    def _is_detected(self, items: list[pytest.Item]) -> bool:
-        return os.waitpid(self._start(items, None), 0)[1] != 0
 
-    def _failing(self, items: list[pytest.Item], mutant: Mutant | None) -> pytest.Item | None:
-        """Return the first test that fails: the one of the table, those of the module, the others."""
-        if mutant is None:
-            return next(filter(_fails, items), None)
-        install(mutant)
-        first, own = self.noticed.get(mutant.name), f"test_{mutant.module}.py"
-        items = [item for item in items if item.path.stem in MODULES[mutant.module]]
-        items.sort(key=lambda item: (item.nodeid != first, item.path.name != own))
-        return next(filter(_fails, items), None)
+def _calls(ran: Ran, mutant: Mutant) -> bool:
+    return mutant.function is None or (f"coreloop.{_full(mutant.module)}", mutant.function) in ran.called
+
+
+def _observed(item: pytest.Item) -> tuple[float, set[tuple[str, int]]]:
+    """Return a test's seconds and the functions of the mutated modules that it calls."""
+    modules = {f"coreloop.{_full(name)}" for name in MODULES}
+    called: set[tuple[str, int]] = set()
+
+    def note(frame: FrameType, _event: str, _argument: object) -> None:
+        if (module := frame.f_globals.get("__name__")) in modules:
+            called.add((module, frame.f_code.co_firstlineno))
+
+    sys.settrace(note)
+    threading.settrace(note)
+    began = time.perf_counter()
+    try:
+        assert not _fails(item), f"{item.nodeid} fails before a rule is removed"
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+    # `repr` of no function is not that of a set
+    return time.perf_counter() - began, called or {("", 0)}
 
 
 def _fails(item: pytest.Item) -> bool:
@@ -294,10 +365,12 @@ def _parameters(item: pytest.Item) -> dict[str, Any]:
 def main() -> None:
     options = {word for word in sys.argv[1:] if word.startswith("--")}
     names = [name.removeprefix("guard.") for name in sys.argv[1:] if name not in options] or list(MODULES)
-    is_known = "--all" not in options and NOTICED.exists()
-    noticed = json.loads(NOTICED.read_text(encoding="utf-8")) if is_known else {}
-    loop = Loop([mutant for name in names for mutant in mutants(name)], noticed)
-    tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in (*_FAST, *_REAL)]
+    removed = [mutant for name in names for mutant in mutants(name)]
+    table = json.loads(NOTICED.read_text(encoding="utf-8")) if NOTICED.exists() else {}
+    is_asked = {_full(name) for name in names}
+    others = {name: test for name, test in table.items() if name.partition(": ")[0] not in is_asked}
+    loop = Loop(removed, {} if "--all" in options else table)
+    tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in TESTS]
     ended = pytest.main(
         # the slow tests too; without the summary, which would say that none ran: child processes run them
         ["-n0", "-m", "", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", *tests],
@@ -306,8 +379,8 @@ def main() -> None:
     if ended != pytest.ExitCode.OK:
         sys.exit("cannot remove the rules")
     if "--update" in options:
-        table = json.dumps(loop.noticed, indent=1, sort_keys=True, ensure_ascii=False)
-        NOTICED.write_text(f"{table}\n", encoding="utf-8")
+        text = json.dumps(others | loop.known(), indent=1, sort_keys=True, ensure_ascii=False)
+        NOTICED.write_text(f"{text}\n", encoding="utf-8")
     for mutant in loop.survivors:
         print(f"{_full(mutant.module)}:{mutant.line}: no test fails without: {mutant.removed}")
     print(f"{len(loop.mutants)} rules removed in turn; {len(loop.survivors)} of them unnoticed by the tests")
