@@ -374,29 +374,13 @@ def test_23_the_last_iteration_ends_with_the_documents_sentence(project: Project
 
 
 @pytest.mark.promise("000-24")
-@pytest.mark.parametrize(
-    "ending",
-    [
-        "연구를 종료합니다",
-        "충분합니다",
-        "완료되었습니다",
-        pytest.param(
-            "이 정도면 됩니다",
-            marks=pytest.mark.xfail(
-                strict=True,
-                raises=AssertionError,
-                reason="three of the four are kept back, `이 정도면 됩니다` is not",
-            ),
-        ),
-    ],
-)
-def test_24_a_run_that_goes_on_never_prints_an_ending(project: Project, ending: str):
+def test_24_a_run_that_goes_on_never_says_that_it_ends(project: Project):
+    endings = ("연구를 종료합니다", "충분합니다", "완료되었습니다", "이 정도면 됩니다")
     project.open(QUESTION)
-    said = {"text": f"{ending}.", "sources": [f"{ending}."]}
-    texts = {"findings": [said], "next_actions": [ending], "sub_questions": [ending]}
-    shown = project.record({**more(), **texts})
-    assert shown.code == 0
-    assert ending not in shown.out
+    shown = project.record(FOUND).out
+    assert [ending for ending in endings if ending in shown] == []
+    fact = project.record({**more(), "findings": [{"text": "합병이 완료되었습니다.", "sources": ["보도"]}]})
+    assert "합병이 완료되었습니다." in fact.out
 
 
 @pytest.mark.promise("000-41")

@@ -520,7 +520,7 @@ def test_20_the_throughput_and_the_95th_percentile_of_jobs_are_metrics(client: h
 
 @pytest.mark.promise("004-23")
 def test_23_each_failed_attempt_is_in_the_record_with_its_cause(repaired: tuple[Path, Done]) -> None:
-    (path,) = (repaired[0] / "data/audit/ai-ask").glob("*.jsonl")
+    (path,) = (repaired[0] / "data/audit/own").glob("*.jsonl")
     (line,) = path.read_text(encoding="utf-8").splitlines()
     failed, last = json.loads(line)["tool_calls"]
     assert (failed["ok"], last["ok"]) == (False, True)

@@ -129,7 +129,7 @@ def test_without_a_way_to_read_it_nobody_knows() -> None:
     assert (measured.ok, measured.forbidden) == (False, ())
     (doubt,) = measured.doubts
     assert doubt.startswith("reach: unmeasured")
-    assert "set reach: in coreloop.yaml" in doubt
+    assert "set reach:" in doubt
 
 
 FAILING = [

@@ -90,8 +90,12 @@ def test_feedback_is_up_down_or_a_share(client: httpx2.Client):
 
 def test_jobs_are_listed(client: httpx2.Client):
     ask(client)
-    jobs = until(lambda: client.get("/jobs", params={"status": "done", "limit": 3}).json()["jobs"])
-    assert "run.ask" in {job["name"] for job in jobs}
+
+    def done() -> list[dict]:
+        jobs = client.get("/jobs", params={"status": "done", "limit": 3}).json()["jobs"]
+        return jobs if "run.ask" in {job["name"] for job in jobs} else []
+
+    jobs = until(done)
     assert client.get(f"/jobs/{jobs[0]['id']}").json()["status"] == "done"
     assert client.get("/jobs/nothing").status_code == 404
     assert client.get("/jobs", params={"status": "lost"}).status_code == 422
