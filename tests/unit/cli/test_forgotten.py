@@ -22,6 +22,8 @@ def coreloop(
     project: Path, entry_point: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., None]:
     """Run a command in this process, in the project."""
+    for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"):  # an agent may run the tests
+        monkeypatch.delenv(name, raising=False)
 
     def coreloop(*words: str, stdin: str = "") -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
