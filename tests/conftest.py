@@ -140,7 +140,7 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
 
 @pytest.fixture
 def connection(github: GithubStandIn) -> Connection:
-    return Connection(base_url=github.url, timeout_s=5, seconds_between_requests=0, seconds_between_writes=0)
+    return Connection(base_url=github.url, timeout_s=30, seconds_between_requests=0, seconds_between_writes=0)
 
 
 @pytest.fixture

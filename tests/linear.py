@@ -43,7 +43,6 @@ def repeated(unit: str, *, end: str = "") -> Callable[[int], str]:
 
 def _cost(work: Callable[[Any], object], given: Any) -> float:
     """Return the CPU seconds of a byte, without the collection of garbage."""
-    gc.collect()
     gc.disable()
     try:
         rounds, began_at = 0, time.process_time()

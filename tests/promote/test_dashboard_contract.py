@@ -19,7 +19,7 @@ from github_stand_in import GithubStandIn
 
 @pytest.fixture
 def api(github: GithubStandIn) -> Iterator[GithubApi]:
-    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=5)) as api:
+    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=30)) as api:
         yield api
 
 

@@ -30,7 +30,7 @@ BRANCH = "skill/docstring-analysis-profitability-20260425"
 
 @pytest.fixture
 def api(github: GithubStandIn):
-    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=5)) as api:
+    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=30)) as api:
         yield api
 
 

@@ -1,8 +1,8 @@
 """What is left of a run that was forgotten: nothing, byte for byte, but its record in the log of requests."""
 
-import os
-import subprocess
+import io
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,21 +17,20 @@ WORD = "Xylophone"
 QUESTION = f"Within how many days can a {WORD} be returned?"
 
 
-def coreloop(project: Path, *words: str, code: int = 0, stdin: str = "") -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "coreloop", *words],
-        cwd=project,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={
-            name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "CORELOOP_"))
-        },
-    )
-    assert done.returncode == code, done.stderr
-    return done.stdout.strip()
+@pytest.fixture
+def coreloop(
+    project: Path, entry_point: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., None]:
+    """Run a command in this process, in the project."""
+    for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"):  # an agent may run the tests
+        monkeypatch.delenv(name, raising=False)
+
+    def coreloop(*words: str, stdin: str = "") -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code, _, errors = entry_point(project, *words)
+        assert code == 0, errors
+
+    return coreloop
 
 
 def files_with(project: Path, word: str) -> list[str]:
@@ -47,24 +46,28 @@ def files_with(project: Path, word: str) -> list[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a rejected answer that was answered again, a research, and a run of an agent."""
     shop(tmp_path, indexed=("docs/returns.md", "docs/shipping.md"))
-    coreloop(tmp_path, "ask", QUESTION)
-    with open_store(open_workspace(tmp_path), environ={}) as store:
-        asked = store.runs()[0].run_id
-    coreloop(tmp_path, "feedback", asked, "down", "--reason", f"not about the {WORD}")
-    coreloop(tmp_path, "jobs", "work", "--once")
-    coreloop(tmp_path, "research", f"When does a {WORD} ship?", "--session", "new")
-    coreloop(tmp_path, "runs", "open", f"Where is the {WORD}?", "--session", "s1")
-    report = '{"actions": [{"tool": "web", "strategy": ["recent"]}], "next_actions": ["go on"], "queries": '
-    report += f'[{{"query": "{WORD}", "results_count": 1, "success": true}}], "findings": '
-    report += f'[{{"text": "the {WORD} is here", "sources": ["s"]}}]}}'
-    coreloop(tmp_path, "runs", "record", stdin=report)
-    coreloop(tmp_path, "runs", "open", "Another question", "--session", "s2")
     return tmp_path
 
 
-def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path):
+@pytest.fixture(autouse=True)
+def _runs(project: Path, coreloop: Callable[..., None]) -> None:
+    """A rejected answer that was answered again, a research, and a run of an agent."""
+    coreloop("ask", QUESTION)
+    with open_store(open_workspace(project), environ={}) as store:
+        asked = store.runs()[0].run_id
+    coreloop("feedback", asked, "down", "--reason", f"not about the {WORD}")
+    coreloop("jobs", "work", "--once")
+    coreloop("research", f"When does a {WORD} ship?", "--session", "new")
+    coreloop("runs", "open", f"Where is the {WORD}?", "--session", "s1")
+    report = '{"actions": [{"tool": "web", "strategy": ["recent"]}], "next_actions": ["go on"], "queries": '
+    report += f'[{{"query": "{WORD}", "results_count": 1, "success": true}}], "findings": '
+    report += f'[{{"text": "the {WORD} is here", "sources": ["s"]}}]}}'
+    coreloop("runs", "record", stdin=report)
+    coreloop("runs", "open", "Another question", "--session", "s2")
+
+
+def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path, coreloop: Callable[..., None]):
     views = project / ".research" / "sessions"
     assert WORD in (views / newest(project) / "reflexion.json").read_text()  # copied into the next run's view
     with open_store(open_workspace(project), environ={}) as store:
@@ -73,7 +76,7 @@ def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path):
     assert len(files_with(project, WORD)) > 5
     for run_id in (first, *(run_id for question, run_id in runs.items() if question != QUESTION)):
         if run_id != newest(project):
-            coreloop(project, "runs", "forget", run_id, "--confirm")
+            coreloop("runs", "forget", run_id, "--confirm")
     assert files_with(project, WORD) == []
     with open_store(open_workspace(project), environ={}) as store:
         assert [row.question for row in store.runs()] == ["Another question"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from random import Random
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from coreloop.project.tools import Tool
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import ConditionSearch, find_conditions
+from linear import assert_linear
 from logs import call, failed
 from samples import asked, sample_of, words
 
@@ -389,17 +389,19 @@ def test_ten_thousand_places_in_every_call_are_four():
     assert _lines(make, count=60) == []
 
 
-def test_many_different_sources_take_little_time():
+def test_many_different_sources_take_time_in_proportion():
     def make(number: int, bad: bool) -> list[Any]:
         places = [f"get_user.f{number}x{place}" for place in range(4)]
         args = {f"a{place}": number for place in range(10)}
         return [call("get_user"), _refund(args, bad=bad, args_from=dict.fromkeys(args, places))]
 
-    made = [asked(number, *make(number, number % 3 == 0)) for number in range(1500)]
-    sample = sample_of(made)
-    begun = perf_counter()
-    assert find_conditions(sample, OWN).statements == ()
-    assert perf_counter() - begun < 10
+    def build(count: int) -> list[Any]:
+        return [asked(number, *make(number, number % 3 == 0)) for number in range(count)]
+
+    def work(made: list[Any]) -> None:
+        assert find_conditions(sample_of(made), OWN).statements == ()
+
+    assert_linear(work, build, sizes=(100, 1_000))
 
 
 @pytest.mark.parametrize("seed", range(6))

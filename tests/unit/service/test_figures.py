@@ -1,7 +1,7 @@
 """What a service says of its answers: figures for Prometheus and by day, and phases in its log."""
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import httpx2
@@ -21,6 +21,7 @@ def figures(client: httpx2.Client) -> dict[tuple[str, str], float]:
 
 
 def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_path: Path):
+    began = datetime.now(UTC).date()
     with served(tmp_path) as service, service.client() as client:
         assert math.isnan(figures(client)["down_to_notice_seconds", ""])
         before = client.get("/api/metrics/cbo/series").json()
@@ -32,9 +33,9 @@ def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_pat
         assert shown["evidence_hits_last_day", "text"] >= 1
         assert (shown["feedback_last_day", "down"], shown["feedback_last_day", "up"]) == (1, 0)
         assert shown["jobs_retry_rate", ""] == 0.0
-        assert 0 <= shown["down_to_notice_seconds", ""] < 60
+        assert shown["down_to_notice_seconds", ""] >= 0
         (day,) = client.get("/api/metrics/cbo/series").json()["days"]
-        assert day["day"] == datetime.now(UTC).date().isoformat()
+        assert began <= date.fromisoformat(day["day"]) <= datetime.now(UTC).date()
         assert (day["evidence"]["text"] >= 1, day["feedback"]) == (True, {"down": 1})
         assert (day["answered"] >= 1, day["notice_s"]) == (True, shown["down_to_notice_seconds", ""])
 

@@ -8,6 +8,7 @@ import pytest
 from coreloop.status.failing import find_failing
 from coreloop.status.log import read_log
 from logs import call, failed
+from rows import slow_after
 from samples import START, asked, rolled, sample_of
 
 
@@ -43,10 +44,11 @@ def test_a_few_calls_raise_nothing():
     assert find_failing(sample_of(_days(0.0, 0.0, 0.0, 0.0, 1.0, n=19))) == ()
 
 
-def test_days_that_differ_by_chance_only_raise_nothing():
+@pytest.mark.parametrize("rounds", slow_after(1, [15, 100]))
+def test_days_that_differ_by_chance_only_raise_nothing(rounds: int):
     rng = Random(41)
     n_raised = 0
-    for _ in range(100):
+    for _ in range(rounds):
         rows = [
             asked(n, failed("book") if rng.random() < 0.2 else call("book"), ts=_at(n // 30, n))
             for n in range(300)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import coreloop
 from coreloop.runs.agent.session_file import session_file
 from happenings import RUN_ID
+from rows import slow_after
 
 HOOK = Path(coreloop.__file__).parent / "templates" / "claude-code" / "stop_hook.py"
 STATUS = {
@@ -209,8 +211,13 @@ def installed(project: Path, session: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("verb", ["stop", "pause", "complete"])
-@pytest.mark.parametrize("session", ["0e639165-79b1-4bd4-bb0f-4cb4c15115d4", "../세션 1"])
+SESSIONS = ("../세션 1", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
+
+
+@pytest.mark.parametrize(
+    ("verb", "session"),
+    slow_after(1, list(product(["stop", "pause", "complete"], SESSIONS))),
+)
 def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path):
     runs(tmp_path, "install", "claude-code", "--confirm")
     run_id = runs(tmp_path, "open", "why?", session=session)
