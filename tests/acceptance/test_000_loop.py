@@ -360,7 +360,6 @@ def test_22_the_next_iteration_is_announced_also_to_those_who_read_no_korean(pro
 
 
 @pytest.mark.promise("000-22")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="one sign `…` instead of three dots")
 def test_22_the_announcement_is_literally_that_of_the_document(project: Project):
     project.open(QUESTION)
     assert project.record(FOUND).lines[-1] == "다음 iteration을 시작합니다..."

@@ -9,7 +9,7 @@ from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.text import printable
 
-GOES_ON: Final = "다음 iteration을 시작합니다…"
+GOES_ON: Final = "다음 iteration을 시작합니다..."
 """In Korean for everybody: skills know a run that goes on by it."""
 DRIVEN: Final = "recorded; the driver says what follows"
 _LINE_CHARS: Final = 300

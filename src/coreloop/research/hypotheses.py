@@ -9,7 +9,7 @@ START: Final = 0.5
 FOR: Final = 0.10
 AGAINST: Final = -0.15
 MAX_ACTIVE: Final = 5
-_RECENT_ITERATIONS: Final = 2
+_RECENT_ITERATIONS: Final = 2  # the specification: recent if last_updated >= current_iteration - 2
 _MANY: Final = 10
 """Pieces of supporting evidence that make the density 1."""
 
@@ -68,9 +68,9 @@ def density(hypothesis: Hypothesis) -> float:
 def priority(hypothesis: Hypothesis, *, iteration: int) -> float:
     """Return 0.5 confidence + 0.3 density + 0.2 recency.
 
-    The recency is 1.0 if evidence came in the last two iterations, else 0.5.
+    The recency is 1.0 if the last evidence is at most two iterations old, else 0.5.
     """
-    is_recent = iteration - hypothesis.last_updated_iteration < _RECENT_ITERATIONS
+    is_recent = iteration - hypothesis.last_updated_iteration <= _RECENT_ITERATIONS
     recency = 1.0 if is_recent else 0.5
     return round(0.5 * hypothesis.confidence + 0.3 * density(hypothesis) + 0.2 * recency, 4)
 

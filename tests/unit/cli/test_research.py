@@ -58,7 +58,7 @@ def test_an_answer_from_a_file_that_changed_since_says_so(tmp_path: Path, resear
 def test_an_iteration_that_is_not_the_last_says_that_the_next_begins(tmp_path: Path, research: Research):
     project(tmp_path)
     done = research("Who painted the Mona Lisa?", "--max-iters", "2")
-    assert done.stderr.splitlines().count("다음 iteration을 시작합니다… (the next iteration begins)") == 1
+    assert done.stderr.splitlines().count("다음 iteration을 시작합니다... (the next iteration begins)") == 1
 
 
 def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, research: Research):

@@ -58,12 +58,12 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
         "  - read the report",
         "progress: 1 of 2 answered",
         "Iteration 1/100 · running · $0.25/$10.00",
-        "다음 iteration을 시작합니다…",
+        "다음 iteration을 시작합니다...",
     ]
     second = {"findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
     assert runs("record", run_id, report=second).output.splitlines()[-2:] == [
         "Iteration 2/100 · running · $0.25/$10.00",
-        "다음 iteration을 시작합니다…",
+        "다음 iteration을 시작합니다...",
     ]
     assert str(runs("complete", CLAUDECODE="1").exception).startswith("an agent cannot complete a run")
     assert runs("complete").output == f"{run_id}  completed\n"
@@ -94,7 +94,7 @@ ENDINGS = ("연구를 종료합니다", "충분합니다", "완료되었습니�
 def test_a_run_that_goes_on_never_says_that_it_ends(runs: Command):
     runs("open", "왜?")
     shown = runs("record", report={"findings": [{"text": "up", "sources": ["s"]}]}).output
-    assert "다음 iteration을 시작합니다…" in shown
+    assert "다음 iteration을 시작합니다..." in shown
     assert [words for words in ENDINGS if words in shown] == []
 
 

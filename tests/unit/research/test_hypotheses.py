@@ -38,9 +38,9 @@ def test_confidence_density_and_priority_stay_between_0_and_1(pieces: list[tuple
     assert 0 <= priority(hypothesis, iteration=31) <= 1
 
 
-def test_priority_falls_when_no_evidence_came_for_two_iterations():
-    assert priority(NEW, iteration=2) == pytest.approx(0.5 * 0.5 + 0.2)
-    assert priority(NEW, iteration=3) == pytest.approx(0.5 * 0.5 + 0.1)
+@each_row(("age", "recency"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.5)])
+def test_evidence_is_recent_until_it_is_more_than_two_iterations_old(age: int, recency: float):
+    assert priority(NEW, iteration=1 + age) == pytest.approx(0.5 * 0.5 + 0.2 * recency)
 
 
 def test_density_counts_support_against_half_of_the_contradictions():
