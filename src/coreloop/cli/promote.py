@@ -88,7 +88,7 @@ def command(
         warn, now = partial(click.echo, err=True), datetime.now(UTC)
         result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
         show_left_out(result.left_out)
-        show_done(result.plan, result.done, result.body, as_json=as_json)
+        show_done(result, as_json=as_json)
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:

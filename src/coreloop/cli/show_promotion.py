@@ -12,6 +12,7 @@ from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import cap_line
 from coreloop.promote.reach import Reach, Unmeasured
+from coreloop.promote.run import PromoteResult
 from coreloop.text import printable
 
 _MAX_LEFT_OUT: Final = 3
@@ -71,8 +72,9 @@ def show_change(plan: Plan, done: Done, body: Path) -> None:
     click.echo(f"text     {body}")
 
 
-def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool) -> None:
+def show_done(result: PromoteResult, *, as_json: bool) -> None:
     """Print the result of a promotion and the next step; without a plan the pull request already existed."""
+    plan, done, body = result.plan, result.done, result.body
     pull = done.pull_request
     if as_json:
         facts = {"branch": done.branch, "pull_request": pull.url if pull else None, "fresh": done.fresh}
@@ -80,18 +82,37 @@ def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool
         return
     click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
     if plan is not None:
-        click.echo(f"pushed        one commit on {plan.base} {plan.base_sha[:12]}, {plan.path}:")
+        label = "pushed" if result.remote is not None else "committed"
+        here = "" if result.remote is not None else " here; nothing was pushed"
+        click.echo(f"{label:<14}one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:")
         for line in plan.diff.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
     if pull is not None:
         click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
-    if pull is not None or plan is None:
+    if pull is None and plan is not None:
+        click.echo(f"text          {body}")
+        _show_next(result, plan)
+
+
+def _show_next(result: PromoteResult, plan: Plan) -> None:
+    """Print the commands that open the pull request; without GitHub, those that show and merge the branch."""
+    if result.on_github:
+        click.echo("No token: open the draft yourself, for example with")
+        click.echo(f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\")
+        click.echo(f"    --title '{plan.title}' --body-file '{result.body}'")
         return
-    click.echo(f"text          {body}")
-    click.echo("No token, or no repository on GitHub: open the draft yourself, for example with")
-    click.echo(f"  gh pr create --draft --base {plan.base} --head {done.branch} \\")
-    click.echo(f"    --title '{plan.title}' --body-file '{body}'")
+    branch = result.done.branch
+    if result.remote is not None:
+        click.echo(
+            f"No repository on GitHub is known. Fetch from {result.remote}, read the branch, then merge it:"
+        )
+        click.echo(f"  git fetch {result.remote}")
+        branch = f"{result.remote}/{branch}"
+    else:
+        click.echo("The repository has no remote. Read the branch, then merge it:")
+    click.echo(f"  git show {branch}")
+    click.echo(f"  git switch {plan.base} && git merge {branch}")
 
 
 def _show_reach(reach: Reach) -> None:

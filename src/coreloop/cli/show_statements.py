@@ -42,6 +42,9 @@ def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
     if unproposed.n_idle:
         noun = counted(unproposed.n_idle, "statement")
         click.echo(f"  {noun} not proposed: nothing to avoid, other calls succeed as often")
+    if unproposed.n_settled:
+        noun = counted(unproposed.n_settled, "statement")
+        click.echo(f"  {noun} not proposed: already promoted, open or rejected (known)")
     if unproposed.undefined:
         names = printable(", ".join(unproposed.undefined))
         text = f"not proposed: statements about {names}: no definition, or several"

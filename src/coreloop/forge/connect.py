@@ -33,7 +33,7 @@ def connect_forge(
         Whether failed requests are retried.
     """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
-    repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None
+    repo = pull_request_repo(repository, settings)
     if not token or repo is None:
         yield None
         return
@@ -46,13 +46,18 @@ def connect_forge(
         yield forge
 
 
+def pull_request_repo(repository: Repository, settings: ForgeSettings) -> str | None:
+    """``owner/name`` of the repository on GitHub that gets the pull requests; None without one."""
+    return (settings.repo or github_repo(repository)) if _has_host(repository) else None
+
+
 def describe_fork(repository: Repository, settings: ForgeSettings) -> str | None:
     """The repository that a push reaches if pull requests go to another, and what to do; else None.
 
     A pull request from a fork is red in the guard, and coreloop would not find it again.
     """
     remote = repository.remote()
-    repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None
+    repo = pull_request_repo(repository, settings)
     if remote is None or repo is None:
         return None
     read, *pushed = map(_named, (repository.remote_url(remote), *repository.push_urls(remote)))

@@ -112,8 +112,7 @@ def propose(
     words = Vocabulary(tools, settings)
     drafts = (draft_candidate(candidate, words) for candidate in tested)
     candidates, dropped = new_keys(drafts, known)
-    new = [source for source in sources if source.key not in known]
-    statements, unproposed = draft_statements(new, words, section=SECTION, merges=merges)
+    statements, unproposed = draft_statements(sources, words, section=SECTION, settled=known, merges=merges)
     places = {statement.key: sample.places(statement.tool, limit=MAX_EXAMPLES) for statement in statements}
     return Proposals(
         days=days,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coreloop.errors import HumanDecidesError, UsageError, WorkspaceError
 from coreloop.files import locked, write_private
-from coreloop.forge.connect import connect_forge
+from coreloop.forge.connect import connect_forge, pull_request_repo
 from coreloop.judgments import read_judgments
 from coreloop.project.workspace import Workspace
 from coreloop.promote.asking import ask_again, ask_nobody
@@ -84,12 +84,18 @@ class PromoteResult:
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
         As in `PlanResult`.
+    remote : str or None
+        Where the branch was pushed; None if the repository has no remote, so that it is only here.
+    on_github : bool
+        Whether the repository on GitHub is known.
     """
 
     plan: Plan | None
     done: Done
     body: Path | None
     left_out: tuple[str, ...] = ()
+    remote: str | None = None
+    on_github: bool = False
 
 
 def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
@@ -151,9 +157,11 @@ def confirm_promotion(
         keys = [proposal.key for proposal in selection.proposals]
         record = partial(_record_reach, workspace.reach_file, keys, now=now, warn=warn)
         plan, done = promote(replace(promoting, on_reach=record), forge)
+        remote = repository.remote()
+        on_github = pull_request_repo(repository, workspace.settings.forge) is not None
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
     body = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
-    return PromoteResult(plan, done, body, selection.left_out)
+    return PromoteResult(plan, done, body, selection.left_out, remote, on_github)
 
 
 def _select(workspace: Workspace, request: PromoteRequest) -> Selection:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coreloop.errors import RefusedError, UsageError
-from coreloop.history.promotions import promotions
+from coreloop.history.promotions import open_keys, promotions
 from coreloop.history.repository import Repository
 from coreloop.judgments import read_judgments
 from coreloop.project.workspace import Workspace
@@ -43,7 +43,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     UsageError
         There is no proposals file, or it has no entry about the tool.
     RefusedError
-        A statement is not coreloop's, or no statement may be promoted.
+        A statement is not coreloop's, no statement may be promoted, or all were promoted or rejected before.
     """
     files = [path] if path is not None else list(_newest(workspace))
     if not files:
@@ -62,6 +62,8 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             proposals.append(proposal)
         else:
             left_out.append(f"{entry.id}: {reason}")
+    if not proposals:
+        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
     if not proposals and not left_out:
         raise UsageError(_no_entry(tool, files))
     if not proposals:
@@ -73,10 +75,26 @@ def _no_entry(tool: str, files: list[Path]) -> str:
     """Say that no entry is about a tool, and which tool may have been meant."""
     entries = [entry for file in files for entry in read_proposals(file).entries]
     tools = sorted({entry.engine if isinstance(entry, Candidate) else entry.tool for entry in entries})
-    close = difflib.get_close_matches(tool, tools, n=1)
     names = ", ".join(file.name for file in files)
+    if tool in tools:
+        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
+    close = difflib.get_close_matches(tool, tools, n=1)
     hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
     return f"{names}: no entry about {printable(tool)}; {hint}"
+
+
+def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
+    """What became of the statements about a tool, which newer files leave out."""
+    with Repository(workspace.root) as repository:
+        remotes = (None, *repository.remotes())
+        branches = {
+            key: name for remote in remotes for key, name in open_keys(repository, remote=remote).items()
+        }
+    reasons = {key: f"waits on branch {name}" for key, name in branches.items()} | decided
+    folders = (workspace.candidates_dir, workspace.counterexamples_dir)
+    files = sorted(path for folder in folders for path in folder.glob("????-??-??-*.json"))
+    entries = {entry.key: entry for file in files for entry in _entries(file, tool)}
+    return [f"{entry.id}: {printable(reasons[key])}" for key, entry in entries.items() if key in reasons]
 
 
 def _newest(workspace: Workspace) -> Iterator[Path]:
@@ -107,7 +125,7 @@ def _decided(workspace: Workspace) -> dict[str, str]:
             for promotion in merged
         },
         **{
-            key: f"judged {judgment.verdict}"
+            key: f"rejected by {judgment.judged_by} ({judgment.verdict})"
             for key, judgment in judgments.items()
             if not judgment.verdict.passes
         },

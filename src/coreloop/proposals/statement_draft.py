@@ -1,7 +1,7 @@
 """The text and target of a statement, or the reason for its refusal."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -32,10 +32,13 @@ class Unproposed:
         Tools that neither the source nor coreloop.yaml defines: the text would have no docstring.
     n_idle : int
         Statements about defined tools with nothing to avoid: the other calls succeed as often.
+    n_settled : int
+        Statements that are promoted, on a branch or rejected.
     """
 
     undefined: tuple[str, ...] = ()
     n_idle: int = 0
+    n_settled: int = 0
 
 
 def draft_statements(
@@ -43,6 +46,7 @@ def draft_statements(
     words: Vocabulary,
     *,
     section: str,
+    settled: Collection[str] = (),
     merges: Mapping[str, datetime] = MappingProxyType({}),
 ) -> tuple[tuple[Statement, ...], Unproposed]:
     """Draft the statements that may be proposed, and count the others.
@@ -55,10 +59,13 @@ def draft_statements(
         Definitions of their tools.
     section : str
         Of the text.
+    settled : collection of str
+        Keys that are not proposed again.
     merges : mapping of str to datetime
         When each promoted key was merged: a line is not replaced because of records older than itself.
     """
-    statements = list(statements)
+    found = list(statements)
+    statements = [statement for statement in found if statement.key not in settled]
     known = [statement for statement in statements if words.is_known(statement.tool)]
     useful = [statement for statement in known if statement.avoided >= MIN_AVOIDED]
     undefined = {statement.tool for statement in statements} - {statement.tool for statement in known}
@@ -68,7 +75,8 @@ def draft_statements(
         else draft
         for draft in (draft_statement(statement, words, section=section) for statement in useful)
     )
-    return drafts, Unproposed(tuple(sorted(undefined)), len(known) - len(useful))
+    n_settled = len(found) - len(statements)
+    return drafts, Unproposed(tuple(sorted(undefined)), len(known) - len(useful), n_settled)
 
 
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:

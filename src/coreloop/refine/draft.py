@@ -13,7 +13,11 @@ from coreloop.proposals.vocabulary import Vocabulary
 
 
 def draft_counterexample(
-    example: Counterexample, words: Vocabulary, *, explained: Collection[str] = ()
+    example: Counterexample,
+    words: Vocabulary,
+    *,
+    explained: Collection[str] = (),
+    settled: Collection[str] = (),
 ) -> Counterexample:
     """Give a counterexample the reason why it has no text of its own, and a key that may be published.
 
@@ -25,16 +29,22 @@ def draft_counterexample(
         Definitions of the tools.
     explained : collection of str
         Tools with a statement that explains when they fail.
+    settled : collection of str
+        Tools whose statement is promoted, on a branch or rejected.
     """
     steps = example.steps or (example.call,)
-    return replace(example, key=_public_key(example, words, steps), refused=_reason(example, explained))
+    return replace(
+        example, key=_public_key(example, words, steps), refused=_reason(example, explained, settled)
+    )
 
 
-def _reason(example: Counterexample, explained: Collection[str]) -> str:
+def _reason(example: Counterexample, explained: Collection[str], settled: Collection[str]) -> str:
     if example.kind == "sequence":
         return "all calls of the sequence succeeded; records do not show which of them to blame"
     if example.tool in explained:
         return "a statement says when this tool fails"
+    if example.tool in settled:
+        return "a statement says when this tool fails: it is promoted, open or rejected already"
     if not example.n_without.n_calls and example.n_failures == example.n_calls:
         return "every call failed: fix the tool or remove it"
     return "nothing distinguishes its failed calls from the others yet"

@@ -65,18 +65,27 @@ def refine(
     tools = resolve_tools(names, root=workspace.root, configured=configured)
     words = Vocabulary(tools, workspace.settings)
     conditions = find_conditions(sample, words)
-    new = [statement for statement in conditions.statements if statement.key not in known]
-    statements, unproposed = draft_statements(new, words, section=SECTION, merges=merges)
+    statements, unproposed = draft_statements(
+        conditions.statements, words, section=SECTION, settled=known, merges=merges
+    )
+    explained = _with_logged({statement.tool for statement in statements}, logged)
+    settled = _with_logged({entry.tool for entry in conditions.statements if entry.key in known}, logged)
+    drafts = (
+        draft_counterexample(example, words, explained=explained, settled=settled)
+        for example in search.counterexamples
+    )
     conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
-    explained = {statement.tool for statement in statements}
-    explained |= {name for name, tool in logged.items() if tool in explained}
-    drafts = (draft_counterexample(example, words, explained=explained) for example in search.counterexamples)
     counterexamples, dropped = new_keys(drafts, known)
     search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
     oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
     return Refined(
         days, sample.n_days, window.n_records(), len(rollups), search, conditions, unproposed, oddities, words
     )
+
+
+def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
+    """Tools, and the names under which clients log them."""
+    return tools | {name for name, tool in logged.items() if tool in tools}
 
 
 def write_refined(

@@ -1,0 +1,65 @@
+"""``promote --tool`` for a tool whose statements were decided, or that never had a statement."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import RefusedError, UsageError
+from coreloop.judgments import Judgment, Verdict, append_judgment
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.promote.selection import select_tool
+from promoting import (
+    counterexample,
+    hush_git,
+    make_project,
+    run_git,
+    statement,
+    write_candidates,
+    write_counterexamples,
+)
+
+OLD = statement(id="cand-2026-04-25-001")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A project whose statement is in an older file; the newest file leaves it out, but has a failure."""
+    hush_git(monkeypatch)
+    project = make_project(tmp_path)
+    write_candidates(project.candidates, OLD)
+    write_candidates(project.candidates.with_name("2026-04-26-candidates.json"), statement(tool="show"))
+    folder = project.root / "data/audit/counterexamples"
+    write_counterexamples(folder / "2026-04-26-counterexamples.json", counterexample(suggested_append=None))
+    return open_workspace(project.root)
+
+
+def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspace):
+    judgment = Judgment(
+        id=OLD["id"],
+        key=OLD["key"],
+        verdict=Verdict.VIOLATION,
+        cause=None,
+        judged_at=datetime(2026, 4, 26, tzinfo=UTC),
+        judged_by="Ann",
+    )
+    append_judgment(workspace.judgments_dir, judgment)
+    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: rejected by Ann \(V\)"):
+        select_tool(workspace, "analysis", None)
+
+
+def test_a_tool_without_a_line_is_not_suggested_to_itself(workspace: Workspace):
+    with pytest.raises(UsageError, match="no line about analysis yet; run refine and pattern") as refused:
+        select_tool(workspace, "analysis", None)
+    assert "did you mean" not in str(refused.value)
+
+
+def test_a_merged_statement_is_refused_as_already_promoted(workspace: Workspace):
+    message = (
+        f"docs(skill): Guide of analysis\n\nCandidate-Id: {OLD['id']}\nCandidate-Key: {OLD['key']}\n"
+        "Phase: R\nTarget: tools/finance.py::analysis\n"
+    )
+    run_git(workspace.root, "commit", "--quiet", "--allow-empty", "-m", message)
+    run_git(workspace.root, "push", "--quiet", "origin", "main")
+    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: already promoted"):
+        select_tool(workspace, "analysis", None)
