@@ -25,7 +25,7 @@ PYTHON
 )
 grep -q '"add"' recorded/data/audit/ai-ask/*.jsonl
 server/bin/dartlab-coreloop mine 2>errors && exit 1
-grep -q "pip install 'dartlab-coreloop\[cli\]'" errors
+grep -qF "pip install '$wheel[cli]'" errors
 echo "server: $installed, $(du -sm server/lib | cut -f1) MB"
 
 uv venv --quiet maintainer
