@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.promise("001-17")
-def test_17_a_reflection_is_shown_the_30_newest_findings_and_no_more(project: Project) -> None:
+def test_17_a_prompt_shows_the_30_newest_findings_and_no_more(project: Project) -> None:
     names = ("Alpha", "Boseong", "Gimje", "Homigot")
     groups = [
         [f"Bridge K{number} of the {name} river was opened by mayor L{number}." for number in range(9)]
@@ -36,6 +36,8 @@ def test_17_a_reflection_is_shown_the_30_newest_findings_and_no_more(project: Pr
         project.write(f"docs/{name}.md", f"# {name}\n\n{' '.join(facts)}\n")
     assert project.run("index", "docs").code == 0
 
+    left = [*groups]
+
     def reflect(asked: Asked) -> dict[str, Any]:
         if asked.is_challenge or not left:
             return reflection(sufficient=not left)
@@ -44,7 +46,6 @@ def test_17_a_reflection_is_shown_the_30_newest_findings_and_no_more(project: Pr
         said = [{"text": fact, "sources": [f"[{source['number']}]"]} for fact in facts]
         return reflection(*said, queries=tuple(f"bridge {names[len(groups) - len(left)]}" for _ in left[:1]))
 
-    left = [*groups]
     replies = {
         "PlanResponse": plan("bridge", parts=(QUESTION,), tier="deep"),
         "ReflectionResponse": reflect,
