@@ -42,7 +42,8 @@ def _facts(status: Status) -> dict[str, object]:
             ("counterexamples", status.counterexamples),
         )
     }
-    return {field.name: getattr(status, field.name) for field in fields(status)} | standings
+    names = (field.name for field in fields(status) if field.name != "promoted_keys")
+    return {name: getattr(status, name) for name in names} | standings
 
 
 def show_stability(stability: Stability, *, as_json: bool) -> None:

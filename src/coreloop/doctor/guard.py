@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.doctor.owners import check_owners, check_owners_on_github
-from coreloop.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError
+from coreloop.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.pin import CannotPinError, pin_installed
@@ -40,6 +40,7 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
     with suppress(CoreloopError):
         repository = Repository(root)
         root = repository.root
+        yield from _base(repository, setup.workspace.settings.forge.base)
     workflow = _workflow(root)
     yield _installed(root, workflow)
     if workflow is None:
@@ -52,6 +53,18 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
     else:
         with repository:
             yield from _check_github(setup, repository, workflow)
+
+
+def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
+    """A fault if the repository has commits, but no base branch."""
+    try:
+        repository.base(base)
+    except GitError:
+        branches = sorted(repository.heads(None))
+        if branches:
+            todo = f"set forge: {{base: {branches[0] if len(branches) == 1 else 'BRANCH'}}} in coreloop.yaml"
+            message = f"there is no branch {base}, only {listed(branches)}: nothing can be promoted"
+            yield Diagnosis("base", "fault", message, todo)
 
 
 def _workflow(root: Path) -> Path | None:

@@ -1,14 +1,17 @@
 """Check that the definition of every tool is found: of coreloop.yaml and of the newest records."""
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping, Set
 from typing import Final
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.doctor.log import log_files, recent_lines
-from coreloop.project.tools import Unresolved, resolve_tools
+from coreloop.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.text import counted
 
 _MAX_RECORDED: Final = 200
+_LIKENESS: Final = 0.8
+"""A name with two letters exchanged or one missing; pairs such as get_order and set_order are at 0.89."""
 
 
 def check_tools(setup: Setup) -> Iterator[Diagnosis]:
@@ -25,6 +28,7 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         )
         return
     resolved = resolve_tools(names, root=workspace.root, configured=configured)
+    yield from _misspelt(resolved, configured.keys() - recorded, recorded - configured.keys())
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
         yield Diagnosis("tools", "ok", f"the definition of {counted(len(names), 'tool')} is found")
@@ -37,3 +41,16 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         f"{len(unresolved)} of {counted(len(names), 'tool')} without a known definition: {reasons}",
         'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
     )
+
+
+def _misspelt(
+    resolved: Mapping[str, Tool | Unresolved], unrecorded: Set[str], others: Set[str]
+) -> Iterator[Diagnosis]:
+    """Unrecorded names of coreloop.yaml without a definition of their own that resemble a recorded name."""
+    for name in sorted(unrecorded):
+        tool = resolved[name]
+        has_own = isinstance(tool, Tool) and tool.qualname.partition(":")[0].rpartition(".")[2] == name
+        close = () if has_own else difflib.get_close_matches(name, sorted(others), n=1, cutoff=_LIKENESS)
+        if close:
+            message = f"tools: {name} was never recorded; {close[0]} is"
+            yield Diagnosis("tools", "warning", message, f"did you mean {close[0]}? Correct coreloop.yaml")

@@ -19,11 +19,13 @@ _UNKNOWN: Final = object()  # an unknown result; None is a valid result
 @overload
 def observed_tool(tool: _Tool, /) -> _Tool: ...
 @overload
+def observed_tool(name: str, /, *, ok: Callable[[Any], object] | None = None) -> Callable[[_Tool], _Tool]: ...
+@overload
 def observed_tool(
     *, name: str | None = None, ok: Callable[[Any], object] | None = None
 ) -> Callable[[_Tool], _Tool]: ...
 def observed_tool(
-    tool: Callable[..., Any] | None = None,
+    tool: Callable[..., Any] | str | None = None,
     /,
     *,
     name: str | None = None,
@@ -38,11 +40,11 @@ def observed_tool(
 
     Parameters
     ----------
-    tool : callable
-        The function; positional arguments are recorded under their parameters' names. ``self``, ``cls`` and
-        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. Must be the innermost
-        decorator: a framework's decorator below it keeps a function that is not recorded (``decorator_order``
-        in `dropped`).
+    tool : callable or str
+        The function, or the tool's ``name``; positional arguments are recorded under their parameters' names.
+        ``self``, ``cls`` and parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. A
+        static or class method stays one. Must be the innermost decorator: a framework's decorator or a
+        property below it keeps a function that is not recorded (``decorator_order`` in `dropped`).
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
@@ -68,7 +70,8 @@ def observed_tool(
     ... def read(path: str) -> str:
     ...     return f"Error: no file {path}"
     """
-    if tool is None:
+    if tool is None or isinstance(tool, str):
+        name = name or tool
         return lambda function: _observed(function, name or _name_of(function), ok)
     return _observed(tool, _name_of(tool), None)
 
@@ -134,6 +137,8 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
 
     from coreloop.observe.decorator_order import is_above_framework
 
+    if isinstance(tool, staticmethod | classmethod):
+        return type(tool)(_observed(tool.__func__, name, ok))
     if is_above_framework(tool):
         drops.drop(drops.DECORATOR_ORDER)
         if not callable(tool):

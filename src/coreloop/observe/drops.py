@@ -17,8 +17,11 @@ SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
 _HINTS: Final = {
-    DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator",
-    OUTSIDE_REQUEST: "tools are called without an open AuditCollector, so nothing is recorded",
+    DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator or @property",
+    OUTSIDE_REQUEST: (
+        "tools are called without an open AuditCollector, so nothing is recorded; in a thread pool, submit "
+        "contextvars.copy_context().run, with a copy per call"
+    ),
     SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
     SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
 }

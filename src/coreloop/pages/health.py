@@ -101,15 +101,18 @@ def _read_status(source: Source) -> Status:
 def _funnel(source: Source, status: Status | None, activity: Activity) -> list[Bar]:
     """From the records of the window to what was merged."""
     proposals = read_kept_proposals(source)
+    # A file of today may have replaced the one in which a promoted proposal stood.
+    promoted = status.promoted_keys if status is not None else frozenset[str]()
+    with_text = {key for key, one in proposals.items() if one.entry.refused is None}
     steps = {
         "Records": activity.n_records,
         "Patterns": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
-        "Proposals": len(proposals),
-        "Proposals with a text": sum(one.entry.refused is None for one in proposals.values()),
+        "Proposals": len(proposals.keys() | promoted),
+        "Proposals with a text": len(with_text | promoted),
     }
     if status is not None and status.promotions is not None:
-        steps["Pull requests"] = status.promotions.merged + len(status.promotions.open)
-        steps["Merged"] = status.promotions.merged
+        steps["Pull requests"] = len(promoted)
+        steps["Merged"] = sum(status.promotions.by_phase.values())
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
@@ -141,6 +144,8 @@ def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
     if status is not None:
         n_waiting = status.candidates.pending + status.counterexamples.pending
         yield Fall("Proposals with a text", "wait for a verdict or a promotion", n_waiting, "open Review")
+        accepted = status.candidates.accepted + status.counterexamples.accepted
+        yield Fall("Proposals with a text", "accepted, wait for a promotion", accepted, "promote them")
         rejected = status.candidates.rejected + status.counterexamples.rejected
         yield Fall("Proposals with a text", "rejected by a verdict", rejected)
     if status is not None and status.promotions is not None:

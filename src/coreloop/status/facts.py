@@ -60,6 +60,8 @@ class Status:
         Only if enough records have produced no candidate so far, else None.
     promotions : Promotions or None
         None if there is no git history to read; ``notes`` say why.
+    promoted_keys : frozenset of str
+        Keys of the proposals that are promoted, reverted or on a branch.
     dropped : mapping of str to int
         Reason -> records of the window that could not be written.
     reached : mapping of str to bool
@@ -72,6 +74,7 @@ class Status:
     candidates: Standing
     counterexamples: Standing
     promotions: Promotions | None
+    promoted_keys: frozenset[str] = field(default_factory=frozenset, compare=False)
     dropped: Mapping[str, int] = field(default_factory=dict)
     reached: Mapping[str, bool] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -79,7 +82,13 @@ class Status:
 
 
 def count_standing(
-    pending: Sequence[Pending], judgments: Judgments, *, prefix: str, known: frozenset[str], promoted: int
+    pending: Sequence[Pending],
+    judgments: Judgments,
+    *,
+    prefix: str,
+    known: frozenset[str],
+    settled: frozenset[str] = frozenset(),
+    promoted: int,
 ) -> Standing:
     """Count candidates or counterexamples by state.
 
@@ -93,6 +102,8 @@ def count_standing(
         Of the ids: ``cand-`` for candidates, ``ce-`` for counterexamples.
     known : frozenset of str
         Keys that are promoted or on a branch.
+    settled : frozenset of str
+        Keys that are merged or in an open pull request: that is their state, whatever was judged.
     promoted : int
         Promotions in effect.
     """
@@ -100,7 +111,7 @@ def count_standing(
     verdicts = [
         judgment
         for judgment in judgments.newest().values()
-        if judgment.key is not None and judgment.id.startswith(prefix)
+        if judgment.key not in {None, *settled} and judgment.id.startswith(prefix)
     ]
     return Standing(
         pending=len(mine),

@@ -30,6 +30,7 @@ from coreloop.verdicts.judge import pending_proposals, read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
+_CANDIDATE: Final = "cand-"
 
 
 def read_status(
@@ -63,22 +64,29 @@ def read_status(
         The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
         promotions and its notes say why.
     """
-    promotions, known, notes = _read_history(workspace, now, environ)
+    promotions, known, settled, notes = _read_history(workspace, now, environ)
     judgments = read_judgments(workspace.judgments_dir)
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    pending = pending_proposals(read_proposed(workspace), judgments, known)
+    proposed = read_proposed(workspace)
+    pending = pending_proposals(proposed, judgments, known)
     merged = promotions.by_phase if promotions is not None else {}
     since = datetime.combine(window(now.date()).since, time(), UTC)
     candidates, counterexamples = (
-        count_standing(pending, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
-        for prefix, phase in (("cand-", "R"), ("ce-", "F"))
+        count_standing(
+            pending, judgments, prefix=prefix, known=known, settled=settled, promoted=merged.get(phase, 0)
+        )
+        for prefix, phase in ((_CANDIDATE, "R"), ("ce-", "F"))
     )
     log, sieved = None, None
     if not mining.is_of_agent or workspace.records_dir.is_dir():
         with open_mining(workspace, mining, watch=watch) as mined:
-            log, sieved = _read_log(mined, known, now, has_candidates=not candidates.is_empty)
+            has_candidates = bool(known) or any(
+                entry.is_draft or entry.id.startswith(_CANDIDATE) for entry in proposed
+            )
+            has_candidates |= not (candidates.is_empty and counterexamples.is_empty)
+            log, sieved = _read_log(mined, known, now, has_candidates=has_candidates)
     status = Status(
         generated_at=now,
         log=log,
@@ -86,6 +94,7 @@ def read_status(
         candidates=candidates,
         counterexamples=counterexamples,
         promotions=promotions,
+        promoted_keys=known,
         dropped=read_dropped(workspace.dropped_file, since=since),
         reached=read_reaches(workspace.reach_file, since=since),
         notes=(*notes, *unread),
@@ -121,26 +130,27 @@ def _read_log(
 
 def _read_history(
     workspace: Workspace, now: datetime, environ: Mapping[str, str]
-) -> tuple[Promotions | None, frozenset[str], tuple[str, ...]]:
-    """Read the promotions and the keys on branches, with notes about what is unknown."""
+) -> tuple[Promotions | None, frozenset[str], frozenset[str], tuple[str, ...]]:
+    """Read the promotions, the keys on branches, those merged or open, and notes on what is unknown."""
     base = workspace.settings.forge.base
     with ExitStack() as stack:
         try:
             repository = stack.enter_context(Repository(workspace.root))
         except NoRepositoryError as error:
-            return None, frozenset(), (printable(f"no history: {error}"),)
+            return None, frozenset(), frozenset(), (printable(f"no history: {error}"),)
         repository.require_history()
         try:
             repository.base(base)
         except GitError as error:
-            return None, known_keys(repository, base=base), (printable(f"no history: {error}"),)
+            return None, known_keys(repository, base=base), frozenset(), (printable(f"no history: {error}"),)
         pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = {key for pull in pulls for key in promoted_keys(pull.body)}
-        settled = asked | {entry.key for entry in in_history(repository.log(repository.base(base)))}
+        merged = {entry.key for entry in in_history(repository.log(repository.base(base)))}
+        settled = frozenset(asked | merged)
         judgments = read_judgments(workspace.judgments_dir)
-        reject_closed(workspace, closed, judgments=judgments, known=frozenset(settled), now=now)
-        return promotions, known_keys(repository, base=base) | asked, notes
+        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+        return promotions, known_keys(repository, base=base) | asked, settled, notes
 
 
 def _ask_forge(

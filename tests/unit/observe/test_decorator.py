@@ -157,7 +157,8 @@ def test_a_tool_in_a_bare_thread_pool_is_counted_and_logged(audit, calls, caplog
     assert [call["args"] for call in calls()] == [{"topic": "c"}]
     assert dropped() == {"outside_request": 2}
     assert [message for message in caplog.messages if "outside_request" in message] == [
-        "audit: outside_request (tools are called without an open AuditCollector, so nothing is recorded); "
+        "audit: outside_request (tools are called without an open AuditCollector, so nothing is recorded; "
+        "in a thread pool, submit contextvars.copy_context().run, with a copy per call); "
         "the request continues, and further cases are only counted"
     ]
 

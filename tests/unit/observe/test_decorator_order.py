@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from coreloop.observe import dropped, observed_tool
+from coreloop.observe import AuditCollector, dropped, observed_tool
 
 _FRAMEWORK = """
 from functools import wraps
@@ -106,3 +106,53 @@ def test_calls_outside_any_request_are_counted_before_the_first_request_too(monk
     monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
     book("os")
     assert dropped() == {"outside_request": 50}
+
+
+# static methods, class methods and properties; the name alone
+
+
+@pytest.mark.parametrize("kind", ["staticmethod", "classmethod"])
+def test_a_static_or_class_method_below_is_observed_and_stays_one(kind: str, tmp_path):
+    kinds = {"staticmethod": staticmethod, "classmethod": classmethod}
+
+    def find(*args):
+        return args[-1]
+
+    class Shop:
+        found = observed_tool(kinds[kind](find))
+
+    with AuditCollector(question="q", data_dir=tmp_path):
+        assert (Shop.found(3), Shop().found(4)) == (3, 4)
+    assert "".join(path.read_text() for path in tmp_path.rglob("*.jsonl")).count('"name":"find"') == 2
+    assert isinstance(vars(Shop)["found"], kinds[kind])
+    assert dropped() == {}
+
+
+def test_a_property_below_is_returned_unchanged_and_said_once(caplog):
+    caplog.set_level(logging.WARNING, logger="coreloop")
+
+    class Shop:
+        @observed_tool
+        @property
+        def name(self):
+            return "shop"
+
+    assert Shop().name == "shop"
+    assert dropped() == {"decorator_order": 1}
+    assert ["@property" in message for message in caplog.messages] == [True]
+
+
+def test_a_text_alone_is_the_name(tmp_path):
+    @observed_tool("find")
+    def find_orders(order):
+        return order
+
+    with AuditCollector(question="q", data_dir=tmp_path):
+        assert find_orders("o1") == "o1"
+    assert '"name":"find"' in "".join(path.read_text() for path in tmp_path.rglob("*.jsonl"))
+
+
+def test_the_hint_of_a_call_outside_names_the_remedy_for_a_thread_pool(caplog):
+    caplog.set_level(logging.WARNING, logger="coreloop")
+    observed_tool(str.upper)("os")
+    assert ["contextvars.copy_context().run" in message for message in caplog.messages] == [True]

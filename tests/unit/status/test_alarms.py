@@ -226,3 +226,16 @@ def test_old_records_can_be_silent_and_outside_the_window_at_once() -> None:
     (silent, outside) = find_alarms(log(newest=date(2026, 1, 1), first=date(2025, 12, 1), n_in_window=0))
     assert (silent.kind, outside.kind) == ("no_record", "outside_window")
     assert outside.todo.endswith("pattern --since 2025-12-01")
+
+
+@pytest.mark.parametrize(
+    ("dropped", "first"),
+    [
+        ({"outside_request": 5}, "open an AuditCollector per request"),
+        ({"outside_request": 5, "write_ENOSPC": 1}, "check disk"),
+    ],
+)
+def test_calls_outside_a_request_name_their_remedy(dropped: dict[str, int], first: str) -> None:
+    (alarm,) = find_alarms(replace(QUIET, dropped=dropped))
+    assert alarm.todo.startswith(first)
+    assert "contextvars.copy_context().run" in alarm.todo
