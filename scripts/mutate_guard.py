@@ -252,11 +252,13 @@ class Loop:
             ran = self._observe(items)
             items.sort(key=lambda item: ran[item.nodeid].seconds)
             left = self._without(
-                left, lambda mutant: [item for item in items if _calls(ran[item.nodeid], mutant)]
+                left,
+                lambda mutant: [item for item in items if _calls(ran[item.nodeid], mutant)],
+                is_told=True,
             )
+            for mutant in left:
+                self.noticed.pop(mutant.name, None)
         self.survivors = left
-        for mutant in left:
-            self.noticed.pop(mutant.name, None)
         shutil.rmtree(self._notes)
         return True
 
@@ -281,17 +283,25 @@ class Loop:
         assert os.waitpid(child, 0)[1] == 0, "the tests must pass before a rule is removed"
         return {name: Ran(*ran) for name, ran in ast.literal_eval(file.read_text(encoding="utf-8")).items()}
 
-    def _without(self, mutants: list[Mutant], tests: Callable[[Mutant], list[pytest.Item]]) -> list[Mutant]:
+    def _without(
+        self, mutants: list[Mutant], tests: Callable[[Mutant], list[pytest.Item]], *, is_told: bool = False
+    ) -> list[Mutant]:
         """Remove each rule in turn; return those that none of its tests notices."""
         running: dict[int, Mutant] = {}
         left: list[Mutant] = []
-        for mutant in mutants:
-            if len(running) == (os.cpu_count() or 1):
-                left.extend(self._reap(running))
-            running[self._start(tests(mutant), mutant)] = mutant
-        while running:
-            left.extend(self._reap(running))
-        return left
+        waiting = iter(mutants)
+        while True:
+            while len(running) < (os.cpu_count() or 1) and (mutant := next(waiting, None)):
+                running[self._start(tests(mutant), mutant)] = mutant
+            if not running:
+                return left
+            unnoticed = self._reap(running)
+            left.extend(unnoticed)
+            for mutant in unnoticed if is_told else ():
+                print(
+                    f"{_full(mutant.module)}:{mutant.line}: no test fails without: {mutant.removed}",
+                    flush=True,
+                )
 
     def _reap(self, running: dict[int, Mutant]) -> list[Mutant]:
         pid, status = os.wait()
@@ -367,8 +377,8 @@ def main() -> None:
     names = [name.removeprefix("guard.") for name in sys.argv[1:] if name not in options] or list(MODULES)
     removed = [mutant for name in names for mutant in mutants(name)]
     table = json.loads(NOTICED.read_text(encoding="utf-8")) if NOTICED.exists() else {}
-    is_asked = {_full(name) for name in names}
-    others = {name: test for name, test in table.items() if name.partition(": ")[0] not in is_asked}
+    not_asked = {_full(name) for name in set(MODULES) - set(names)}
+    others = {name: test for name, test in table.items() if name.partition(": ")[0] in not_asked}
     loop = Loop(removed, {} if "--all" in options else table)
     tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in TESTS]
     ended = pytest.main(
@@ -381,8 +391,6 @@ def main() -> None:
     if "--update" in options:
         text = json.dumps(others | loop.known(), indent=1, sort_keys=True, ensure_ascii=False)
         NOTICED.write_text(f"{text}\n", encoding="utf-8")
-    for mutant in loop.survivors:
-        print(f"{_full(mutant.module)}:{mutant.line}: no test fails without: {mutant.removed}")
     print(f"{len(loop.mutants)} rules removed in turn; {len(loop.survivors)} of them unnoticed by the tests")
     sys.exit(1 if loop.survivors or not loop.mutants else 0)
 

@@ -91,8 +91,9 @@ def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string or bytes, which is not a docstring
             continue
-        if node is not None and "-" in str(node.value):
-            yield from ((definition.qualname, bullet) for bullet in _listed(str(node.value)))
+        text = "" if node is None else str(node.value)
+        listed = _listed(text) if "-" in text else ()  # most have no list: it need not be looked for
+        yield from ((definition.qualname, bullet) for bullet in listed)
 
 
 def _texts(source: bytes) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from coreloop.project.workspace import open_workspace
 from coreloop.runs.stores.store import open_store
+from rows import slow_after
 
 COMMAND = [sys.executable, "-m", "coreloop", "runs"]
 DONE = {
@@ -59,7 +60,7 @@ def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
-@pytest.mark.parametrize("verb", ["stop", "pause", "resume", "complete"])
+@pytest.mark.parametrize("verb", slow_after(1, ["stop", "pause", "resume", "complete"]))
 def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_path: Path):
     tries = f"setsid env -i {sys.executable} -m coreloop runs {verb} 2>> said"
     script = f"echo $CORELOOP_ITERATION >> w; {tries}; true"

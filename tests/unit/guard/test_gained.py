@@ -85,6 +85,12 @@ def test_a_line_is_found_in_a_file_that_python_cannot_read(text: str):
     assert ("", ONCE) in lines_of(b"def f(:\n", broken)
 
 
+def test_a_line_with_quotes_is_found_in_a_file_that_python_cannot_read():
+    line = '- Call: analysis(company, axis="수익성") -> show(company).'
+    broken = f'def f(:\n    """\n    {line}\n    """\n'.encode()
+    assert ("", line) in lines_of(b"def f(:\n", broken)
+
+
 def test_the_rest_of_an_old_bullet_makes_a_line():
     assert lines_of(function("- Call once"), function("- Call once", "  per request")) == [("f", ONCE)]
 

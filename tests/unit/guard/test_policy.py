@@ -421,6 +421,8 @@ def test_a_promotion_gains_its_lines():
 def test_signs_of_landed_commits_do_not_count():
     happened = ordinary_event(title=pull().title)
     assert judged(happened, files={}, landed=frozenset({HEAD})) == Decision()
+    described = ordinary_event(body=MESSAGE)
+    assert judged(described, files={}, landed=frozenset({HEAD})) == Decision()
     retitled = ordinary_event("edited", former_title=pull().title)
     assert judged(retitled, files={}, landed=frozenset({HEAD})) == Decision()
     assert judged(happened, files={}, landed=frozenset({OTHER})).claims

@@ -22,6 +22,7 @@ from coreloop.verdicts.judge import judge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
+from rows import slow_after
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 CANARY = "ghp_canary0123456789"
@@ -210,7 +211,12 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
     assert "첫째 질문" not in out
 
 
-@pytest.mark.parametrize("options", [(), ("--confirm", "--allow-unverified")], ids=["dry run", "confirmed"])
+@pytest.mark.parametrize(
+    "options",
+    slow_after(
+        1, [pytest.param(("--confirm", "--allow-unverified"), id="confirmed"), pytest.param((), id="dry run")]
+    ),
+)
 def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple[str, ...]) -> None:
     give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
     give(Verdict.VIOLATION)

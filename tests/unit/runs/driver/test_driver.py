@@ -235,7 +235,7 @@ def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
     assert "--until was ended, so it has not succeeded: no end after 0.3 s (--iteration-timeout)" in lines
 
 
-@pytest.mark.parametrize("what", ["data", "data/runs/runs.db*"])
+@pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/runs.db*"]))
 def test_a_command_that_removes_the_store_ends_the_run_with_an_error(what: str, tmp_path: Path):
     run_id = begin(tmp_path, f"{WORK}; rm -rf {what}", max_iterations=3)
     with pytest.raises(RunStoreError, match="was removed or replaced while it was in use"):
@@ -273,7 +273,7 @@ def test_a_lost_prompt_leaves_the_run_resumable(tmp_path: Path):
     assert go_on(tmp_path, run_id).stop_reason == "max_iterations"
 
 
-@pytest.mark.parametrize("until", ["", "true"])
+@pytest.mark.parametrize("until", slow_after(1, ["", "true"]))
 def test_a_lost_folder_leaves_the_run_resumable(until: str, tmp_path: Path):
     folder = tmp_path / "sub"
     folder.mkdir()
