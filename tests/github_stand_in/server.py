@@ -98,7 +98,7 @@ class GithubStandIn:
     ) -> None:
         self.repo = repo
         self.token = token
-        self.sha_of = sha_of
+        self._first_sha_of = sha_of
         self._lock = threading.RLock()
         self._stopping = threading.Event()
         self._server = _Server(self)
@@ -107,7 +107,8 @@ class GithubStandIn:
         self.reset()
 
     def reset(self) -> None:
-        """Forget pull requests, rules, faults and traffic."""
+        """Forget pull requests, rules, faults and traffic, and whose branches there are."""
+        self.sha_of = self._first_sha_of
         self.traffic: list[Request] = []
         self.pulls: list[bodies.Pull] = []
         self.issues: list[bodies.Issue] = []
