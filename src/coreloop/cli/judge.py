@@ -88,6 +88,8 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     if queue.missing is not None:
         click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
     warn_of_skipped(judgments.skipped, "judgments")
+    for damaged in queue.damaged:
+        click.echo(printable(damaged), err=True)
     if as_json:
         facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))

@@ -9,7 +9,7 @@ import orjson
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.extras import needs_extra
 from coreloop.project.workspace import open_workspace
-from coreloop.text import counted
+from coreloop.text import counted, printable
 
 
 @click.command()
@@ -26,10 +26,14 @@ def command(out: Path, language: str, as_json: bool) -> None:
     try:
         from coreloop.pages.report import write_report
         from coreloop.pages.source import open_source
+        from coreloop.verdicts.judge import damaged_files
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="report") from error
-    with open_source(open_workspace(Path.cwd()), os.environ) as source:
+    workspace = open_workspace(Path.cwd())
+    with open_source(workspace, os.environ) as source:
         pages = write_report(source, out, language="ko" if language == "ko" else "en")
+    for line in damaged_files(workspace):
+        click.echo(printable(line), err=True)
     if as_json:
         click.echo(orjson.dumps({"pages": [str(page) for page in pages]}))
     else:

@@ -16,7 +16,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.night import MIN_PUBLISHED, ProposalsFile, read_candidates, read_counterexamples
+from coreloop.proposals.night import MIN_PUBLISHED, read_every_night
 from coreloop.proposals.statement_document import redact_statement, statement_line
 from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
@@ -170,22 +170,10 @@ def _redacted(entry: Entry, words: Vocabulary) -> Entry:
 
 
 def read_proposals(workspace: Workspace) -> dict[str, Waiting]:
-    """Return the newest entry of each key.
-
-    Raises
-    ------
-    WorkspaceError
-        A file is damaged or of a newer version.
-    """
-    files: list[tuple[Path, ProposalsFile]] = [
-        *((path, read_candidates(path)) for path in workspace.candidates_dir.glob("*-candidates.json")),
-        *(
-            (path, read_counterexamples(path))
-            for path in workspace.counterexamples_dir.glob("*-counterexamples.json")
-        ),
-    ]
+    """Return the newest entry of each key; damaged files are skipped."""
+    files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
     newest: dict[str, Waiting] = {}
-    for path, document in sorted(files, key=lambda file: file[1].generated_at):
+    for path, document in sorted(files.items(), key=lambda file: file[1].generated_at):
         day = document.generated_at.date()
         for entry in document.entries:
             first = newest[entry.key].first if entry.key in newest else day

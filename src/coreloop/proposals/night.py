@@ -92,6 +92,30 @@ def read_proposals(path: Path) -> ProposalsFile:
     return _read(path, CounterexamplesFile, refusal)
 
 
+@dataclass(frozen=True, slots=True)
+class EveryNight:
+    """The readable files of proposals, and a line on each file that is skipped."""
+
+    files: Mapping[Path, ProposalsFile]
+    damaged: tuple[str, ...] = ()
+
+
+def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNight:
+    """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
+    files: dict[Path, ProposalsFile] = {}
+    damaged: list[str] = []
+    for folder, kind, read in (
+        (candidates_dir, CANDIDATES, read_candidates),
+        (counterexamples_dir, COUNTEREXAMPLES, read_counterexamples),
+    ):
+        for path in sorted(folder.glob(f"*-{kind.name}.json")):
+            try:
+                files[path] = read(path)
+            except WorkspaceError as error:
+                damaged.append(f"skipped: {error}")
+    return EveryNight(files, tuple(damaged))
+
+
 def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     document = _decoded(path, kind, refusal)
     if document.schema_version > SCHEMA_VERSION:

@@ -26,7 +26,7 @@ from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import counted, printable
 from coreloop.verdicts.closed import LOOK_BACK, reject_closed
-from coreloop.verdicts.judge import pending_proposals, read_proposed
+from coreloop.verdicts.judge import damaged_files, pending_proposals, read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
@@ -97,7 +97,7 @@ def read_status(
         promoted_keys=known,
         dropped=read_dropped(workspace.dropped_file, since=since),
         reached=read_reaches(workspace.reach_file, since=since),
-        notes=(*notes, *unread),
+        notes=(*notes, *unread, *map(printable, damaged_files(workspace))),
     )
     return replace(status, alarms=find_alarms(status))
 

@@ -13,7 +13,7 @@ from coreloop.mine.decode import has_record
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
+from coreloop.proposals.night import ProposalsFile, read_every_night
 from coreloop.proposals.statement_document import statement_line
 from coreloop.proposals.statements import Statement
 from coreloop.records import encodable
@@ -98,19 +98,15 @@ def judge_name(given: str, folder: Path) -> str:
 
 
 def read_proposed(workspace: Workspace) -> list[Proposed]:
-    """Read all proposals of all days, by day.
-
-    Raises
-    ------
-    WorkspaceError
-        A file is damaged or of a newer version.
-    """
-    documents: list[ProposalsFile] = [
-        *map(read_candidates, workspace.candidates_dir.glob("*-candidates.json")),
-        *map(read_counterexamples, workspace.counterexamples_dir.glob("*-counterexamples.json")),
-    ]
+    """Read all proposals of all days, by day; damaged files are skipped, see `damaged_files`."""
+    documents = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
     entries = [proposed for document in documents for proposed in _proposed(document)]
     return sorted(entries, key=lambda proposed: (proposed.day, proposed.id))
+
+
+def damaged_files(workspace: Workspace) -> tuple[str, ...]:
+    """A line on each file of proposals that is skipped, with what to do."""
+    return read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).damaged
 
 
 def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
@@ -155,9 +151,11 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
         if item_id in keys:
             return keys[item_id]
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+        damaged = damaged_files(workspace)
     else:
         logs = (workspace.records_dir, workspace.own_records_dir)
         if item_id and any(has_record(item_id, log) for log in logs):
             return None
-        places = f"{workspace.records_dir}"
-    raise UsageError(f"no {printable(item_id)} in {places}; copy an id from there or from the queue")
+        places, damaged = f"{workspace.records_dir}", ()
+    todo = "; ".join(["copy an id from there or from the queue", *damaged])
+    raise UsageError(f"no {printable(item_id)} in {places}; {todo}")

@@ -21,7 +21,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
 from coreloop.text import counted
-from coreloop.verdicts.judge import Pending, Proposed, pending_proposals, read_proposed
+from coreloop.verdicts.judge import Pending, Proposed, damaged_files, pending_proposals, read_proposed
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -63,11 +63,12 @@ class _Failing:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The items to judge, the mined records, and the folder of records if it is absent."""
+    """The items to judge, the mined records, the folder of records if absent, and the skipped files."""
 
     waiting: Sequence[Waiting]
     mined: Mined
     missing: Path | None = None
+    damaged: tuple[str, ...] = ()
 
 
 def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED) -> Queue:
@@ -85,7 +86,7 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
     Raises
     ------
     WorkspaceError
-        Records, proposals or verdicts are unreadable.
+        Records or verdicts are unreadable.
     GitError
         The clone is shallow, so its promotions cannot be read.
     """
@@ -100,7 +101,7 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
             today=now.date(),
         )
     missing = None if workspace.records_dir.is_dir() else workspace.records_dir
-    return Queue(waiting, mined, missing)
+    return Queue(waiting, mined, missing, damaged_files(workspace))
 
 
 def _open(workspace: Workspace, watch: Watch) -> AbstractContextManager[Mined]:

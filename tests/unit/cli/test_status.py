@@ -139,11 +139,6 @@ def refused(root: Path, *args: str) -> str:
     return done.stderr
 
 
-def test_a_broken_candidates_file_is_one_line(project: Project) -> None:
-    project.candidates.write_text("{torn")
-    assert "2026-04-25-candidates.json: is damaged" in refused(project.root)
-
-
 @pytest.mark.slow
 def test_a_shallow_clone_cannot_know_what_was_promoted(project: Project, tmp_path: Path) -> None:
     project.commit({"other.txt": "x"})

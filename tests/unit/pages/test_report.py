@@ -93,8 +93,9 @@ def test_a_report_that_cannot_be_made_leaves_the_earlier_one(source: Source, tmp
     out = tmp_path / "out"
     write_report(source, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    (source.workspace.candidates_dir / "2026-04-26-candidates.json").write_text("{torn")
-    with pytest.raises(WorkspaceError, match="candidates"):
+    source.workspace.judgments_dir.mkdir(exist_ok=True)
+    (source.workspace.judgments_dir / "2026-04-26.jsonl").write_text('{"schema_version": 99}\n')
+    with pytest.raises(WorkspaceError, match="schema version 99"):
         write_report(
             source.__class__(
                 **{

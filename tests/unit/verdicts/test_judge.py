@@ -304,8 +304,8 @@ def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Works
 )
 def test_a_counterexamples_file_of_another_kind_is_named(changes: Any, advice: str, workspace: Workspace):
     write_counterexamples(workspace, **changes)
-    with pytest.raises(WorkspaceError, match=rf"2026-04-25-counterexamples\.json: .*{advice}"):
-        give(workspace, "cand-2026-04-25-001", "P")
+    with pytest.raises(UsageError, match=rf"; skipped: .*2026-04-25-counterexamples\.json: .*{advice}"):
+        give(workspace, "ce-2026-04-25-001", "P")
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs permissions that bind")
