@@ -10,6 +10,8 @@ from typing import Final
 from coreloop.doctor.diagnosis import Diagnosis, Setup
 from coreloop.files import open_regular
 from coreloop.mine.decode import RecordLine, decode_line
+from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.text import counted
 
 STALE: Final = timedelta(days=2)
@@ -20,8 +22,12 @@ _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
 def check_log(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that there are records, and the age of the newest."""
+    """Check that there are records, the age of the newest, and that no call is outside a request."""
     folder = setup.workspace.records_dir
+    n_outside = read_dropped(setup.workspace.dropped_file, since=setup.now - STALE).get(OUTSIDE_REQUEST, 0)
+    if n_outside:
+        message = f"{counted(n_outside, 'call')} outside a request in {STALE.days} days: not recorded"
+        yield Diagnosis("outside", "warning", message, OUTSIDE_TODO)
     files = log_files(folder)
     if not files:
         todo = (

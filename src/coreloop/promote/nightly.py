@@ -102,7 +102,8 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
 def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
     pull = result.done.pull_request
     if pull is None:
-        reason = f"branch {result.done.branch} is pushed, but there is no token or no GitHub repository"
+        state = "is pushed" if result.remote is not None else "is only in this clone"
+        reason = f"branch {result.done.branch} {state}, but there is no token or no GitHub repository"
         return DraftOutcome(id, DraftState.REFUSED, reason)
     return DraftOutcome(id, DraftState.OPENED if result.done.fresh else DraftState.IN_REVIEW, pull.url)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from coreloop.observe.drops import OUTSIDE_REQUEST
+from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.stability import QUIET_DAYS
@@ -88,8 +88,7 @@ def _dropped(status: Status) -> Alarm | None:
         return None
     todo = "check disk space and write permission for data_dir; the server's log has details under coreloop"
     if status.dropped.get(OUTSIDE_REQUEST):
-        remedy = "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
-        todo = remedy if len(status.dropped) == 1 else f"{todo}; {OUTSIDE_REQUEST}: {remedy}"
+        todo = OUTSIDE_TODO if len(status.dropped) == 1 else f"{todo}; {OUTSIDE_REQUEST}: {OUTSIDE_TODO}"
     return Alarm("dropped", f"records were dropped: {_totalled(status.dropped)}", todo)
 
 
