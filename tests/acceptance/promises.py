@@ -7,7 +7,13 @@ import yaml
 
 FOLDER = Path(__file__).parent
 DOCUMENTS = {  # the files that hold the tests of each
-    "003": ("test_003_core_loop.py", "test_003_figures.py"),
+    "003": (
+        "test_003_core_loop.py",
+        "test_003_promotion.py",
+        "test_003_sharing.py",
+        "test_003_commands.py",
+        "test_003_figures.py",
+    ),
     "000": ("test_000_loop.py", "test_000_drift.py"),
     "001": ("test_001_deep_research.py", "test_001_thinking.py", "test_001_figures.py"),
     "002": ("test_002_research_service.py", "test_002_figures.py"),
