@@ -186,12 +186,15 @@ def _human_lines(gained: Iterable[Gained]) -> Iterator[str]:
 
 
 def _unread(event: Event, facts: Facts) -> Iterator[str]:
-    if isinstance(event, PullRequestEvent) and any(not pull.activity for pull in facts.pulls):
+    """What is not known of the pushers, where something depends on them."""
+    if not isinstance(event, PullRequestEvent) or not claims(event, facts) and not facts.gained:
+        return
+    if any(not pull.activity for pull in facts.pulls):
         yield (
             f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
             "push makes is known"
         )
-    if facts.gained and facts.unknown:
+    if facts.gained and facts.unknown and not any(_stated_claims(event, facts)):
         yield (
             f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified it, so "
             "coreloop's lines in it count as a machine's; sign it"
