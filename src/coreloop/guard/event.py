@@ -52,7 +52,7 @@ class ReportedPull:
     base_rules : BaseRules, optional
         The rules of the target branch, if `gather` read them.
     activity : tuple of Push
-        The movements of `branch` that `gather` read; if GitHub named none, the one that the event tells of.
+        The movements of `branch` that `gather` read; the event's own, if they do not have the head.
     """
 
     number: int
@@ -70,6 +70,11 @@ class ReportedPull:
     is_open: bool = True
     base_rules: BaseRules | None = None
     activity: tuple[Push, ...] = ()
+
+    @property
+    def shows_pusher(self) -> bool:
+        """Whether the activity tells who moved the branch to its head; a fork's is not there."""
+        return any(push.after == self.head_sha for push in self.activity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,8 +88,9 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
         raise UsageError(f"--pulls does not list #{event.pull.number}")
     if live.base != event.pull.base:  # the checkout is that of the event's base
         raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
-    activity = live.activity or event.pull.activity  # without an answer the event's sender is the pusher
-    return replace(event, pull=replace(live, activity=activity), live=True), pulls
+    if not live.shows_pusher:  # then the event's sender is known alone
+        live = replace(live, activity=(*live.activity, *event.pull.activity))
+    return replace(event, pull=live, live=True), pulls
 
 
 def concerned(inputs: CheckInputs) -> tuple[set[int], int | None]:

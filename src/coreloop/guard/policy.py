@@ -187,9 +187,9 @@ def _human_lines(gained: Iterable[Gained]) -> Iterator[str]:
 
 def _unread(event: Event, facts: Facts) -> Iterator[str]:
     """What is not known of the pushers, where something depends on them."""
-    if not isinstance(event, PullRequestEvent) or not claims(event, facts) and not facts.gained:
+    if not isinstance(event, PullRequestEvent) or not (claims(event, facts) or facts.gained):
         return
-    if any(not pull.activity for pull in facts.pulls):
+    if not all(pull.shows_pusher for pull in facts.pulls):
         yield (
             f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
             "push makes is known"

@@ -78,8 +78,15 @@ def sent_by_a_person(bench: Bench) -> None:
     bench.words["action"] = "opened"
 
 
+def sent_from_a_fork(bench: Bench) -> None:
+    """The same, from a fork whose branch has the name of one here"""
+    sent_by_a_person(bench)
+    bench.pushed(APP, after="main", before="")
+    bench.words["same_repo"] = False
+
+
 def sent_by_a_reviewer(bench: Bench) -> None:
-    """The same, with an event that no push makes"""
+    """GitHub shows no activity, and no push makes the event"""
     of_kim(bench)
     bench.pushes = ()
     bench.words["action"] = "labeled"
@@ -184,7 +191,13 @@ def followed_in_a_description(bench: Bench) -> None:
 WAYS = (
     *(two_commits_in_one_push, two_commits_in_a_person_s_push, pushed_on_top_of_a_machine_s),
     *(pusher_of_the_line_unknown, new_branch_of_a_machine, sent_by_a_machine, sent_by_a_person),
-    *(sent_by_a_reviewer, co_authored_by_a_machine, tab_after_the_dash, filler_after_the_dash),
+    *(
+        sent_from_a_fork,
+        sent_by_a_reviewer,
+        co_authored_by_a_machine,
+        tab_after_the_dash,
+        filler_after_the_dash,
+    ),
     *(fillers_inside_words, ignorable_inside_words, wide_letters, link_to_a_text, text_behind_a_link),
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
     *(quoted_in_a_description, followed_in_a_description),
