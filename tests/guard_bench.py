@@ -97,6 +97,11 @@ class Bench:
         self.push()
         return sha
 
+    def pushed(self, actor: Account, before: str = "main", after: str = "HEAD") -> None:
+        """Somebody pushed ``before..after`` at once; "" for a new branch."""
+        old, new = (self.git("rev-parse", end) if end else "0" * 40 for end in (before, after))
+        self.pushes = (*(self.pushes or ()), Push(new, actor, old))
+
     def call(self, **words: Any) -> None:
         self.words = words
 
@@ -168,7 +173,9 @@ class Bench:
 
 def pushes_json(pushes: tuple[Push, ...]) -> list[dict[str, Any]]:
     """The activity of a branch, as the API lists it."""
-    return [{"after": push.after, "actor": account_json(push.actor)} for push in pushes]
+    return [
+        {"before": push.before, "after": push.after, "actor": account_json(push.actor)} for push in pushes
+    ]
 
 
 def with_line(line: str) -> tuple[bytes, str]:

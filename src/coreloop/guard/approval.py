@@ -1,10 +1,10 @@
 """Whether a human with write access, who neither wrote nor pushed any of it, has approved a head."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from coreloop.guard.event import Authorship, ReportedPull, Review
+from coreloop.guard.event import Authorship, Push, ReportedPull, Review
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import co_authors
 
@@ -63,24 +63,55 @@ def makers(pull: ReportedPull, commits: Iterable[Commit], shown: Iterable[Author
     return {account.login.casefold() for account in accounts} | logins_of(people)
 
 
-def unaccounted(pull: ReportedPull, shas: Iterable[str], shown: Sequence[Authorship]) -> list[str]:
+def nameless(commits: Iterable[Commit], shown: Sequence[Authorship]) -> list[str]:
+    """The addresses of co-authors that no account is known for: they may be anybody's."""
+    known = {address for authorship in shown for address in authorship.known}
+    addresses = dict.fromkeys(
+        word.casefold() for commit in commits for word in co_authors(commit.message) if "@" in word
+    )
+    return [address for address in addresses if address not in known and not _NOREPLY.match(address)]
+
+
+def unaccounted(
+    pull: ReportedPull, shas: Iterable[str], shown: Sequence[Authorship], commits: Sequence[Commit]
+) -> list[str]:
     """The commits that neither GitHub has verified nor a known actor pushed: anybody's."""
-    verified = {authorship.sha for authorship in shown if authorship.verified}
-    pushed = {push.after for push in pull.activity if push.actor.login}
-    return [sha for sha in dict.fromkeys(shas) if sha not in verified | pushed]
+    known = {authorship.sha for authorship in shown if authorship.verified}
+    for push in pull.activity:
+        if push.actor.login:
+            known |= pushed(push, commits)
+    return [sha for sha in dict.fromkeys(shas) if sha not in known]
+
+
+def pushed(push: Push, commits: Iterable[Commit]) -> set[str]:
+    """The commits that a push brought to its branch: all of ``before..after``."""
+    parents = {commit.sha: commit.parents for commit in commits}
+    new = _reachable(push.after, parents) - _reachable(push.before, parents)
+    return {push.after, *(new if push.before else ())}
+
+
+def _reachable(sha: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
+    found, waiting = set[str](), [sha]
+    while waiting:
+        if (sha := waiting.pop()) in parents and sha not in found:
+            found.add(sha)
+            waiting += parents[sha]
+    return found
 
 
 def machines(
     commits: Iterable[Commit], shown: Iterable[Authorship], pulls: Iterable[ReportedPull]
 ) -> Iterator[str]:
-    """The commits that a machine wrote, committed or pushed, as git or GitHub names it."""
-    yield from (
-        commit.sha for commit in commits if any(_BOT in person.casefold() for person in commit.people)
-    )
+    """The commits that a machine wrote, co-authored, committed or pushed, as git or GitHub names it."""
+    commits = tuple(commits)
+    for commit in commits:
+        if any(_BOT in person.casefold() for person in (*commit.people, *co_authors(commit.message))):
+            yield commit.sha
     for authorship in shown:
         if any(not account.human for account in authorship.accounts):
             yield authorship.sha
-    yield from (push.after for pull in pulls for push in pull.activity if not push.actor.human)
+    for push in (push for pull in pulls for push in pull.activity if not push.actor.human):
+        yield from pushed(push, commits)
 
 
 def logins_of(people: Collection[str]) -> set[str]:

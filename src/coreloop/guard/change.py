@@ -8,6 +8,7 @@ from coreloop.errors import GitError
 from coreloop.history.repository import Commit, FileDifference, Repository
 
 _REGULAR: Final = frozenset({"100644", "100755"})
+_LINK: Final = "120000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +111,15 @@ def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, 
 
 
 def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
-    """The Python files that differ between two commits, before and after."""
-    for difference in repository.differences(old, new):
-        sides = zip(difference.modes, difference.blobs, strict=True)
-        if difference.path.endswith(".py"):
-            yield Texts(
-                difference.path,
-                *(repository.blob(blob) if mode in _REGULAR else b"" for mode, blob in sides),
-            )
+    """The Python files that differ between two commits, before and after; a link is what it leads to."""
+    differences = {difference.path: difference for difference in repository.differences(old, new)}
+    plain = {path for path, its in differences.items() if path.endswith(".py") and _LINK not in its.modes}
+    for path in plain:
+        sides = zip(differences[path].modes, differences[path].blobs, strict=True)
+        yield Texts(path, *(repository.blob(blob) if mode in _REGULAR else b"" for mode, blob in sides))
+    linked = differences.keys() - plain and {*differences, *repository.links(new)} - plain
+    for path in sorted(path for path in linked if path.endswith(".py")):
+        yield Texts(path, *(repository.followed(commit, path) or b"" for commit in (old, new)))
 
 
 def _file(repository: Repository, difference: FileDifference, *, only: bool) -> FileChange:

@@ -20,6 +20,8 @@ _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 _TRAILER: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]|\(cherry picked from commit [0-9a-f]+\)$")
 _FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_BLANK: Final = re.compile(r"\n[ \t\r]*\n")
+_QUOTED: Final = re.compile(r"<(details|blockquote)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _REVERT: Final = re.compile(r"^This reverts commit [0-9a-f]{7,64}", re.MULTILINE)
 
 
@@ -37,7 +39,7 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
     """Signs on a pull request itself. A squash merge copies trailers from its description."""
     if titled and _is_title(pull.title):
         yield "its title"
-    if titled and not _SIGNS.isdisjoint(_trailers(pull.body)):
+    if titled and not _SIGNS.isdisjoint(_trailers(_last_paragraphs(pull.body))):
         yield "trailers in its description"
     if _is_branch(pull.branch):
         yield "its branch"
@@ -65,11 +67,18 @@ def is_promotion(commit: Commit) -> bool:
 
 def _trailers(message: str) -> Iterator[str]:
     """Names of trailers in lower case: of paragraphs that consist of trailers, outside code blocks."""
-    for paragraph in re.split(r"\n[ \t\r]*\n", _FENCED.sub("\n\n", message)):
+    for paragraph in re.split(_BLANK, _FENCED.sub("\n\n", message)):
         lines = [line for line in paragraph.splitlines() if line.strip()]
         matches = [_TRAILER.match(line) for line in lines]
         if all(match or line[0].isspace() for match, line in zip(matches, lines, strict=True)):
             yield from (match[1].casefold() for match in matches if match and match[1])
+
+
+def _last_paragraphs(body: str) -> str:
+    """The end of a description from its last text that is no trailer; nothing of what it only quotes."""
+    paragraphs = re.split(_BLANK, _QUOTED.sub("\n\n", body.rstrip()))
+    ends = [number for number, part in enumerate(paragraphs) if part.strip() and not any(_trailers(part))]
+    return "\n\n".join(paragraphs[ends[-1] + 1 if ends else 0 :])
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

@@ -1,7 +1,7 @@
 """GitHub's webhook payloads and API answers, validated and read into dataclasses."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,6 +13,7 @@ from coreloop.shapes import ShapeError, decode, shaped
 from coreloop.text import printable
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
+_NEW: Final = "0" * 40
 _T = TypeVar("_T")
 
 
@@ -26,10 +27,14 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A movement of a branch: the commit at its end, and who moved it."""
+    """A movement of a branch: the commit at its end, who moved it, and the commit where it was before.
+
+    `before` is all zeros for a new branch, and "" if unknown: then only `after` is known to be the actor's.
+    """
 
     after: str
     actor: Account
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +52,7 @@ class ReportedPull:
     base_rules : BaseRules, optional
         The rules of the target branch, if `gather` read them.
     activity : tuple of Push
-        The movements of `branch` that `gather` read; empty if GitHub named none.
+        The movements of `branch` that `gather` read; the event's own, if they do not have the head.
     """
 
     number: int
@@ -65,6 +70,11 @@ class ReportedPull:
     is_open: bool = True
     base_rules: BaseRules | None = None
     activity: tuple[Push, ...] = ()
+
+    @property
+    def shows_pusher(self) -> bool:
+        """Whether the activity tells who moved the branch to its head; a fork's is not there."""
+        return any(push.after == self.head_sha for push in self.activity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +156,8 @@ class Authorship:
         Of the author and the committer, where GitHub knows them.
     people : tuple of str
         Names and addresses of author, committer and co-authors, as git has them.
+    known : tuple of str
+        Addresses of the author and the committer, where GitHub knows whose they are.
     verified : bool
         Whether GitHub has verified the commit's signature, so that its committer is no claim.
     """
@@ -154,6 +166,7 @@ class Authorship:
     pull: int | None = None
     accounts: tuple[Account, ...] = ()
     people: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     verified: bool = False
 
 
@@ -208,6 +221,7 @@ class _Pull:
 class _Push:
     after: str
     actor: _Account | None = None
+    before: str | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -233,6 +247,7 @@ class _PullPayload:
     sender: _Account | None = None
     label: _Label | None = None
     changes: _Changes | None = None
+    before: str | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -351,10 +366,13 @@ def _decoded(path: Path, kind: type[_T], name: str) -> _T:
 
 def _pull_event(payload: _PullPayload) -> PullRequestEvent:
     former = payload.changes.title if payload.changes is not None else None
+    pull, sender = _pull_request(payload.pull_request), _account(payload.sender)
+    before = {"opened": _NEW, "synchronize": payload.before or ""}.get(payload.action)
+    pushes = () if before is None else (Push(pull.head_sha, sender, before),)
     return PullRequestEvent(
         action=payload.action,
-        pull=_pull_request(payload.pull_request),
-        sender=_account(payload.sender),
+        pull=replace(pull, activity=pushes),
+        sender=sender,
         former_title=former.text if former is not None else None,
         label=payload.label.name if payload.label is not None else None,
         default_branch=_default_branch(payload.repository),
@@ -399,7 +417,9 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         auto_merge=pull.auto_merge is not None,
         is_open=pull.state == "open",
         base_rules=pull.base_rules,
-        activity=tuple(Push(push.after, _account(push.actor)) for push in pull.activity or ()),
+        activity=tuple(
+            Push(push.after, _account(push.actor), push.before or "") for push in pull.activity or ()
+        ),
     )
 
 
@@ -426,10 +446,12 @@ def _authorship(commit: _Commit) -> Authorship:
     inner = commit.commit or _GitCommit()
     people = [person for person in (inner.author, inner.committer) if person is not None]
     names = (name for person in people for name in (person.name, person.email) if name)
+    pairs = ((commit.author, inner.author), (commit.committer, inner.committer))
     return Authorship(
         sha=commit.sha,
         pull=commit.pull,
         accounts=tuple(_account(user) for user in (commit.author, commit.committer) if user and user.login),
         people=(*names, *co_authors(inner.message)),
+        known=tuple(one.email.casefold() for user, one in pairs if user and user.login and one and one.email),
         verified=inner.verification is not None and inner.verification.verified,
     )

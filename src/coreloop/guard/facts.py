@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from coreloop.docstrings.ownership import promoted_lines
 from coreloop.errors import GitError
-from coreloop.guard.approval import machines
+from coreloop.guard.approval import machines, unaccounted
 from coreloop.guard.change import Change, FileChange, Gained, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
@@ -46,7 +46,7 @@ def read_facts(
     folder : Path
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
     """
-    pulls = answers.pulls or ((event.pull,) if isinstance(event, PullRequestEvent) else ())
+    pulls = (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls
     facts = Facts(
         commits=change.commits,
         files={},
@@ -55,6 +55,7 @@ def read_facts(
         pulls=answers.pulls,
         authorships=answers.authorships,
         machines=frozenset(machines(change.commits, answers.authorships, pulls)),
+        unknown=frozenset(_unknown(event, change, answers)),
     )
     facts = _with_signs(repository, change, facts, folder=folder, default_branch=event.default_branch)
     if not claims(event, facts):
@@ -76,6 +77,15 @@ def read_facts(
         ours=_ours(repository, promoting, versions, project),
         names=BaseNames(repository, change.base, workspace.settings).among(_added(promoting, versions)),
     )
+
+
+def _unknown(event: PullRequestEvent | MergeGroupEvent, change: Change, answers: Answers) -> Iterator[str]:
+    """The commits that may be anybody's; of a group those that its pull requests have, as they are there."""
+    for pull in (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls:
+        shown = [commit for commit in answers.authorships if commit.pull in {None, pull.number}]
+        is_single = isinstance(event, PullRequestEvent)
+        shas = (commit.sha for commit in (change.commits if is_single else shown))
+        yield from unaccounted(pull, shas, shown, change.commits)
 
 
 def _of_pull(
@@ -175,7 +185,7 @@ def _with_signs(
         facts,
         landed=frozenset(landing.commits()),
         gained=gained,
-        machine_made=frozenset(landing.made_by(facts.machines, gained)),
+        machine_made=frozenset(landing.made_by(facts.machines | facts.unknown, gained)),
     )
 
 
@@ -281,7 +291,7 @@ class _Landing:
         """A file at a commit, empty if absent; each is read once."""
 
         def read(revision: str | None, path: str) -> bytes:
-            return (self.repository.read(revision, path) if revision else None) or b""
+            return (self.repository.followed(revision, path) if revision else None) or b""
 
         return cache(read)
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final, TypeVar
 
 from coreloop.docstrings.bullets import read_bullets
@@ -18,9 +18,18 @@ from coreloop.docstrings.located import docstring_node
 from coreloop.docstrings.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import FileChange, Gained, Texts
 from coreloop.proposals.lines import is_form
+from coreloop.text import FILLERS
 
 _Key = TypeVar("_Key")
 _JOINED: Final = re.compile(r"[\"']\s*[rRuU]?[\"']")
+_FILLERS: Final = FILLERS | {"\u2800"}
+# Spaces but the plain one, fillers, controls but the line feed, and what a display may leave out.
+_ODD: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_ODD_INSIDE: Final = re.compile(rf"(?<=\w){_ODD.pattern}(?=\w)")
 _QUOTES: Final = re.compile(r"[\"']+")
 
 Lines = Counter[tuple[str, str]]
@@ -104,7 +113,23 @@ def _texts(source: bytes) -> Iterator[str]:
 
 
 def _listed(text: str) -> Iterator[str]:
-    """The bullets of a text as a reader sees them: any line end, any space, nothing invisible."""
-    shown = (char for char in "\n".join(text.splitlines()) if unicodedata.category(char) != "Cf")
-    lines = split_lines("".join(" " if unicodedata.category(char) == "Zs" else char for char in shown))
+    """The bullets of a text as a reader sees them: any line end, any space, nothing invisible.
+
+    What is no plain space may stand for one, or hide inside a word: a bullet counts in either reading.
+    """
+    spaced = "\n".join(text.expandtabs().splitlines())
+    spaced = "".join(char if char == "\n" else _visible(char) for char in spaced)
+    joined = _ODD.sub(" ", _ODD_INSIDE.sub("", re.sub(r"\r\n?", "\n", text)))
+    readings = (Counter(_bulleted(unicodedata.normalize("NFKC", reading))) for reading in (spaced, joined))
+    return reduce(Counter.__or__, readings).elements()
+
+
+def _visible(char: str) -> str:
+    if char in _FILLERS or unicodedata.category(char) == "Zs":
+        return " "
+    return "" if _ODD.match(char) else char
+
+
+def _bulleted(text: str) -> Iterator[str]:
+    lines = split_lines(text)
     return (" ".join(bullet.text.split()) for bullet in read_bullets(lines, 0, len(lines)))

@@ -88,6 +88,8 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
         raise UsageError(f"--pulls does not list #{event.pull.number}")
     if live.base != event.pull.base:  # the checkout is that of the event's base
         raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
+    if not live.shows_pusher:  # then the event's sender is known alone
+        live = replace(live, activity=(*live.activity, *event.pull.activity))
     return replace(event, pull=live, live=True), pulls
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from coreloop.errors import UsageError
-from coreloop.guard.approval import approvers, makers, unaccounted
+from coreloop.guard.approval import approvers, makers, nameless, unaccounted
 from coreloop.guard.change import FileChange, Gained
 from coreloop.guard.claims import (
     claims_of_commits,
@@ -86,7 +86,9 @@ class Facts:
     machine_made : frozenset of Gained
         Those that a machine's commit brings.
     machines : frozenset of str
-        Commits that a machine wrote, committed or pushed.
+        Commits that a machine wrote, co-authored, committed or pushed.
+    unknown : frozenset of str
+        Commits that GitHub has not verified, and whose pusher is unknown.
     names : frozenset of str
         What the base's other files have of the names in lines, as in `coreloop.proposals.words.Words`.
     reviews, pulls, authorships
@@ -105,6 +107,7 @@ class Facts:
     gained: tuple[Gained, ...] = ()
     machine_made: frozenset[Gained] = frozenset()
     machines: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     reviews: tuple[Review, ...] = ()
     pulls: tuple[ReportedPull, ...] = ()
@@ -158,18 +161,19 @@ def decide(event: Event, facts: Facts) -> Decision:
     """
     signs = claims(event, facts)
     if isinstance(event, PushEvent) or not signs:
-        return Decision(notes=tuple(_human_lines(facts.gained)))
+        return Decision(notes=(*_human_lines(facts.gained), *_unread(event, facts)))
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, signs)
     stated = any(_stated_claims(event, facts))
     reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
     settled = reasons or _approved_by(event.pull, facts.commits, facts)
+    why = _unapproved(event.pull, facts)
     decision = Decision(
         signs,
         tuple(dict.fromkeys(reasons)),
-        waits=() if settled else (f"#{event.pull.number} waits for approval: {_UNAPPROVED}",),
+        waits=() if settled else (f"#{event.pull.number} waits for approval: {why}",),
         actions=tuple(_actions_on(_with_new_label(event))),
-        notes=tuple(_other_authors(event, facts)),
+        notes=(*_other_authors(event, facts), *_unread(event, facts)),
     )
     return _explained(decision, [event.pull])
 
@@ -179,6 +183,22 @@ def _human_lines(gained: Iterable[Gained]) -> Iterator[str]:
     for path in dict.fromkeys(line.path for line in gained):
         lines = ", ".join(printable(line.line) for line in gained if line.path == path)
         yield f"{printable(path)}: lines in coreloop's form are their author's own: {lines}"
+
+
+def _unread(event: Event, facts: Facts) -> Iterator[str]:
+    """What is not known of the pushers, where something depends on them."""
+    if not isinstance(event, PullRequestEvent) or not (claims(event, facts) or facts.gained):
+        return
+    if not all(pull.shows_pusher for pull in facts.pulls):
+        yield (
+            f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
+            "push makes is known"
+        )
+    if facts.gained and facts.unknown and not any(_stated_claims(event, facts)):
+        yield (
+            f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified it, so "
+            "coreloop's lines in it count as a machine's; sign it"
+        )
 
 
 def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
@@ -352,7 +372,7 @@ def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 def _outside(line: Gained) -> str:
     return (
         f"{printable(line.path)}: {printable(line.line)} is a line of coreloop's and comes without its "
-        "promotion; remove it, or promote it in a pull request of its own"
+        "promotion; promote it in a pull request of its own, reword it, or let a person write it"
     )
 
 
@@ -419,7 +439,7 @@ def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         marks = _marks(pull.head_sha, pull.body)
         commits = [commit for commit in facts.commits if marks & _marks(commit.sha, commit.message)]
         if not _approved_by(pull, commits, facts):
-            yield f"#{pull.number} is queued, but {_UNAPPROVED}"
+            yield f"#{pull.number} is queued, but {_unapproved(pull, facts)}"
         yield from _refuse_unknown(pull, (), facts)
 
 
@@ -490,7 +510,7 @@ def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: Facts)
     """An approval cannot be told from a self-approval where it is unknown who made a commit."""
     shown = _shown(pull, facts)
     shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in shown))
-    unknown = unaccounted(pull, shas, shown)
+    unknown = unaccounted(pull, shas, shown, facts.commits)
     if unknown and _approved_by(pull, commits, facts):
         yield (
             f"who pushed commit {unknown[0][:12]} of #{pull.number} is unknown, and GitHub has not verified "
@@ -501,7 +521,20 @@ def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: Facts)
 def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: Facts) -> set[str]:
     """Logins of those whose approval counts."""
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, _shown(pull, facts))
+    shown = _shown(pull, facts)
+    if nameless(commits, shown):
+        return set()
+    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, shown)
+
+
+def _unapproved(pull: ReportedPull, facts: Facts) -> str:
+    addresses = nameless(facts.commits, _shown(pull, facts))
+    if not addresses:
+        return _UNAPPROVED
+    return (
+        f"GitHub names no account for the co-author {printable(addresses[0])}, who may be the approver; "
+        "commit it again with the co-author's noreply address"
+    )
 
 
 def _shown(pull: ReportedPull, facts: Facts) -> list[Authorship]:

@@ -43,7 +43,9 @@ CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 """The part of a target after ``::``: a qualname, with a line if it is defined twice."""
 
-_CO_AUTHOR: Final = re.compile(r"^co-authored-by:(.*?)(?:<([^<>]*)>)?[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+_CO_AUTHOR: Final = re.compile(
+    r"^co-authored-by[ \t]*:(.*?)(?:<([^<>]*)>)?[ \t\r]*$", re.MULTILINE | re.IGNORECASE
+)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
 _LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)

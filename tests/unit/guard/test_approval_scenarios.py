@@ -54,6 +54,7 @@ def pushed_by_nobody_known(bench: Bench) -> None:
     """Approved, while GitHub does not tell who pushed a commit that it has not verified"""
     bench.promote(author=APP, **AS_APP)
     bench.pushes = ()
+    bench.words["action"] = "submitted"
     bench.review()
 
 
@@ -61,7 +62,7 @@ def pushed_with_a_hidden_commit(bench: Bench) -> None:
     """Approved, with a commit below the head that came from another branch"""
     bench.promote(author=APP, **AS_APP)
     bench.update(**AS_KIM)
-    bench.pushes = (Push(bench.git("rev-parse", "HEAD"), KIM),)
+    bench.pushed(KIM, before="HEAD^")
     bench.review()
 
 

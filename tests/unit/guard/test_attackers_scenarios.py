@@ -1,0 +1,216 @@
+"""Ways through that an attacker found: spoofed names, hidden spaces, links, co-authors without an account."""
+
+import pytest
+
+from coreloop.guard.event import Account
+from guard_bench import (
+    BODY,
+    GITHUB,
+    PROMOTED,
+    Bench,
+    assert_row,
+    named,
+    rows,
+)
+from guarding import REVIEWER
+from promoting import FILE, SOURCE
+
+APP = Account("coreloop-app[bot]", human=False)
+KIM = Account("kim", human=True)
+AS_KIM = {
+    **{f"GIT_{role}_NAME": "kim" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_EMAIL": "2+kim@users.noreply.github.com" for role in ("AUTHOR", "COMMITTER")},
+}
+REWORDED = PROMOTED.replace(b"First: show", b"First: call show, then this")
+PRIVATE = "Co-authored-by: Max <max@example.com>"
+
+
+def of_kim(bench: Bench, source: bytes = PROMOTED, message: str = "docs: analysis") -> None:
+    """Kim's pull request, with a line of coreloop's below another commit."""
+    bench.start("docs")
+    bench.write(source, message, **AS_KIM)
+    bench.write(b"x = 1\n", "fix: x", "other.py", **AS_KIM)
+    bench.call(author=KIM, sender=KIM)
+
+
+def two_commits_in_one_push(bench: Bench) -> None:
+    """A machine pushes two commits with a person's git name at once, the line in the lower one"""
+    of_kim(bench)
+    bench.pushed(APP)
+
+
+def two_commits_in_a_person_s_push(bench: Bench) -> None:
+    """The same, pushed by that person"""
+    of_kim(bench)
+    bench.pushed(KIM)
+
+
+def pushed_on_top_of_a_machine_s(bench: Bench) -> None:
+    """A machine pushes the line in a person's name, and the person pushes more on top"""
+    of_kim(bench)
+    bench.pushed(APP, after="HEAD^")
+    bench.pushed(KIM, before="HEAD^")
+
+
+def pusher_of_the_line_unknown(bench: Bench) -> None:
+    """GitHub tells who pushed the head, but not who pushed the line"""
+    of_kim(bench)
+    bench.pushed(KIM, before="HEAD^")
+
+
+def new_branch_of_a_machine(bench: Bench) -> None:
+    """A machine makes the branch with the line in a person's name"""
+    of_kim(bench)
+    bench.pushed(APP, before="")
+
+
+def sent_by_a_machine(bench: Bench) -> None:
+    """GitHub does not show the branch's activity; the event's sender is a machine"""
+    of_kim(bench)
+    bench.pushes = ()
+    bench.words |= {"action": "opened", "sender": APP}
+
+
+def sent_by_a_person(bench: Bench) -> None:
+    """The same, and the sender is a person"""
+    of_kim(bench)
+    bench.pushes = ()
+    bench.words["action"] = "opened"
+
+
+def sent_from_a_fork(bench: Bench) -> None:
+    """The same, from a fork whose branch has the name of one here"""
+    sent_by_a_person(bench)
+    bench.pushed(APP, after="main", before="")
+    bench.words["same_repo"] = False
+
+
+def sent_by_a_reviewer(bench: Bench) -> None:
+    """GitHub shows no activity, and no push makes the event"""
+    of_kim(bench)
+    bench.pushes = ()
+    bench.words["action"] = "labeled"
+
+
+def co_authored_by_a_machine(bench: Bench) -> None:
+    """A person's commit, co-authored by a machine"""
+    of_kim(bench, message="docs: x\n\nCo-authored-by: Bot <4+copilot[bot]@users.noreply.github.com>")
+    bench.pushed(KIM)
+
+
+def by_a_machine(bench: Bench, line: str) -> None:
+    bench.start("docs")
+    bench.write(PROMOTED.replace(b"- First: show", line.encode()), "docs: analysis")
+    bench.call(author=APP)
+
+
+def tab_after_the_dash(bench: Bench) -> None:
+    """A tab behind the dash"""
+    by_a_machine(bench, "-\tFirst: show")
+
+
+def filler_after_the_dash(bench: Bench) -> None:
+    """A Hangul filler or a blank of Braille instead of spaces"""
+    by_a_machine(bench, "-\u3164First:\u2800show")
+
+
+def fillers_inside_words(bench: Bench) -> None:
+    """Fillers and spaces that only look different, inside words"""
+    by_a_machine(bench, "- Fi\u115frst: s\u00a0how")
+
+
+def ignorable_inside_words(bench: Bench) -> None:
+    """Control characters and what a display leaves out, inside words"""
+    by_a_machine(bench, "- Fi\u034frs\ufe0ft:\u00a0sh\\x01o\\x0bw")
+
+
+def wide_letters(bench: Bench) -> None:
+    """Full-width letters"""
+    by_a_machine(bench, "- Ｆｉｒｓｔ： show")
+
+
+def link_to_a_text(bench: Bench) -> None:
+    """A `.py` that becomes a link to a text with the line"""
+    bench.start("docs")
+    path = bench.project.root / FILE
+    path.unlink()
+    path.symlink_to("../notes.txt")
+    bench.write(PROMOTED, "docs: notes", "notes.txt")
+    bench.git("add", "--all", "tools")
+    bench.git("commit", "--quiet", "--message", "docs: link")
+    bench.call(author=APP)
+
+
+def text_behind_a_link(bench: Bench) -> None:
+    """A text gains the line, and a `.py` of the base is a link to it"""
+    path = bench.project.root / "tools/alias.py"
+    path.symlink_to("../notes.txt")
+    bench.git("add", "tools/alias.py")
+    bench.write(SOURCE, "docs: notes", "notes.txt")
+    bench.push()
+    bench.start("docs")
+    bench.write(PROMOTED, "docs: notes", "notes.txt")
+    bench.call(author=APP)
+
+
+def suggested_by(bench: Bench, trailer: str) -> None:
+    """A promotion with a suggestion that Kim committed, approved by the reviewer."""
+    bench.promote(author=APP, **{key: value.replace("kim", APP.login) for key, value in AS_KIM.items()})
+    bench.write(REWORDED, f"Apply suggestions\n\n{trailer}", **{**AS_KIM, **GITHUB})
+    bench.review(reviewer=REVIEWER)
+
+
+def co_author_without_an_account(bench: Bench) -> None:
+    """Approved, with a suggestion's author that GitHub names no account for"""
+    suggested_by(bench, PRIVATE)
+
+
+def co_author_before_a_blank(bench: Bench) -> None:
+    """The same, with a blank before the colon"""
+    suggested_by(bench, PRIVATE.replace(":", " :", 1))
+
+
+def co_author_with_an_account(bench: Bench) -> None:
+    """The same, with a co-author of another account"""
+    suggested_by(bench, "Co-authored-by: Lee <5+lee@users.noreply.github.com>")
+
+
+def quoted_in_a_description(bench: Bench) -> None:
+    """A description that quotes a promotion's message in `<details>`"""
+    bench.start("update")
+    bench.write(b"x = 1\n", "chore: update", "other.py")
+    bench.call(author=APP, body=f"Updates it.\n\n<details>\n\n{BODY}\n\n</details>\n\nSigned.")
+
+
+def followed_in_a_description(bench: Bench) -> None:
+    """A description with a promotion's message above its own last words"""
+    quoted_in_a_description(bench)
+    bench.words["body"] = f"{BODY}\n\nThis updates it."
+
+
+WAYS = (
+    *(two_commits_in_one_push, two_commits_in_a_person_s_push, pushed_on_top_of_a_machine_s),
+    *(pusher_of_the_line_unknown, new_branch_of_a_machine, sent_by_a_machine, sent_by_a_person),
+    *(
+        sent_from_a_fork,
+        sent_by_a_reviewer,
+        co_authored_by_a_machine,
+        tab_after_the_dash,
+        filler_after_the_dash,
+    ),
+    *(fillers_inside_words, ignorable_inside_words, wide_letters, link_to_a_text, text_behind_a_link),
+    *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
+    *(quoted_in_a_description, followed_in_a_description),
+)
+HEADING = "Borrowed names and hidden spellings"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", WAYS, ids=[build.__name__ for build in WAYS])
+def test_way(build, bench: Bench):
+    build(bench)
+    assert_row(rows(HEADING)[named(build)], bench.decide(bench.event()))
+
+
+def test_the_page_has_these_rows():
+    assert list(rows(HEADING)) == list(map(named, WAYS))
