@@ -248,6 +248,15 @@ def test_13_the_hook_blocks_by_claude_codes_protocol_while_the_run_goes_on(sessi
     assert session.stop() == ""
 
 
+@pytest.mark.promise("000-13")
+def test_13_a_hook_that_cannot_read_its_files_holds_nobody(session: Session):
+    (status,) = (session.project.folder / ".research" / "agents").glob("*.json")
+    status.write_text('{"status": "runn', encoding="utf-8")
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        session.stop()
+    assert (failed.value.returncode, failed.value.stdout) == (1, "")  # 2 would block
+
+
 @pytest.mark.promise("000-14")
 @pytest.mark.parametrize(
     "end",

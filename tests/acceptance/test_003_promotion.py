@@ -315,7 +315,9 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
             *repeated(3, tool_calls=[call("enough")], chunk_len=200),
             *repeated(3, tool_calls=[call("flagged", extreme_flags=["wacc>0.25"])]),
             *repeated(
-                3, tool_calls=[call("overriding")], override_calls=[override("overriding", succeeded=False)]
+                3,
+                tool_calls=[call("overriding")],
+                override_calls=[override("overriding"), override("overriding", succeeded=False)],
             ),
             *repeated(3, tool_calls=[failed("offline", error=NETWORK)], error=NETWORK),
             *repeated(3, tool_calls=[failed("limited", error=LIMITED)], error=LIMITED),

@@ -190,6 +190,9 @@ def test_04_a_thumb_down_is_kept_with_its_reason_and_is_a_signal(tmp_path: Path)
         "It is 60 days since May",
     )
     assert "thumbs_down" in {signal["payload"]["reason"] for signal in signals(folder)}
+    (verdicts,) = (folder / "data/audit/judgments").glob("*.jsonl")
+    (verdict,) = map(json.loads, verdicts.read_text(encoding="utf-8").splitlines())
+    assert verdict["cause"] == "It is 60 days since May"
 
 
 # --- Actions ----------------------------------------------------------------------------------------
@@ -481,6 +484,13 @@ def client(service: Served) -> Iterator[httpx2.Client]:
         answer = client.post("/ask", json={"question": SHIP}).json()
         client.post("/feedback", json={"id": answer["run_id"], "value": "down", "reason": "too old"})
         yield client
+
+
+@pytest.mark.slow
+@pytest.mark.promise("004-4")
+def test_04_a_thumb_down_over_http_is_kept_with_its_reason(service: Served, client: httpx2.Client) -> None:
+    (row,) = rows(service.folder, "feedback")
+    assert (row["kind"], row["reason"]) == ("down", "too old")
 
 
 @pytest.mark.slow
