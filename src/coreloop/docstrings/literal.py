@@ -18,7 +18,7 @@ _LITERAL = re.compile(
 )
 _NEWLINE = re.compile(r"\r\n?")
 _ESCAPE = re.compile(
-    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|.)|\r\n?", re.DOTALL
+    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|.)|\r\n?", re.DOTALL
 )
 
 

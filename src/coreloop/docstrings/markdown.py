@@ -5,7 +5,7 @@ import re
 from coreloop.docstrings.heading import HeadingPlace, Section
 from coreloop.docstrings.names import KNOWN_KEYS, name_key
 
-_ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:[ \t]+#+)?")
+_ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 
 

@@ -97,7 +97,7 @@ class Answer:
 
         The link's address is ignored, so that no answer can send the token to another server.
         """
-        match = re.search(r'<([^>]*)>\s*;[^,<]*\brel="?next\b', self.link)
+        match = re.search(r'<([^<>]*)>\s*;[^,<]*\brel="?next\b', self.link)
         return dict(parse_qsl(urlsplit(match[1]).query)) if match else {}
 
 

@@ -369,4 +369,11 @@ def _last_line(stderr: str | bytes) -> str:
     text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
     last = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
-    return re.sub(r"[^\s'\"]+:\S*@", "…@", last)
+    return re.sub(r"\S+", lambda word: _without_password(word[0]), last)
+
+
+def _without_password(word: str) -> str:
+    """A word without what is before the ``@`` of an address; an opening quote stays."""
+    account, _, host = word.rpartition("@")
+    quote = account[: len(account) - len(account.lstrip("'\""))]
+    return f"{quote}…@{host}" if ":" in account else word

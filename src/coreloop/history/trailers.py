@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from coreloop.history.slug import to_slug
@@ -43,12 +43,11 @@ CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 """The part of a target after ``::``: a qualname, with a line if it is defined twice."""
 
-_CO_AUTHOR: Final = re.compile(
-    r"^co-authored-by[ \t]*:(.*?)(?:<([^<>]*)>)?[ \t\r]*$", re.MULTILINE | re.IGNORECASE
-)
+# Lines are trimmed outside of these, since a pattern that does so takes quadratic time in a row of spaces.
+_CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
-_LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):(.*)$", re.MULTILINE)
 
 
 def read_trailers(message: str) -> dict[str, str]:
@@ -56,7 +55,12 @@ def read_trailers(message: str) -> dict[str, str]:
 
     Every paragraph is searched, since tools append their own trailers; the last of a name counts.
     """
-    return {match[1]: match[2] for match in _LINE.finditer(message)}
+    return dict(_trailers(message))
+
+
+def _trailers(message: str) -> Iterator[tuple[str, str]]:
+    for match in _LINE.finditer(message):
+        yield match[1], match[2].lstrip(" \t").rstrip(" \t\r")
 
 
 def read_promoted(message: str) -> tuple[dict[str, str], ...]:
@@ -65,17 +69,18 @@ def read_promoted(message: str) -> tuple[dict[str, str], ...]:
     Repeated groups, as in a squash, count once.
     """
     groups: list[dict[str, str]] = [{}]
-    for match in _LINE.finditer(message):
-        if match[1] == "Phase" and "Phase" in groups[-1]:
+    for name, value in _trailers(message):
+        if name == "Phase" and "Phase" in groups[-1]:
             groups.append({})
-        groups[-1][match[1]] = match[2]
+        groups[-1][name] = value
     return tuple({tuple(group.items()): group for group in groups if group}.values())
 
 
 def co_authors(message: str) -> tuple[str, ...]:
     """Names and addresses of a message's ``Co-authored-by`` trailers, such as a suggestion's author."""
-    parts = (part for match in _CO_AUTHOR.finditer(message) for part in match.groups())
-    return tuple(part.strip() for part in parts if part and part.strip())
+    people = (match[1].strip().removesuffix(">").rpartition("<") for match in _CO_AUTHOR.finditer(message))
+    parts = (part.strip() for name, _, address in people for part in (name, address))
+    return tuple(filter(None, parts))
 
 
 def promoted_keys(message: str) -> tuple[str, ...]:

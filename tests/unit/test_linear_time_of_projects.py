@@ -1,0 +1,143 @@
+"""Each regular expression on what a project, a pull request or a trace holds takes time in proportion to it.
+
+At 10, 100 and 1,000 KB, as for the texts of a question, a page and a model.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import guarding
+from coreloop.axis.evidence import calls_in, read_target
+from coreloop.docstrings.edit import append_to_section
+from coreloop.docstrings.sections import scan
+from coreloop.docstrings.shape import shapes
+from coreloop.forge.connect import _named
+from coreloop.forge.github_api import Answer
+from coreloop.guard.approval import logins_of
+from coreloop.guard.claims import claims_of_commits, claims_of_pull, merged_pulls
+from coreloop.guard.event import queue_number
+from coreloop.guard.gained import own_lines
+from coreloop.guard.labels import asks_to_merge
+from coreloop.history.repository import git_failure
+from coreloop.history.slug import to_slug
+from coreloop.history.trailers import co_authors, read_promoted, read_trailers
+from coreloop.knowledge.audit_analysis import find_near_title, improvement_bullets
+from coreloop.knowledge.blog import read_post
+from coreloop.knowledge.insights import is_stock_code
+from coreloop.observe.importers.attributes import flat_messages
+from coreloop.observe.importers.claude_code import read_session
+from coreloop.sanitize import find
+from coreloop.sanitize.detectors.detection import current
+from linear import assert_linear, cases, repeated
+
+Work = Callable[[str], object]
+COMMIT = guarding.commit("Subject")
+PULL = guarding.pull(body="")
+
+
+def documented(text: str) -> bytes:
+    """A file with a docstring that holds a text."""
+    return f'def f():\n    """A.\n\n    {text}\n    """\n'.encode()
+
+
+def after(start: str, work: Work) -> Work:
+    return lambda text: work(start + text)
+
+
+def committed(text: str) -> list[str]:
+    return list(claims_of_commits([replace(COMMIT, message=text)]))
+
+
+def described(text: str) -> list[str]:
+    return list(claims_of_pull(replace(PULL, title=text, body=text, branch=text), titled=True))
+
+
+def searched(text: str) -> object:
+    """Search for private data, without what an earlier search has cached."""
+    current().cache.clear()
+    current().long_cache.clear()
+    return find(text)
+
+
+def result_of_tool(text: str) -> list[Any]:
+    part = {"type": "tool_result", "tool_use_id": "a", "is_error": True, "content": text}
+    asked = {"type": "user", "message": {"role": "user", "content": text}}
+    call = {"type": "tool_use", "id": "a", "name": "a", "input": {}}
+    called = {"type": "assistant", "message": {"role": "assistant", "content": [call]}}
+    result = {"type": "user", "message": {"role": "user", "content": [part]}}
+    return list(read_session([asked, called, result], quiet_s=1e9))
+
+
+WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
+    "a commit's message": (
+        committed,
+        ("a:", "a: b\n", "```", "```\n", "~~~\n", " \n", "This reverts commit "),
+    ),
+    "a pull request": (described, ("[coreloop-r] docs(", "coreloop/docstring-", "a: ", "```\n", "\t")),
+    "a merge's subject": (
+        lambda text: merged_pulls([replace(COMMIT, message=f"Merge pull request #1 from {text}")]),
+        ("a/", "(#1)", "("),
+    ),
+    "a branch of the merge queue": (after("refs/heads/gh-readonly-queue/", queue_number), ("/pr-1-", "/pr-")),
+    "a label": (asks_to_merge, ("no", "not", "to", "dontbe", "cantbe", "ready", "auto", "r +", "병합")),
+    "an author": (lambda text: logins_of([text]), ("1+", "a+", "@")),
+    "a changed file": (
+        lambda text: own_lines.__wrapped__(documented(text)),
+        ("- ", "\n    - a", "\\N{", "\\\\"),
+    ),
+    "a file that is not Python": (
+        lambda text: own_lines.__wrapped__(f"x = (- a{text}".encode()),
+        ("\\N{", "\\", "\"'", '" ', "'r", "\n  b", "\n- a"),
+    ),
+    "trailers": (after("Phase:", read_trailers), ("\t", "\r", "a ", "\nPhase: ")),
+    "trailers of candidates": (after("Phase:", read_promoted), ("\t", "a ", "\nPhase: R")),
+    "co-authors": (after("Co-authored-by:", co_authors), ("\r", "<", "<a>", "a <", "\nCo-authored-by: a")),
+    "git's last message": (lambda text: git_failure(["push"], text), ("a:", "a@", ":@", "'a:", "'")),
+    "an address of a repository": (_named, ("a:", "a/", "a+", ".git")),
+    "GitHub's next page": (
+        lambda text: Answer("", text, "").next_query(),
+        ("<", "<>;", "<>; rel=", "rel=", " ;"),
+    ),
+    "a slug": (to_slug, ("a_", "가")),
+    "sections": (
+        after("A.\n\n", scan),
+        ("# ", "## a\n", "**a", ":param a", "a:\n", "~~~\n", "a\n---\n", "1."),
+    ),
+    "a heading": (after("A.\n\n# a", scan), ("\t", "#", " #", "*")),
+    "shapes": (
+        lambda text: shapes(documented(text)),
+        ("\n    - a", "\n    Args:\n      a: b", "1. ", ".. ", "# "),
+    ),
+    "an edited docstring": (
+        lambda text: append_to_section(documented(text), "f", "Guide", ["- When: a"]),
+        ("\n    - a", "\n      b", "\\\\", "\\n", "'"),
+    ),
+    "a target": (read_target, (".py", "a.py::", "a.", "a.py::a.")),
+    "calls": (
+        lambda text: list(calls_in([text], owner="a")),
+        ("a(", 'a("', 'a("b")', 'a("(a("', 'a="', "a=<", "a.", 'a(b="c",'),
+    ),
+    "a note": (improvement_bullets, ("- a\n", "## 엔진 개선\n- a\n", "> ", "*a", "`a", "[a](", "![", "<!--")),
+    "an item of a note": (after("## 엔진 개선\n\n- ", improvement_bullets), ("i", "a) ", "i. ")),
+    "a note's heading": (after("## ", find_near_title), ("engine ", "개선 ", "improvement ")),
+    "a post": (lambda text: read_post(f"---\n{text}", evidence_ref="blog:a"), ("a: ", "- ", "a\n", "---\n")),
+    "a stock code": (is_stock_code, ("A", "A.", "A1")),
+    "an attribute of a span": (lambda text: flat_messages({text: "a"}), (".", "gen_ai.prompt.1")),
+    "a span's number": (lambda text: flat_messages({f"gen_ai.prompt.{text}": "a"}), (".", "1.message.")),
+    "a session": (result_of_tool, ("<", "</tool_use_error>", "<ide_")),
+    "private data": (searched, ("a@", "1-", "a.", "://", "key=", "%41", "&#1", "\\u0", "[.]", "㈜")),
+}
+
+
+def test_a_commit_with_a_row_of_spaces_is_read_in_linear_time():
+    assert_linear(after("Phase:", read_trailers), repeated(" ", end="x"), sizes=(1_000, 10_000))
+    assert_linear(after("Co-authored-by:", co_authors), repeated(" ", end="x"), sizes=(1_000, 10_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "unit"), cases(WORKS))
+def test_what_a_project_holds_takes_time_in_proportion(name: str, unit: str):
+    assert_linear(WORKS[name][0], repeated(unit, end="x"))
