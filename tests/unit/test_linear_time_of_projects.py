@@ -76,7 +76,19 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         committed,
         ("a:", "a: b\n", "```", "```\n", "~~~\n", " \n", "This reverts commit "),
     ),
-    "a pull request": (described, ("[coreloop-r] docs(", "coreloop/docstring-", "a: ", "```\n", "\t")),
+    "a pull request": (
+        described,
+        (
+            "[coreloop-r] docs(",
+            "coreloop/docstring-",
+            "a: ",
+            "```\n",
+            "\t",
+            "<details>",
+            "</details ",
+            "\n\na: b",
+        ),
+    ),
     "a merge's subject": (
         lambda text: merged_pulls([replace(COMMIT, message=f"Merge pull request #1 from {text}")]),
         ("a/", "(#1)", "("),
@@ -86,7 +98,7 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "an author": (lambda text: logins_of([text]), ("1+", "a+", "@")),
     "a changed file": (
         lambda text: own_lines.__wrapped__(documented(text)),
-        ("- ", "\n    - a", "\\N{", "\\\\"),
+        ("- ", "\n    - a", "\\N{", "\\\\", "\u3164", "a\u200b", "\u200b"),
     ),
     "a file that is not Python": (
         lambda text: own_lines.__wrapped__(f"x = (- a{text}".encode()),
