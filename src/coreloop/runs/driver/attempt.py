@@ -123,8 +123,12 @@ def output_file(session: Path, number: int) -> Path:
 
 
 def keep_output(file: Path, content: bytes) -> None:
-    """Write the output of an iteration, and remove the oldest files; a link to another folder is refused."""
-    make_private(file.parent)
+    """Write the output of an iteration, and remove the oldest files.
+
+    A command may have put a link in place of any folder above the file: it has ended, and each is looked at.
+    """
+    for folder in (*reversed(file.parents[1:4]), file.parent):  # .research, sessions, the run's, output
+        make_private(folder)
     write_private(file, content)
     files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.lstat().st_mtime_ns)
     for old in files[:-KEPT_FILES]:

@@ -41,6 +41,26 @@ def test_a_link_that_a_command_makes_is_refused_and_what_it_leads_to_stays(
     assert state_at(project, run_id).status == "running"  # and it can go on
 
 
+@pytest.mark.parametrize("above", ["", "/.."], ids=["the run's folder", "all sessions"])
+def test_a_link_above_the_output_is_refused_before_anything_is_written(
+    above: str, tmp_path: Path, foreign: Path
+):
+    project, victim = tmp_path / "project", tmp_path / "victim"
+    project.mkdir()
+    (victim / "output").mkdir(parents=True)
+    for path in foreign.iterdir():
+        path.rename(victim / "output" / path.name)
+    swap = f"S=$(realpath .research/sessions/$CORELOOP_RUN{above}); rm -rf $S; ln -s {victim} $S"
+    run_id = begin(project, f"{WORK}; {swap}", max_iterations=2)
+    if above:
+        (victim / run_id).mkdir()
+        (victim / "output").rename(victim / run_id / "output")
+    before = {path: path.read_text() for path in victim.rglob("*.log")}
+    with pytest.raises(WorkspaceError, match="is a symbolic link; replace it by a folder"):
+        go_on(project, run_id)
+    assert {path: path.read_text() for path in victim.rglob("*.log")} == before
+
+
 @pytest.mark.parametrize("name", [".research", ".research/sessions"])
 def test_a_run_is_not_forgotten_through_a_link(name: str, tmp_path: Path, foreign: Path):
     project = tmp_path / "project"
