@@ -315,6 +315,8 @@ def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
         for number in range(3):  # a category each, or their texts would be the same
             collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", text, "x", category=f"TEST-{index}")
     fail_beside(loop, *(f"TEST-{index}" for index in range(len(SHORT))))
+    declared = [{"label": f"TEST-{index}", "any": [f"질문{index}"]} for index in range(len(SHORT))]
+    loop.project.settle(json.dumps({**SETTINGS, "categories": declared}, ensure_ascii=False))
     proposals = loop.propose("pattern")
     assert sum(has_canary(proposal["axis"] or "") for proposal in proposals) > 60
     lines = docstring_lines(proposals)
@@ -376,26 +378,12 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
     assert loop.traces() == []
 
 
-def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
+def test_hostile_results_leave_no_trace(loop: Loop) -> None:
     for number, question in enumerate(QUESTIONS):
         collect_search(loop, question, QUESTIONS[-number - 1], number)
     loop.spread()
 
-    statements = loop.statements("pattern")
-
-    examples = [text for statement in statements for text in statement["example_questions"]]
-    assert sum(map(has_canary, examples)) >= len(statements)
-    assert {(statement["tool"], statement["line"]) for statement in statements} == {
-        ("analysis", "- company: from search().rows[].code"),
-        ("show", "- company: from search().rows[].code"),
-        ("show", "- page: from search().*.page"),
-    }
-    drafted = [statement for statement in statements if statement["suggested_append"] is not None]
-    assert [statement["refused"] for statement in statements if statement not in drafted] == [
-        "redundant: analysis is called with the same value before, and has this line"
-    ]
-    assert set(loop.promote("pattern", drafted)) == {0}
-    assert len(loop.github.pulls) == len(drafted)
+    assert loop.statements("pattern") == []  # calls with values from elsewhere succeed as often
     assert loop.traces() == []
 
 
@@ -426,9 +414,6 @@ NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begin
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("pattern", "First: {0}"),
-        ("pattern", "company: from {0}().code"),
-        ("refine", "Do not call right after {0}"),
         ("refine", "Call after {0} (same company)"),
         ("refine", "Leave out {0}"),
         ("refine", "Always pass {0}"),
@@ -437,12 +422,8 @@ NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begin
 def test_hostile_names_are_in_no_statement_that_goes_anywhere(
     loop: Loop, command: str, line: str, name: str, tmp_path: Path
 ) -> None:
-    source = {"args_from": {"company": [f"{name}.code"]}}
     right, wrong = call("analysis", ARGS), failed("analysis", ARGS, NO)
     good, bad = {
-        "First: {0}": ([call(name), right], [wrong]),
-        "company: from {0}().code": ([call(name), {**right, **source}], [call(name), wrong]),
-        "Do not call right after {0}": ([right], [call(name), wrong]),
         "Call after {0} (same company)": (
             [call(name, {"company": "company"}), call("show"), right],
             [call(name, {"company": "other"}), call("show"), wrong],
@@ -486,19 +467,16 @@ def collect_failures(loop: Loop) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_errors_and_values_become_a_statement_of_what_is_declared(loop: Loop) -> None:
+def test_hostile_errors_and_values_become_no_line(loop: Loop) -> None:
     collect_failures(loop)
     loop.spread()
 
     statements = loop.statements("refine")
 
     assert all(has_canary(json.dumps(statement, ensure_ascii=False)) for statement in statements)
-    lines = docstring_lines(statements)
-    assert f"- axis: one of {', '.join(sorted(WORDS))}" in lines
-    assert [line for line in lines if has_canary(line)] == []
-    drafted = [statement for statement in statements if statement["suggested_append"]]
-    assert set(loop.promote("refine", drafted)) == {0}
-    assert len(loop.github.pulls) == len(lines)
+    assert docstring_lines(statements) == []  # which values work, only the source may list
+    assert set(loop.promote("refine", statements)) <= {1}
+    assert len(loop.github.pulls) == 0
     assert loop.traces() == []
 
 
@@ -585,7 +563,6 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
     fail_beside(loop, "A")
     loop.spread()
     (sequence,) = (proposal for proposal in loop.propose("pattern") if proposal["axis"] == word)
-    (statement,) = (entry for entry in loop.statements("pattern") if has_canary(entry["line"]))
     assert loop.promote("pattern", [sequence]) == [0]
 
     traces = loop.traces()
@@ -595,12 +572,6 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
     (commit,) = (sha for sha in new if loop.published()[sha].startswith("tree "))
     assert commit not in traces  # a message names neither axis nor keyword
     assert tools_with_canaries(loop, new & set(traces)) == [CANARIES]
-
-    assert loop.promote("pattern", [statement]) == [0]
-
-    newer = set(loop.published()) - clean - new
-    assert "pull 2" in loop.traces()
-    assert tools_with_canaries(loop, newer & set(loop.traces())) == [CANARIES[1:]]
 
 
 def tools_with_canaries(loop: Loop, places: set[str]) -> list[tuple[str, ...]]:

@@ -12,7 +12,7 @@ import yaml
 
 from github_stand_in import GithubStandIn
 from logs import repeated, rest, write_log
-from promoting import GOOD, REACH, Agent, Project
+from promoting import CATEGORIES, GOOD, REACH, Agent, Project
 from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 from workflow_shell import setup_python, write_program
 
@@ -51,7 +51,12 @@ def with_logs(runner: WorkflowRunner, replay: str | None = None) -> None:
         for number, one in enumerate([*repeated(12, ts=ts), *rest(8, ts=ts)])
     ]
     write_log(data / "audit/ai-ask/a.jsonl", records)
-    settings = {"forge": {"repo": "octo/tools"}, "reach": REACH, "axis_slugs": {"수익성": "profitability"}}
+    settings = {
+        "forge": {"repo": "octo/tools"},
+        "reach": REACH,
+        "categories": CATEGORIES,
+        "axis_slugs": {"수익성": "profitability"},
+    }
     if replay is not None:
         settings["replay"] = {"url": replay, "timeout_s": 20}
     runner.project.settle(json.dumps(settings, ensure_ascii=False))

@@ -123,7 +123,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from coreloop.sqlite import transaction, writer
 from test_sqlite import FIRST
 print("ready", flush=True)
@@ -185,7 +185,14 @@ def test_changes_that_only_a_writer_can_read_are_not_passed_over(tmp_path: Path)
 @pytest.mark.slow
 def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
     path = tmp_path / "x.db"
-    command = [sys.executable, "-c", COUNT, str(path), str(Path(__file__).parent)]
+    command = [
+        sys.executable,
+        "-c",
+        COUNT,
+        str(path),
+        str(Path(__file__).parent),
+        str(Path(__file__).parents[1]),
+    ]
     processes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         for _ in range(3)

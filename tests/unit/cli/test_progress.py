@@ -95,7 +95,8 @@ def test_without_a_terminal_there_is_no_bar():
     ],
 )
 def test_commands_with_much_to_read_show_their_progress(tmp_path: Path, words: str, label: str):
-    log = write_log(tmp_path / "in" / "2026-04-25.jsonl", [record()])
+    clean = record(question="질문", stockCode_hint=None, tool_calls=[])
+    log = write_log(tmp_path / "in" / "2026-04-25.jsonl", [clean])
     log.write_bytes(log.read_bytes() * 60_000)
     written = on_a_terminal([sys.executable, "-c", IMPATIENT, *words.split()], tmp_path)
     assert label in written

@@ -45,7 +45,7 @@ def test_an_outage_is_one_line_and_its_end_another(tmp_path: Path, server: Postg
         assert client.post("/search", json={"query": "Han"}).status_code == 200
         server.start()
         until(lambda: "back" in states(service), 60)
-        assert client.get("/readyz").status_code == 200
+        until(lambda: client.get("/readyz").status_code == 200)
         assert asked(client).status_code == 200
         assert states(service) == ["away", "back"]
         assert {line["event"] for line in service.lines} <= {
