@@ -13,14 +13,15 @@ from retail_shop import Shop, descriptions, git
 pytestmark = pytest.mark.slow
 KIND = "counterexamples"
 TOOL = "get_return_refund_options"
-STATEMENT = "- Always pass order_id and item_ids"
+CHANGED = "modify_pending_order_items"
+STATEMENT = "- new_item_ids: never empty"
 FAILED = "57 of 57 calls failed (invalid_argument); with them 0 of 70"
 OLDER = f"- Fails: called without order_id and item_ids: {FAILED}."
 
 
 def statement(shop: Shop) -> dict[str, Any]:
-    """The first statement of the night."""
-    return shop.entries(KIND, "statements")[0]
+    """The first statement of the night that the schema does not make redundant."""
+    return next(one for one in shop.entries(KIND, "statements") if one["suggested_append"])
 
 
 def older(shop: Shop) -> dict[str, Any]:
@@ -30,22 +31,25 @@ def older(shop: Shop) -> dict[str, Any]:
 
 Entry = Callable[[Shop], dict[str, Any]]
 EITHER = pytest.mark.parametrize(
-    ("entry", "line"),
-    [pytest.param(statement, STATEMENT, id="statement"), pytest.param(older, OLDER, id="older caveat")],
+    ("entry", "tool", "line"),
+    [
+        pytest.param(statement, CHANGED, STATEMENT, id="statement"),
+        pytest.param(older, TOOL, OLDER, id="older caveat"),
+    ],
 )
 
 
 @EITHER
 def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(
-    shop: Shop, entry: Entry, line: str
+    shop: Shop, entry: Entry, tool: str, line: str
 ) -> None:
     first = entry(shop)
-    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (TOOL, line)
+    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (tool, line)
     before = shop.state()
 
-    done = shop.promote(KIND, first["id"])
+    done = shop.promote(KIND, first["id"], "-v")
 
-    assert f"target   retail/returns.py::{TOOL}, the end of its first block of text" in done.stdout
+    assert f"::{tool}, the end of its first block of text" in done.stdout
     assert "[CORELOOP-F] docs(" in done.stdout
     assert "replay   not-applicable" in done.stdout
     assert shop.state() == before
@@ -53,9 +57,11 @@ def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(
 
 @EITHER
 def test_a_description_beyond_a_cap_is_refused_whatever_is_allowed(
-    shop: Shop, entry: Entry, line: str
+    shop: Shop, entry: Entry, tool: str, line: str
 ) -> None:
     first = entry(shop)
+    assert first["tool"] == tool
+    assert first["suggested_append"]["body"].startswith(line)
     settings = shop.folder / "coreloop.yaml"
     settings.write_text(
         settings.read_text(encoding="utf-8").replace("schema]}", "schema], caps: {openai: 1024}}")
@@ -84,14 +90,18 @@ def test_failing_calls_that_a_statement_explains_have_no_text_of_their_own(shop:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("entry", "figures"),
+    ("entry", "tool", "figures"),
     [
-        pytest.param(statement, ("70 of 70 calls, otherwise 0 of 57", "127", "1.000"), id="statement"),
-        pytest.param(older, ("57 of 57 calls failed, lower bound 0.94", "57", "0.000"), id="older caveat"),
+        pytest.param(
+            statement, CHANGED, ("197 of 220 calls, otherwise 0 of 23", "243", "0.895"), id="statement"
+        ),
+        pytest.param(
+            older, TOOL, ("57 of 57 calls failed, lower bound 0.94", "57", "0.000"), id="older caveat"
+        ),
     ],
 )
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
-    shop: Shop, entry: Entry, figures: tuple[str, str, str], tmp_path: Path
+    shop: Shop, entry: Entry, tool: str, figures: tuple[str, str, str], tmp_path: Path
 ) -> None:
     first = entry(shop)
     questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
@@ -103,7 +113,7 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
 
     assert done.returncode == 0, done.stderr
     (branch,) = shop.branches()
-    assert branch.startswith("skill/caveat-get-return-refund-options-general-")
+    assert branch.startswith(f"skill/caveat-{tool.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
     message = git(shop.remote, "log", "-1", "--format=%B", branch)
     assert message.startswith("[CORELOOP-F] docs(")
@@ -115,9 +125,9 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
-    received, sent_before = (" ".join(text[TOOL].split()) for text in (after, before))
+    received, sent_before = (" ".join(text[tool].split()) for text in (after, before))
     assert received.replace(f" {' '.join(lines)}", "") == sent_before != received
-    assert {**after, TOOL: ""} == {**before, TOOL: ""}
+    assert {**after, tool: ""} == {**before, tool: ""}
     sent = git(shop.remote, "show", "--format=", branch)
     assert questions
     assert not any(text in sent + message for text in questions)
