@@ -19,11 +19,13 @@ class Outage:
         self._monotonic = monotonic
         self._lock = Lock()
         self._since: float | None = None
+        self._noted: Exception | None = None
 
     def failed(self, error: Exception) -> None:
-        """Note that something could not be read or written."""
+        """Note that something could not be read or written; the same error again is no new outage."""
         with self._lock:
-            if self._since is None:
+            if self._since is None and error is not self._noted:
+                self._noted = error
                 self._since = self._monotonic()
                 log("database", state="away", error=str(error))
 
