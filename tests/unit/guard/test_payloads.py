@@ -93,14 +93,15 @@ def test_every_example_as_a_promotion_goes_on(tmp_path: Path):
         assert decision.reasons == (), payload["action"]
 
 
-def test_an_app_that_takes_it_out_of_draft_stops_it(tmp_path: Path):
+def test_out_of_draft_it_waits_for_an_approval_whoever_took_it_out(tmp_path: Path):
     payload = promoted(example("ready_for_review"))
     payload["pull_request"]["draft"] = False
     reviewed = (approval(pull=payload["pull_request"]["number"]),)
     assert decided(payload, tmp_path, reviews=reviewed).reasons == ()
     payload["sender"] |= {"login": "merger[bot]", "type": "Bot"}
-    (reason,) = decided(validated(payload, "pull_request$ready_for_review"), tmp_path).reasons
-    assert reason.startswith("merger[bot], not a human")
+    decision = decided(validated(payload, "pull_request$ready_for_review"), tmp_path)
+    assert (decision.state, decision.passes) == ("pending", False)
+    assert any("waits for approval" in entry for entry in decision.waits)
 
 
 def test_a_label_of_an_example_stops_it(tmp_path: Path):
@@ -124,7 +125,7 @@ def test_auto_merge_that_was_enabled_stops_it(tmp_path: Path):
 
 def test_the_queue_waits_for_a_review(tmp_path: Path):
     payload = derived("enqueued")
-    assert "is queued" in decided(payload, tmp_path).reasons[0]
+    assert decided(payload, tmp_path).state == "pending"
     reviewed = (approval(pull=payload["pull_request"]["number"]),)
     assert decided(payload, tmp_path, reviews=reviewed).reasons == ()
 
