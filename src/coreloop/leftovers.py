@@ -76,7 +76,10 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
     def make(token: str) -> tuple[Path, int | None]:
         folder = parent / f"{prefix}{token}"
         folder.mkdir(mode=0o700)
-        return folder, os.open(folder, os.O_RDONLY | _CLOSE_IN_CHILDREN) if fcntl is not None else None
+        try:
+            return folder, os.open(folder, os.O_RDONLY | _CLOSE_IN_CHILDREN) if fcntl is not None else None
+        except FileNotFoundError:  # another process removed it as a leftover before it was opened
+            return make(os.urandom(8).hex())
 
     with _held(make) as folder:
         try:

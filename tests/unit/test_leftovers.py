@@ -123,6 +123,24 @@ for number in range(150):
     assert len(list(tmp_path.iterdir())) == 450
 
 
+@pytest.mark.slow
+def test_concurrent_processes_lose_no_folder_that_they_just_made(tmp_path: Path):
+    script = """
+import sys
+from pathlib import Path
+from coreloop.leftovers import temporary_folder
+for number in range(2000):
+    with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder:
+        (folder / "file").touch()
+"""
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    assert [process.communicate()[1] for process in running] == [b""] * 8
+    assert list(tmp_path.iterdir()) == []
+
+
 HOLD_WATCHED = """
 import sys, time
 from pathlib import Path
