@@ -24,8 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from coreloop.models.ranking import ANSWER_AT, BIAS, WEIGHTS, RankedSentence, rank_sentences, text_letters
-from coreloop.models.sentences import read_sentences
+from coreloop.answer.models.ranking import (
+    ANSWER_AT,
+    BIAS,
+    WEIGHTS,
+    RankedSentence,
+    rank_sentences,
+    text_letters,
+)
+from coreloop.answer.models.sentences import read_sentences
 
 REPORTED, FITTED, PASSAGES = 2_000, 1_200, 5
 MOST_INVENTED = 0.09

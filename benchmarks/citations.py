@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from coreloop.models.sentences import split_sentences
-from coreloop.research.statement import read_statement
-from coreloop.research.support import BIAS, WEIGHTS, Evidence, Supported, check_support
+from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.statement import read_statement
+from coreloop.answer.research.support import BIAS, WEIGHTS, Evidence, Supported, check_support
 
 DRAWS = 2_000
 PLANTED = 1_000

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.docstrings.edit import Edited, Refused, append_to_section, put_lines, remove_lines
-from coreloop.docstrings.source import definitions, parse
+from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines, remove_lines
+from coreloop.descriptions.source import definitions, parse
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"

@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from coreloop.runs.queries import words
-from coreloop.runs.queries.duplicates import QueryHistory, Search
-from coreloop.runs.queries.guards import differing_guards, read_guards
-from coreloop.runs.queries.similarity import (
+from coreloop.answer.language import words
+from coreloop.answer.language.duplicates import QueryHistory, Search
+from coreloop.answer.language.guards import differing_guards, read_guards
+from coreloop.answer.language.similarity import (
     BIAS,
     DUPLICATE_AT,
     WEIGHTS,
@@ -37,7 +37,7 @@ from coreloop.runs.queries.similarity import (
     is_other_subject,
     similarity,
 )
-from coreloop.runs.queries.words import read_query
+from coreloop.answer.language.words import read_query
 
 PRECISION = 0.97
 BLOCK_SETS = 10

@@ -13,7 +13,7 @@ from random import Random
 
 import orjson
 
-from coreloop.records import hash_question, hash_sequence, join_steps, step
+from coreloop.base.records import hash_question, hash_sequence, join_steps, step
 
 _AXES = (
     "수익성",

@@ -24,15 +24,15 @@ from pathlib import Path
 
 from answers import REPORTED, Question, read, wilson
 
-from coreloop.models import offline
-from coreloop.models.ladder import Ladder
-from coreloop.models.offline import OfflineModel
-from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.repair.desk import open_repair_desk
-from coreloop.repair.response import Answer
-from coreloop.repair.run import answer
+from coreloop.answer.models import offline
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.repair.desk import open_repair_desk
+from coreloop.answer.repair.response import Answer
+from coreloop.answer.repair.run import answer
+from coreloop.answer.search.index.run import index_paths
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import open_store
-from coreloop.search.index.run import index_paths
 
 MODULES = 300
 MISSING = 0.3

@@ -19,14 +19,14 @@ from threading import Event, Thread
 
 import numpy as np
 
-from coreloop.jobs.work import work
-from coreloop.project.workspace import open_workspace
-from coreloop.repair.desk import RepairDesk, open_repair_desk
-from coreloop.repair.feedback import give_feedback
-from coreloop.repair.run import answer
-from coreloop.repair.work import all_handlers
+from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
+from coreloop.answer.repair.feedback import give_feedback
+from coreloop.answer.repair.run import answer
+from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.search.index.run import index_paths
+from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.jobs.work import work
 from coreloop.runs.stores.store import open_store
-from coreloop.search.index.run import index_paths
 
 PAGES = 400
 SETTINGS = "repair: {max_per_hour: 1000000}\n"

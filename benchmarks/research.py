@@ -19,18 +19,18 @@ from pathlib import Path
 
 from answers import Question, read, wilson
 
-from coreloop.models import offline
-from coreloop.models.ladder import Ladder
-from coreloop.models.offline import OfflineModel
-from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.research.answer import AgentResponse
-from coreloop.research.desk import Desk
-from coreloop.research.run import run_research
-from coreloop.research.verify import NO_EVIDENCE
+from coreloop.answer.models import offline
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.research.answer import AgentResponse
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.research.run import run_research
+from coreloop.answer.research.verify import NO_EVIDENCE
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.provider import Empty, Found, SearchAnswer, SearchLimits
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.search.index.index_provider import IndexProvider
-from coreloop.search.index.run import index_paths
-from coreloop.search.provider import Empty, Found, SearchAnswer, SearchLimits
 
 
 @dataclass(frozen=True)

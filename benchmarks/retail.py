@@ -16,18 +16,18 @@ from pathlib import Path
 
 import orjson
 
-from coreloop.days import Days
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import MineSettings
-from coreloop.mine.sample import Sample, read_sample
-from coreloop.mine.window import merge
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Settings
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.mine.sample import Sample, read_sample
+from coreloop.learn.mine.window import merge
+from coreloop.learn.pattern.sources import find_sources
+from coreloop.learn.proposals.advice import parse_advice, written_path
+from coreloop.learn.proposals.statements import MIN_AVOIDED, Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.refine.conditions import find_conditions
 from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.pattern.sources import find_sources
-from coreloop.project.settings import Settings
-from coreloop.proposals.advice import parse_advice, written_path
-from coreloop.proposals.statements import MIN_AVOIDED, Statement
-from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.conditions import find_conditions
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 

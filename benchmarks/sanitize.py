@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from coreloop.project.settings import Settings
+from coreloop.base.project.settings import Settings
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.vocabulary import learn
 

@@ -25,11 +25,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.search.index.changes import IndexReport
-from coreloop.search.index.index_provider import IndexProvider
-from coreloop.search.index.store import writing
-from coreloop.search.index.update import update_index
-from coreloop.search.provider import Failed, Found, SearchLimits
+from coreloop.answer.search.index.changes import IndexReport
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.store import writing
+from coreloop.answer.search.index.update import update_index
+from coreloop.answer.search.provider import Failed, Found, SearchLimits
 
 REPORTED, TUNED = (0,), (3, 5)
 """Of each eleven questions, the one that is reported, and those that the terms were chosen on."""

@@ -21,9 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from coreloop.project.workspace import open_workspace
-from coreloop.search.index.lookup import search_index
-from coreloop.search.provider import SearchLimits
+from coreloop.answer.search.index.lookup import search_index
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.base.project.workspace import open_workspace
 from researching import project
 from serving import QUESTION, Served, held_search, served, until
 

@@ -22,17 +22,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from coreloop.categories import Categories
-from coreloop.days import Days
-from coreloop.mine.rollup import MineSettings, roll_up
-from coreloop.mine.sample import read_sample
-from coreloop.mine.window import merge
-from coreloop.pattern.sources import find_sources
-from coreloop.project.settings import Settings
-from coreloop.project.tools import Tool
-from coreloop.proposals.statements import MIN_AVOIDED
-from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.conditions import find_conditions
+from coreloop.base.categories import Categories
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.mine.rollup import MineSettings, roll_up
+from coreloop.learn.mine.sample import read_sample
+from coreloop.learn.mine.window import merge
+from coreloop.learn.pattern.sources import find_sources
+from coreloop.learn.proposals.statements import MIN_AVOIDED
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.refine.conditions import find_conditions
 
 DAYS, SIDE, POINTS = 14, 150, 0.3
 START = datetime(2026, 4, 1, 8, tzinfo=UTC)

@@ -34,7 +34,7 @@ def main() -> None:
         "python -c pass": [sys.executable, "-c", "pass"],
         "import coreloop": [sys.executable, "-c", "import coreloop"],
         "import coreloop.observe": [sys.executable, "-c", "import coreloop.observe"],
-        "import coreloop.models.model": [sys.executable, "-c", "import coreloop.models.model"],
+        "import coreloop.answer.models.model": [sys.executable, "-c", "import coreloop.answer.models.model"],
         "--help": [COMMAND, "--help"],
     }
     with tempfile.TemporaryDirectory() as name:
@@ -55,7 +55,7 @@ def main() -> None:
         print(
             f"{label:24} {elapsed_ms:7.1f} ms   {elapsed_ms / best['python -c pass']:5.1f} x python -c pass"
         )
-    for module, goal_ms in (("coreloop.observe", 40), ("coreloop.models.model", 30)):
+    for module, goal_ms in (("coreloop.observe", 40), ("coreloop.answer.models.model", 30)):
         added_ms = best[f"import {module}"] - best["python -c pass"]
         print(f"import {module} adds {added_ms:.1f} ms (goal: {goal_ms})")
     print(f"--help takes {best['--help']:.1f} ms (goal: 150)")

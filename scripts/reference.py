@@ -16,10 +16,10 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 import click
 from griffe import Docstring, DocstringSectionKind
 
+from coreloop.answer.models.contracts import SCHEMA_FILES, json_schema
+from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.settings import Settings
 from coreloop.cli.main import COMMANDS, command_paths, main
-from coreloop.models.contracts import SCHEMA_FILES, json_schema
-from coreloop.project.frameworks import FRAMEWORKS
-from coreloop.project.settings import Settings
 
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "docs" / "reference"

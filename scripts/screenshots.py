@@ -12,8 +12,8 @@ from typing import Final
 
 from playwright.sync_api import Browser
 
-from coreloop.demo.helpdesk import HELPDESK
-from coreloop.demo.run import run_demo
+from coreloop.admin.demo.helpdesk import HELPDESK
+from coreloop.admin.demo.run import run_demo
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browsing import SCREENS, chromium, visit

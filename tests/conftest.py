@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from coreloop.base.github.github_forge import GithubForge
+from coreloop.base.github.pygithub_transport import Connection
 from coreloop.cli.main import run
-from coreloop.forge.github_forge import GithubForge
-from coreloop.forge.pygithub_transport import Connection
 from github_stand_in import GithubStandIn, is_for_humans
 from postgres_servers import newest, running_server
 from promoting import Project, copy_project, hush_git, make_project

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.driver.begin import Wishes, begin_driven
 from coreloop.runs.driver.console import Console, CtrlC, Pace
 from coreloop.runs.driver.driver import drive_run

@@ -7,7 +7,7 @@ import warnings
 
 import griffe
 
-from coreloop.docstrings.edit import Edited, Unchanged, append_to_section
+from coreloop.descriptions.edit import Edited, Unchanged, append_to_section
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

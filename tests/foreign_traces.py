@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from coreloop.categories import Categories
+from coreloop.base.categories import Categories
+from coreloop.base.records import Record
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.trace import SkippedTrace, TracedRequest, record_of
-from coreloop.records import Record
 
 LONG_AGO = 1_700_000_000
 

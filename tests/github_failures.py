@@ -1,6 +1,6 @@
 """Every way in which GitHub or the way to it can fail, and what coreloop says then."""
 
-from coreloop.errors import (
+from coreloop.base.errors import (
     ForgeAnswerError,
     ForgeAuthError,
     ForgeForbiddenError,

@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coreloop.docstrings.edit import Edited, append_to_section
+from coreloop.base.git.repository import Commit
+from coreloop.base.project.settings import CategoryRule, Settings
+from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
 from coreloop.guard.decision import Decision
 from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
 from coreloop.guard.policy import Facts, decide
-from coreloop.history.repository import Commit
-from coreloop.project.settings import CategoryRule, Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace
-from coreloop.search.index.changes import IndexReport
-from coreloop.search.index.index_provider import IndexProvider
-from coreloop.search.index.run import index_paths
-from coreloop.search.provider import Found, SearchLimits
-from coreloop.search.source import Source
+from coreloop.answer.search.index.changes import IndexReport
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.provider import Found, SearchLimits
+from coreloop.answer.search.source import Source
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from coreloop.docstrings.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, append_to_section
 from promoting import FILE, Project
 
 How = Literal["fast-forward", "merge", "squash"]

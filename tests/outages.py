@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx2
 
-from coreloop.jobs.queue import open_queue
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted
+from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import open_store
 from postgres_servers import PostgresServer
 from researching import project

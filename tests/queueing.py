@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from coreloop.jobs.job import LEASE_S
-from coreloop.jobs.queue import JobQueue
-from coreloop.jobs.sql_queue import postgres_queue, sqlite_queue
+from coreloop.runs.jobs.job import LEASE_S
+from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.sql_queue import postgres_queue, sqlite_queue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4

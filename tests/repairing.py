@@ -6,20 +6,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from coreloop.errors import ModelError
-from coreloop.jobs.queue import open_queue
-from coreloop.models.contracts import LlmResponse
-from coreloop.models.ladder import Ladder
-from coreloop.models.model import CallLimits, Message, Model, Reply, Usage
-from coreloop.models.offline import OfflineModel
-from coreloop.models.replies import MalformedReplyError, read_reply
-from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.repair.desk import RepairDesk
-from coreloop.repair.store import open_repair_store
-from coreloop.research.desk import Desk
+from coreloop.answer.models.contracts import LlmResponse
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
+from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.models.replies import MalformedReplyError, read_reply
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.store import open_repair_store
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import index_paths
+from coreloop.base.errors import ModelError
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.search.index.index_provider import IndexProvider
-from coreloop.search.index.run import index_paths
 from researching import MOMENT
 
 RETURNS = "# Returns\n\nA parcel can be returned within 30 days after delivery.\n"

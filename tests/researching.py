@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coreloop.models.ladder import Ladder
-from coreloop.models.model import CallLimits, Message, Reply, Usage
-from coreloop.models.offline import OfflineModel
-from coreloop.models.openai_compatible import OpenAICompatible
-from coreloop.models.prompt import read_material
-from coreloop.project.settings import EndpointSettings, PriceSettings
-from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.research.desk import Desk
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.models.openai_compatible import OpenAICompatible
+from coreloop.answer.models.prompt import read_material
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits
+from coreloop.answer.search.source import Source
+from coreloop.base.project.settings import EndpointSettings, PriceSettings
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.search.index.index_provider import IndexProvider
-from coreloop.search.index.run import index_paths
-from coreloop.search.provider import Provider, SearchAnswer, SearchLimits
-from coreloop.search.source import Source
 
 RIVER = "The Han river is 494 kilometres long."
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coreloop.pattern.draft import guide_lines
-from coreloop.project.settings_file import load_settings
-from coreloop.project.tools import resolve_tools
-from coreloop.proposals.candidates import Candidate
-from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.proposals.grammar import FailsApart
-from coreloop.proposals.night import read_proposals
-from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.base.project.settings_file import load_settings
+from coreloop.base.project.tools import resolve_tools
+from coreloop.learn.pattern.draft import guide_lines
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
+from coreloop.learn.proposals.grammar import FailsApart
+from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.vocabulary import Vocabulary
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 

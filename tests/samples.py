@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from coreloop.categories import Categories
-from coreloop.days import Days
-from coreloop.mine.rollup import MineSettings, Rollup, roll_up
-from coreloop.mine.sample import Sample, read_sample
-from coreloop.mine.window import merge
-from coreloop.project.settings import Settings
-from coreloop.project.tools import Tool
-from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.base.categories import Categories
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.mine.rollup import MineSettings, Rollup, roll_up
+from coreloop.learn.mine.sample import Sample, read_sample
+from coreloop.learn.mine.window import merge
+from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import GOOD_ANSWER, line, record, word
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
-from coreloop.demo.agent import answer
-from coreloop.demo.finlab import FINLAB
-from coreloop.demo.helpdesk import HELPDESK
-from coreloop.demo.script import scripted_requests
-from coreloop.demo.tools import load_tools
+from coreloop.admin.demo.agent import answer
+from coreloop.admin.demo.finlab import FINLAB
+from coreloop.admin.demo.helpdesk import HELPDESK
+from coreloop.admin.demo.script import scripted_requests
+from coreloop.admin.demo.tools import load_tools
 from coreloop.observe import AuditCollector
 
 SCENARIOS = {"helpdesk": HELPDESK, "finlab": FINLAB}

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from coreloop.pages.frame import Frame
-from coreloop.pages.render import render
-from coreloop.pages.section import Section
-from coreloop.pages.source import Source
+from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.render import render
+from coreloop.web.pages.section import Section
+from coreloop.web.pages.source import Source
 from logs import write_log
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmarks.planted import Sample, names_file
 
-from coreloop.project.settings import SanitizeSettings
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.base.project.settings import SanitizeSettings
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.run import ExportRequest, check_records, export_records
 

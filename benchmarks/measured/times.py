@@ -11,7 +11,7 @@ from benchmarks.measured.exports import COUNTRIES, HAS_COUNTRIES, as_lines, chec
 from benchmarks.planted import make_samples, names_file
 from benchmarks.sanitize import record
 
-from coreloop.project.workspace import Workspace
+from coreloop.base.project.workspace import Workspace
 
 ROUNDS = 3
 N_ORDINARY = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from findings import GATE, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
-from coreloop import failures
+from coreloop.base import failures
 
 COLUMNS = """{
     ts: 'TIMESTAMPTZ', category_hash: 'VARCHAR', question: 'VARCHAR', question_hash: 'VARCHAR',
@@ -19,7 +19,7 @@ COLUMNS = """{
 
 
 def _class(text: str) -> str:
-    """Return `coreloop.failures.error_class` as SQL, for a lower-case string."""
+    """Return `coreloop.base.failures.error_class` as SQL, for a lower-case string."""
     branches = []
     for name, words in failures._WORDS:
         patterns = [pattern.pattern for _, pattern in failures._PATTERNS.get(name, ())]

@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from coreloop.failures import CLASSES, LABELS
-from coreloop.pattern.questions import distinct_questions
-from coreloop.project.settings import Gates
-from coreloop.proposals.candidates import Candidate
-from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.step import Step
+from coreloop.base.failures import CLASSES, LABELS
+from coreloop.base.project.settings import Gates
+from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.step import Step
 
 GATE = Gates()
 MIN_FAILURES = 2

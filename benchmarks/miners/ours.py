@@ -15,14 +15,14 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
     # Imported like in the commands: the worker processes import this file too and need none of these.
     from findings import GATE, MIN_FAILURES, from_coreloop
 
-    from coreloop.days import Days
-    from coreloop.mine.cache import open_cache
-    from coreloop.mine.executors import Executor
-    from coreloop.mine.folder import roll_up_folder
-    from coreloop.mine.rollup import MineSettings
-    from coreloop.mine.window import merge
-    from coreloop.pattern.find import find_candidates
-    from coreloop.refine.find import find_counterexamples
+    from coreloop.base.days import Days
+    from coreloop.learn.mine.cache import open_cache
+    from coreloop.learn.mine.executors import Executor
+    from coreloop.learn.mine.folder import roll_up_folder
+    from coreloop.learn.mine.rollup import MineSettings
+    from coreloop.learn.mine.window import merge
+    from coreloop.learn.pattern.find import find_candidates
+    from coreloop.learn.refine.find import find_counterexamples
 
     settings = MineSettings(min_chunk_len=400)
     with open_cache(cache_folder, settings) as cache:

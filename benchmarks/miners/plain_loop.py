@@ -12,14 +12,14 @@ from typing import Any
 
 from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
-from coreloop.mine import outcome, signals
+from coreloop.observe.reading import outcome, signals
 
 error_class = outcome.error_class.__wrapped__  # a script has no cache
 SELECTORS = ("axis", "sub")
 
 
 def template(text: str) -> str:
-    """`coreloop.mine.signals.template` without its cache."""
+    """`coreloop.observe.reading.signals.template` without its cache."""
     return signals._repeat_until_stable.__wrapped__(signals._without_values(text))
 
 

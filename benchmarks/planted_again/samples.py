@@ -9,7 +9,7 @@ from typing import Any, cast
 from benchmarks.planted import PLAIN, Harmless, Planted, Sample
 from benchmarks.planted.kind import Kind, Value
 
-from coreloop.records import Record
+from coreloop.base.records import Record
 
 from .disguise import AMBIGUOUS, DISGUISES, GROUPS
 from .kinds import KINDS, LOOK_ALIKES

@@ -1,5 +1,5 @@
-"""The former name of the axis slugs in `coreloop.history.slug`."""
+"""The former name of the axis slugs in `coreloop.base.git.slug`."""
 
-from coreloop.history.slug import KOREAN_AXIS_SLUG, to_slug
+from coreloop.base.git.slug import KOREAN_AXIS_SLUG, to_slug
 
 __all__ = ["KOREAN_AXIS_SLUG", "to_slug"]

@@ -1,5 +1,5 @@
-"""The former name of the parser in `coreloop.knowledge.audit_analysis`."""
+"""The former name of the parser in `coreloop.learn.knowledge.audit_analysis`."""
 
-from coreloop.knowledge.audit_analysis import parse_all, parse_engine_improvement_bullets
+from coreloop.learn.knowledge.audit_analysis import parse_all, parse_engine_improvement_bullets
 
 __all__ = ["parse_all", "parse_engine_improvement_bullets"]

@@ -6,8 +6,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coreloop.answer.repair.current import feedback
     from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
-    from coreloop.repair.current import feedback
 
 __all__ = ["AuditCollector", "current", "dropped", "feedback", "observed_tool", "warm_up"]
 __version__ = "0.2.0"
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'coreloop' has no attribute {name!r}")
     if name == "feedback":
-        from coreloop.repair.current import feedback
+        from coreloop.answer.repair.current import feedback
 
         return feedback
     from coreloop import observe

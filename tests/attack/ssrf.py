@@ -9,10 +9,10 @@ from pathlib import Path
 from threading import Thread
 
 from attack.case import Attack
-from coreloop.search.page.addresses import is_public, resolve_host
-from coreloop.search.page.fetch import Network
-from coreloop.search.page.reader import PageReader
-from coreloop.search.provider import Failed, SearchLimits
+from coreloop.answer.search.page.addresses import is_public, resolve_host
+from coreloop.answer.search.page.fetch import Network
+from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.provider import Failed, SearchLimits
 from fault_server import HOST, FaultServer, replies
 
 PRIVATE = (

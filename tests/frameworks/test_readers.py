@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.docstrings.edit import Edited
-from coreloop.errors import ReachError
-from coreloop.project.settings import ReachSettings
+from coreloop.base.errors import ReachError
+from coreloop.base.project.settings import ReachSettings
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.reach import Measured, measure_reach
 from coreloop.promote.schema import read_description, schema_command
 from frameworks.environments import HERE, interpreter

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.encoding import canonical_json
-from coreloop.records import hash_args, hash_question, hash_sequence, hash_session
+from coreloop.base.encoding import canonical_json
+from coreloop.base.records import hash_args, hash_question, hash_sequence, hash_session
 from logs import call
 from logs import record as sound_record
 from planted import identity, lookalike, money, network, secret

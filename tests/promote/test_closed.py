@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import HumanDecidesError
-from coreloop.judgments import Verdict, read_judgments
-from coreloop.mine.session import MiningOptions
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.admin.status.facts import Status
+from coreloop.admin.status.read import read_status
+from coreloop.base.errors import HumanDecidesError
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.verdicts.judge import judge
+from coreloop.observe.judgments import Verdict, read_judgments
 from coreloop.promote.run import PromoteRequest, confirm_promotion
-from coreloop.status.facts import Status
-from coreloop.status.read import read_status
-from coreloop.verdicts.judge import judge
 from github_stand_in import GithubStandIn
 from promoting import REACH, Project, statement, write_candidates
 

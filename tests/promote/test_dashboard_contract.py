@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from coreloop.errors import ForgeAnswerError, ForgeForbiddenError
-from coreloop.forge.github_api import GithubApi
-from coreloop.forge.issues import (
+from coreloop.base.errors import ForgeAnswerError, ForgeForbiddenError
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.github.issues import (
     DASHBOARD_LABEL,
     DASHBOARD_TITLE,
     LONGEST_BODY,
     WrittenIssue,
     write_dashboard,
 )
-from coreloop.forge.urllib_transport import UrllibTransport
+from coreloop.base.github.urllib_transport import UrllibTransport
 from github_stand_in import GithubStandIn
 
 

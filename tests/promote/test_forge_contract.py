@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import requests
 
-from coreloop.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
-from coreloop.forge.github_forge import GithubForge
-from coreloop.forge.protocol import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.base.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
+from coreloop.base.github.github_forge import GithubForge
+from coreloop.base.github.protocol import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from github_stand_in import Fault, GithubStandIn, Reply, Request
 from github_stand_in.server import FIRST_DAY, sha_of_name
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
-from coreloop.forge.github_api import GithubApi
-from coreloop.forge.urllib_transport import UrllibTransport
+from coreloop.base.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.github.urllib_transport import UrllibTransport
 from coreloop.guard.base_rules import CONTEXT, BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.decision import Action

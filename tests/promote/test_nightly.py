@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.open_drafts import main
-from coreloop.project.workspace import open_workspace
 from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, open_drafts
 from github_stand_in import GithubStandIn
 from promoting import (

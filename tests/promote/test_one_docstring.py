@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import RefusedError, UsageError
-from coreloop.forge.protocol import Forge
+from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.git.promotions import promotions
+from coreloop.base.git.trailers import read_promoted
+from coreloop.base.github.protocol import Forge
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.check import check_event
 from coreloop.guard.decision import Decision
 from coreloop.guard.inputs import CheckInputs
-from coreloop.history.promotions import promotions
-from coreloop.history.trailers import read_promoted
-from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan

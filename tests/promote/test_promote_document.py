@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.git.trailers import LABEL, NAMES
 from coreloop.cli.main import main
-from coreloop.history.trailers import LABEL, NAMES
+from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 from coreloop.promote.replay import ReplayVerdict
-from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 from rows import each_row
 
 DOCS = Path(__file__).parents[2] / "docs"

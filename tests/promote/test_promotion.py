@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import GitError, RefusedError
-from coreloop.forge.protocol import Forge
-from coreloop.history.trailers import read_trailers
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import open_workspace
+from coreloop.base.errors import GitError, RefusedError
+from coreloop.base.git.trailers import read_trailers
+from coreloop.base.github.protocol import Forge
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import open_workspace
 from coreloop.promote import plan, promotion
 from coreloop.promote.asking import ask_again
 from coreloop.promote.commits import WritableRepository

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RefusedError, UsageError
-from coreloop.judgments import Judgment, Verdict, append_judgment
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.observe.judgments import Judgment, Verdict, append_judgment
 from coreloop.promote.selection import select_tool
 from promoting import (
     counterexample,

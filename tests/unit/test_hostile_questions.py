@@ -17,17 +17,17 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.github.pygithub_transport import Connection
+from coreloop.base.project.settings_file import load_settings
+from coreloop.base.project.tools import resolve_tools
+from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
-from coreloop.forge.pygithub_transport import Connection
+from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.proposals.evidence import caveat_evidence, failures
+from coreloop.learn.proposals.grammar import FailsCall, FailsSequence
+from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.observe import AuditCollector
-from coreloop.project.settings_file import load_settings
-from coreloop.project.tools import resolve_tools
-from coreloop.proposals.counterexamples import CounterexamplesFile
-from coreloop.proposals.evidence import caveat_evidence, failures
-from coreloop.proposals.grammar import FailsCall, FailsSequence
-from coreloop.proposals.night import read_proposals
-from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.records import encodable
 from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
 from logs import call, failed, record, rest, write_log
@@ -179,7 +179,7 @@ def loop(
     github.protections = {"main": 1}
     # this GitHub needs no pauses between requests
     at_once = partial(Connection, seconds_between_requests=0, seconds_between_writes=0)
-    monkeypatch.setattr("coreloop.forge.pygithub_transport.Connection", at_once)
+    monkeypatch.setattr("coreloop.base.github.pygithub_transport.Connection", at_once)
     project.candidates.unlink()
     project.git("rm", "--quiet", OTHER_FILE)  # its tool is in FILE here
     project.commit({FILE: SOURCE}, "tools")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.extras import DISTRIBUTION, install_line
+from coreloop.base.extras import DISTRIBUTION, install_line
 
 SOURCE = Path(__file__).parents[2] / "src" / "coreloop"
 PAGE = re.compile(r"(?<![\w/])docs/(?:how-to|reference|explanation|tutorial|index|service|pages)")

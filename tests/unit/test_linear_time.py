@@ -8,35 +8,35 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import CoreloopError
-from coreloop.mine.signals import template
-from coreloop.models.asked import read_asked
-from coreloop.models.contracts import PlanResponse
-from coreloop.models.dates import split_dates
-from coreloop.models.questions import question_parts, question_tier, search_words
-from coreloop.models.ranking import rank_sentences, text_letters
-from coreloop.models.replies import MalformedReplyError, read_reply
-from coreloop.models.sentences import Sentence, read_sentences
-from coreloop.pages.frame import choose_language
-from coreloop.research.knowledge import Knowledge
-from coreloop.research.quantities import read_spans, split_quantities
-from coreloop.research.statement import read_statement
-from coreloop.research.support import check_support
-from coreloop.research.verify import check_answer, cited_sentences, without_citations
-from coreloop.runs.queries.guards import read_guards
-from coreloop.runs.queries.words import read_query
-from coreloop.search.extract.ddl import read_columns
-from coreloop.search.extract.declared import extract_schema
-from coreloop.search.extract.decode import decode_text
-from coreloop.search.extract.html import extract_html
-from coreloop.search.extract.items import read_docstring
-from coreloop.search.extract.markdown import extract_markdown
-from coreloop.search.extract.plain import extract_plain
-from coreloop.search.extract.python import extract_python
-from coreloop.search.index.terms import match_expression, passage_words, word_pattern
-from coreloop.search.page.robots import _with_few_groups
-from coreloop.search.results import date_in
-from coreloop.text import linked_markdown, printable, wrapped
+from coreloop.answer.language.guards import read_guards
+from coreloop.answer.language.words import read_query
+from coreloop.answer.models.asked import read_asked
+from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.dates import split_dates
+from coreloop.answer.models.questions import question_parts, question_tier, search_words
+from coreloop.answer.models.ranking import rank_sentences, text_letters
+from coreloop.answer.models.replies import MalformedReplyError, read_reply
+from coreloop.answer.models.sentences import Sentence, read_sentences
+from coreloop.answer.research.knowledge import Knowledge
+from coreloop.answer.research.quantities import read_spans, split_quantities
+from coreloop.answer.research.statement import read_statement
+from coreloop.answer.research.support import check_support
+from coreloop.answer.research.verify import check_answer, cited_sentences, without_citations
+from coreloop.answer.search.extract.ddl import read_columns
+from coreloop.answer.search.extract.declared import extract_schema
+from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.html import extract_html
+from coreloop.answer.search.extract.items import read_docstring
+from coreloop.answer.search.extract.markdown import extract_markdown
+from coreloop.answer.search.extract.plain import extract_plain
+from coreloop.answer.search.extract.python import extract_python
+from coreloop.answer.search.index.terms import match_expression, passage_words, word_pattern
+from coreloop.answer.search.page.robots import _with_few_groups
+from coreloop.answer.search.results import date_in
+from coreloop.base.errors import CoreloopError
+from coreloop.base.text import linked_markdown, printable, wrapped
+from coreloop.observe.reading.signals import template
+from coreloop.web.pages.frame import choose_language
 from linear import assert_linear, cases, repeated
 
 SAID = "The Han river is 494 kilometres long."

@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 
 import guarding
-from coreloop.axis.evidence import calls_in, read_target
-from coreloop.docstrings.edit import append_to_section
-from coreloop.docstrings.sections import scan
-from coreloop.docstrings.shape import shapes
-from coreloop.forge.connect import _named
-from coreloop.forge.github_api import Answer
+from coreloop.base.git.repository import git_failure
+from coreloop.base.git.slug import to_slug
+from coreloop.base.git.trailers import co_authors, read_promoted, read_trailers
+from coreloop.base.github.connect import _named
+from coreloop.base.github.github_api import Answer
+from coreloop.descriptions.edit import append_to_section
+from coreloop.descriptions.sections import scan
+from coreloop.descriptions.shape import shapes
 from coreloop.guard.approval import logins_of
 from coreloop.guard.claims import claims_of_commits, claims_of_pull, merged_pulls
 from coreloop.guard.event import queue_number
 from coreloop.guard.gained import own_lines
 from coreloop.guard.labels import asks_to_merge
-from coreloop.history.repository import git_failure
-from coreloop.history.slug import to_slug
-from coreloop.history.trailers import co_authors, read_promoted, read_trailers
-from coreloop.knowledge.audit_analysis import find_near_title, improvement_bullets
-from coreloop.knowledge.blog import read_post
-from coreloop.knowledge.insights import is_stock_code
+from coreloop.learn.knowledge.audit_analysis import find_near_title, improvement_bullets
+from coreloop.learn.knowledge.blog import read_post
+from coreloop.learn.knowledge.insights import is_stock_code
 from coreloop.observe.importers.attributes import flat_messages
 from coreloop.observe.importers.claude_code import read_session
+from coreloop.promote.axis.evidence import calls_in, read_target
 from coreloop.sanitize import find
 from coreloop.sanitize.detectors.detection import current
 from linear import assert_linear, cases, repeated

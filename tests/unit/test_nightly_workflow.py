@@ -16,7 +16,7 @@ from promoting import CATEGORIES, GOOD, REACH, Agent, Project
 from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 from workflow_shell import setup_python, write_program
 
-WORKFLOW = Path(__file__).parents[2] / "src/coreloop/templates/coreloop-pattern.yml"
+WORKFLOW = Path(__file__).parents[2] / "src/coreloop/admin/init/templates/coreloop-pattern.yml"
 QUESTION = "질문"
 """A word of every recorded question."""
 

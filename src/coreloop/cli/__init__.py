@@ -4,7 +4,7 @@ import os
 import sys
 
 from coreloop import __version__
-from coreloop.extras import missing_extra
+from coreloop.base.extras import missing_extra
 
 __all__ = ["run"]
 

@@ -17,8 +17,8 @@ def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> N
     If no source says the answer, the files that the index lacks are found and indexed, and the question is
     asked again, at most twice. `research` takes longer and searches wider.
     """
+    from coreloop.answer.repair.run import answer
     from coreloop.cli.show_answer import show_answer, show_attempt
-    from coreloop.repair.run import answer
 
     with project_repair() as desk:
         found = answer(question, desk=desk, session=session, repair=not no_repair, show=show_attempt)

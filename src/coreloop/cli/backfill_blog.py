@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
-from coreloop.project.workspace import open_workspace
 
 
 @click.command()
@@ -24,7 +24,7 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     post is unreadable; the other posts are still imported.
     """
     from coreloop.cli.show_knowledge import show_backfill, warn_of_readers
-    from coreloop.knowledge.run import BackfillRequest, backfill_blog, project_database
+    from coreloop.learn.knowledge.run import BackfillRequest, backfill_blog, project_database
 
     workspace = open_workspace(Path.cwd())
     request = BackfillRequest(

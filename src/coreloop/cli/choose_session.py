@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.research.likeness import Like, find_like
+from coreloop.answer.research.sessions import named_session, read_session
 from coreloop.cli.show_runs import shown_text
-from coreloop.research.desk import Desk
-from coreloop.research.likeness import Like, find_like
-from coreloop.research.sessions import named_session, read_session
 from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
 

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from coreloop.admin.status.dashboard import dashboard_body, dashboard_page, read_facts
+from coreloop.base.errors import CoreloopError, UsageError
+from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
+from coreloop.base.github.issues import write_dashboard
+from coreloop.base.github.urllib_transport import UrllibTransport
+from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import summary
-from coreloop.errors import CoreloopError, UsageError
-from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.forge.issues import write_dashboard
-from coreloop.forge.urllib_transport import UrllibTransport
-from coreloop.status.dashboard import dashboard_body, dashboard_page, read_facts
-from coreloop.streams import outlive_readers
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.text import counted
 from coreloop.cli.options import FOLDER, json_option
-from coreloop.text import counted
 
 if TYPE_CHECKING:
-    from coreloop.demo.promoting import Promoted
-    from coreloop.demo.run import DemoProposals, DemoRefined, DemoResult, Recorded
+    from coreloop.admin.demo.promoting import Promoted
+    from coreloop.admin.demo.run import DemoProposals, DemoRefined, DemoResult, Recorded
 
 
 @click.command()
@@ -36,9 +36,9 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
     statement to a branch of a scratch repository.
     """
-    from coreloop.demo.finlab import FINLAB
-    from coreloop.demo.helpdesk import HELPDESK
-    from coreloop.demo.run import run_demo
+    from coreloop.admin.demo.finlab import FINLAB
+    from coreloop.admin.demo.helpdesk import HELPDESK
+    from coreloop.admin.demo.run import run_demo
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     scenario = FINLAB if korean else HELPDESK
@@ -50,9 +50,9 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
 
 
 def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder: Path, as_json: bool) -> None:
+    from coreloop.admin.demo.run import DemoProposals, DemoRefined, Recorded
     from coreloop.cli.show import show_proposals
     from coreloop.cli.show_refine import show_refined
-    from coreloop.demo.run import DemoProposals, DemoRefined, Recorded
 
     if isinstance(stage, Recorded):
         _show_recorded(stage, folder, err=as_json)
@@ -79,8 +79,8 @@ def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
 
 
 def _show_promoted(promoted: "Promoted", folder: Path) -> None:
+    from coreloop.admin.demo.run import DAYS
     from coreloop.cli.show_promotion import show_change
-    from coreloop.demo.run import DAYS
 
     outcome = "committed to a branch; in a real project, a draft pull request"
     click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")

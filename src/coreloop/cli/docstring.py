@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
-from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.docstrings.files import FileReport
+    from coreloop.descriptions.files import FileReport
 
 
 @click.group(cls=SuggestingGroup)
@@ -33,9 +33,9 @@ def append(
 
     Use FILE::QUALNAME:LINE if a name is defined more than once. Exits 1 if the edit is refused.
     """
-    from coreloop.docstrings.edit import Edited, Refused, append_to_section
-    from coreloop.docstrings.files import split_target
-    from coreloop.files import read_file, rewrite_file
+    from coreloop.base.files import read_file, rewrite_file
+    from coreloop.descriptions.edit import Edited, Refused, append_to_section
+    from coreloop.descriptions.files import split_target
     from coreloop.promote.plan import diff_of
 
     path, qualname, line = split_target(target)
@@ -65,7 +65,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
     definition lost a section since that revision.
     """
-    from coreloop.docstrings.files import check_files
+    from coreloop.descriptions.files import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)

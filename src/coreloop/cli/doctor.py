@@ -20,8 +20,8 @@ def command(as_json: bool) -> None:
     GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
     Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
     """
+    from coreloop.admin.doctor.run import check_setup
     from coreloop.cli.show_doctor import show_diagnoses
-    from coreloop.doctor.run import check_setup
 
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
     if as_json:

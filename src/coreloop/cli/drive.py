@@ -7,8 +7,9 @@ import sys
 import click
 import orjson
 
-from coreloop.errors import RunBusyError
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import RunBusyError
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven import plan_of
 from coreloop.runs.driver.driver import drive_run
@@ -16,7 +17,6 @@ from coreloop.runs.driver.lines import reason_line
 from coreloop.runs.driver.process import adopt_what_commands_leave
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.text import printable
 
 _AT_GOAL = frozenset({"until", "sufficient"})
 

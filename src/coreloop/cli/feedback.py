@@ -18,11 +18,11 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
 
     ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
     """
+    from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
+    from coreloop.answer.repair.work import all_handlers
+    from coreloop.base.text import printable
     from coreloop.cli.show_answer import show_answer
-    from coreloop.jobs.work import work_on_jobs
-    from coreloop.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
-    from coreloop.repair.work import all_handlers
-    from coreloop.text import printable
+    from coreloop.runs.jobs.work import work_on_jobs
 
     with project_repair() as desk:
         answer_id = newest_answer(desk) if answer_id == "last" else answer_id

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
-from coreloop.errors import UsageError
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
@@ -64,7 +64,7 @@ def _progress(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
 
 
 def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
-    from coreloop.text import printable
+    from coreloop.base.text import printable
 
     if as_json:
         click.echo(_json(report, folder))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
-from coreloop.project.workspace import open_workspace
 
 
 @click.command()
@@ -18,8 +18,8 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
     PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
     Run this again after changes: only new, changed, moved and removed files are read.
     """
+    from coreloop.answer.search.index.run import index_paths
     from coreloop.cli.show_search import show_index_report
-    from coreloop.search.index.run import index_paths
 
     workspace = open_workspace(Path.cwd())
     starts = [path.absolute() for path in paths] or workspace.search_paths

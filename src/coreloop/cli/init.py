@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted, printable
 from coreloop.cli.options import json_option
-from coreloop.project.scaffold import REQUIREMENTS
-from coreloop.project.settings_file import FILE_NAME
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
-    from coreloop.project.init import Initialised
-    from coreloop.project.starter import SettingsProposals
+    from coreloop.admin.init.run import Initialised
+    from coreloop.admin.init.starter import SettingsProposals
 
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
 
@@ -40,10 +40,10 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
     Existing files are never overwritten. An organization cannot review, so it needs --owner. With --confirm,
     ends with the checks of doctor, which do not change the exit code.
     """
-    from coreloop.doctor.run import check_setup
-    from coreloop.forge.account import account_type
-    from coreloop.history.repository import Repository, github_repo
-    from coreloop.project.init import InitRequest, initialise
+    from coreloop.admin.doctor.run import check_setup
+    from coreloop.admin.init.run import InitRequest, initialise
+    from coreloop.base.git.repository import Repository, github_repo
+    from coreloop.base.github.account import account_type
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)

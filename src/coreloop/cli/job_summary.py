@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coreloop.errors import CoreloopError, WorkspaceError
-from coreloop.proposals.job_summary import job_summary
-from coreloop.streams import outlive_readers
+from coreloop.base.errors import CoreloopError, WorkspaceError
+from coreloop.base.streams import outlive_readers
+from coreloop.learn.proposals.job_summary import job_summary
 
 
 def newest(folder: Path, kind: str) -> Path:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
-from coreloop.jobs.job import STATUSES, Job, Status
-from coreloop.project.workspace import open_workspace
+from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
-    from coreloop.jobs.queue import JobQueue
+    from coreloop.runs.jobs.queue import JobQueue
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -40,11 +40,11 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     Several processes may work at once. What a killed one was doing is done again half a minute later. A
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
+    from coreloop.answer.repair.work import all_handlers, plan_gates
     from coreloop.cli.open_repair import project_repair
     from coreloop.cli.show_jobs import show_outcome, show_report
-    from coreloop.jobs.manage import forget_expired
-    from coreloop.jobs.work import work_in_threads
-    from coreloop.repair.work import all_handlers, plan_gates
+    from coreloop.runs.jobs.manage import forget_expired
+    from coreloop.runs.jobs.work import work_in_threads
 
     with project_repair() as desk, _stopped_by_signals() as stop:
         forget_expired(desk.workspace, desk.queue, now=datetime.now(UTC))
@@ -113,7 +113,7 @@ def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
 @contextmanager
 def _project_queue() -> "Iterator[JobQueue]":
     """Open the queue of the project in the current folder."""
-    from coreloop.jobs.queue import open_queue
+    from coreloop.runs.jobs.queue import open_queue
 
     with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
         yield queue

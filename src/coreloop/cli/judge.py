@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.mining import watched
 from coreloop.cli.options import json_option
-from coreloop.errors import UsageError
-from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.judgments import Judgment
-    from coreloop.verdicts.queue import Queue
+    from coreloop.learn.verdicts.queue import Queue
+    from coreloop.observe.judgments import Judgment
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
 _MAX_SHOWN: Final = 10
@@ -40,9 +40,9 @@ def command(
     or C is not proposed again until it gets a P or T. The newest verdict counts. The list has requests of
     the last 30 days, and candidates.
     """
-    from coreloop.judgments import Verdict
-    from coreloop.verdicts.judge import judge, judge_name
-    from coreloop.verdicts.queue import read_queue
+    from coreloop.learn.verdicts.judge import judge, judge_name
+    from coreloop.learn.verdicts.queue import read_queue
+    from coreloop.observe.judgments import Verdict
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -61,7 +61,7 @@ def command(
 def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
     import orjson
 
-    from coreloop.text import printable
+    from coreloop.base.text import printable
 
     if as_json:
         click.echo(orjson.dumps(judgment, option=orjson.OPT_INDENT_2))
@@ -81,8 +81,8 @@ def _effect(judgment: "Judgment") -> str:
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     import orjson
 
+    from coreloop.base.text import fitted, printable
     from coreloop.cli.show import warn_of_skipped
-    from coreloop.text import fitted, printable
 
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:

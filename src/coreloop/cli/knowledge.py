@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
-from coreloop.errors import UsageError
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted
 
 
 @click.group(cls=SuggestingGroup)
@@ -27,7 +27,7 @@ def command() -> None:
 def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
     """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out."""
     from coreloop.cli.show_knowledge import show_bullets, show_insights
-    from coreloop.knowledge.run import look_up_bullets, look_up_insights, project_database
+    from coreloop.learn.knowledge.run import look_up_bullets, look_up_insights, project_database
 
     if sum(choice is not None for choice in (stock, sector, intent)) != 1:
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
@@ -46,7 +46,7 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 def export(out: Path, db: Path | None, as_json: bool) -> None:
     """Write insights and playbook as JSON to share; executions are left out."""
     from coreloop.cli.show_knowledge import shown
-    from coreloop.knowledge.run import export_knowledge, project_database
+    from coreloop.learn.knowledge.run import export_knowledge, project_database
 
     written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
     if as_json:
@@ -63,7 +63,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove playbook bullets that fail more often than they help (run monthly)."""
     from coreloop.cli.show_knowledge import show_pruned, warn_of_readers
-    from coreloop.knowledge.run import project_database, prune_playbook
+    from coreloop.learn.knowledge.run import project_database, prune_playbook
 
     database = project_database(open_workspace(Path.cwd()), db)
     weak = prune_playbook(database, confirm=confirm)
@@ -83,8 +83,8 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
     """
     from coreloop.cli.show_knowledge import show_cleaned, show_planned, warn_of_readers
-    from coreloop.knowledge.cleanup import Planned
-    from coreloop.knowledge.run import clean_up, project_database, project_notes
+    from coreloop.learn.knowledge.cleanup import Planned
+    from coreloop.learn.knowledge.run import clean_up, project_database, project_notes
 
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
@@ -108,8 +108,8 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Restore the database from ARCHIVE; the current state is archived first."""
     from coreloop.cli.show_knowledge import shown, warn_of_readers
-    from coreloop.knowledge.archive import restore as restore_archive
-    from coreloop.knowledge.run import project_database
+    from coreloop.learn.knowledge.archive import restore as restore_archive
+    from coreloop.learn.knowledge.run import project_database
 
     workspace = open_workspace(Path.cwd())
     database = project_database(workspace, db)

@@ -12,10 +12,10 @@ from typing import Final
 import click
 
 from coreloop import __version__
+from coreloop.base.errors import CoreloopError, RefusedError
+from coreloop.base.extras import missing_extra
+from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.errors import CoreloopError, RefusedError
-from coreloop.extras import missing_extra
-from coreloop.streams import outlive_readers
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without an API key or a network.",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.mining import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
-from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.mine.session import MineResult, MiningOptions
+    from coreloop.learn.mine.session import MineResult, MiningOptions
 
 
 @click.command()
@@ -25,8 +25,8 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     A file's cached aggregates are its rollup. All files are aggregated; --since and --until only limit the
     report. Verifies every rollup and rebuilds damaged ones. Exits 1 if the cache cannot be written.
     """
-    from coreloop.days import Days
-    from coreloop.mine.session import run_mine
+    from coreloop.base.days import Days
+    from coreloop.learn.mine.session import run_mine
 
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))
@@ -38,8 +38,8 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 def _show(result: "MineResult", *, as_json: bool) -> None:
     import orjson
 
+    from coreloop.base.text import counted
     from coreloop.cli.show import show_oddities
-    from coreloop.text import counted
 
     if as_json:
         facts = {

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from coreloop.base.text import counted
 from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
-from coreloop.text import counted
 
 if TYPE_CHECKING:
-    from coreloop.mine.remote import Folder
-    from coreloop.mine.session import Mined, Watch
+    from coreloop.learn.mine.session import Mined, Watch
+    from coreloop.observe.reading.remote import Folder
 
 _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
 
@@ -35,7 +35,7 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
         scheduler: str | None,
         **options: Any,
     ) -> None:
-        from coreloop.mine.session import MiningOptions
+        from coreloop.learn.mine.session import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
@@ -53,7 +53,7 @@ def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
 
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
-    from coreloop.mine.session import Watch
+    from coreloop.learn.mine.session import Watch
 
     bar = ProgressBar("reading records")
     return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))

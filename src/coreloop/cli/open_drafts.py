@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coreloop.base.errors import CoreloopError
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import newest
-from coreloop.errors import CoreloopError
-from coreloop.project.workspace import open_workspace
 from coreloop.promote.nightly import drafts_summary, is_empty, open_drafts
-from coreloop.streams import outlive_readers
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
     from coreloop.runs.stores.store import Store
@@ -18,8 +18,8 @@ run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 @contextmanager
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
-    import coreloop.repair.forget  # registers its kind, so that its runs are whole
-    import coreloop.research.kind
+    import coreloop.answer.repair.forget  # registers its kind, so that its runs are whole
+    import coreloop.answer.research.kind
     import coreloop.runs.driver.driven  # noqa: F401
     from coreloop.runs.stores.store import open_store
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from coreloop.errors import UsageError
-from coreloop.mine.remote import Address, Folder, named_folder
+from coreloop.base.errors import UsageError
+from coreloop.observe.reading.remote import Address, Folder, named_folder
 
 NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
 """Printed by a dry run."""

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.text import printable
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
 from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
-from coreloop.mine.remote import Address
-from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.text import printable
+from coreloop.observe.reading.remote import Address
 
 if TYPE_CHECKING:
-    from coreloop.mine.session import MiningOptions
-    from coreloop.pattern.run import PatternResult
+    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.pattern.run import PatternResult
 
 
 @click.command()
@@ -62,9 +62,9 @@ def command(
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
     """
+    from coreloop.base.days import Days
     from coreloop.cli.show import show_proposals, warn_of_skipped
-    from coreloop.days import Days
-    from coreloop.pattern.run import PatternRequest, run_pattern
+    from coreloop.learn.pattern.run import PatternRequest, run_pattern
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

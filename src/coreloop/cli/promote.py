@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted, printable
 from coreloop.cli.options import FILE, json_option
-from coreloop.errors import UsageError
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted, printable
 
 
 class _Promote(click.Command):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import printable
 from coreloop.cli.options import json_option
-from coreloop.project.workspace import open_workspace
-from coreloop.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.axis.case import AxisGate, Case
-    from coreloop.axis.run import AxisResult
+    from coreloop.promote.axis.case import AxisGate, Case
+    from coreloop.promote.axis.run import AxisResult
 
 
 @click.command()
@@ -56,8 +56,8 @@ def command(
     If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
     a gate fails.
     """
-    from coreloop.axis.case import AxisRequest, Thresholds
-    from coreloop.axis.run import run_propose_axis
+    from coreloop.promote.axis.case import AxisRequest, Thresholds
+    from coreloop.promote.axis.run import run_propose_axis
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
-from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.mine.session import MiningOptions
+    from coreloop.learn.mine.session import MiningOptions
 
 
 @click.command()
@@ -51,10 +51,10 @@ def command(
 
     Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
     """
+    from coreloop.base.days import Days
     from coreloop.cli.show import warn_of_skipped
     from coreloop.cli.show_refine import show_refined
-    from coreloop.days import Days
-    from coreloop.refine.run import RefineRequest, run_refine
+    from coreloop.learn.refine.run import RefineRequest, run_refine
 
     now = datetime.now(UTC)
     days = Days(*days_between(now.date(), since, until))

@@ -21,8 +21,8 @@ def gates(as_json: bool) -> None:
 
     Run it once a day, for example by cron.
     """
+    from coreloop.answer.repair.gates import read_gates
     from coreloop.cli.show_repair import show_gates
-    from coreloop.repair.gates import read_gates
 
     with project_repair() as desk:
         show_gates(read_gates(desk, now=datetime.now(UTC)), as_json=as_json)
@@ -62,8 +62,8 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 
     Exits with 1 if the index no longer has the symbol or the part of the schema.
     """
+    from coreloop.answer.repair.suggestions import apply_suggestion
     from coreloop.cli.show_repair import show_suggestions
-    from coreloop.repair.suggestions import apply_suggestion
 
     with project_repair() as desk:
         decided = apply_suggestion(desk.workspace, desk.tables, suggestion_id, now=datetime.now(UTC))
@@ -78,8 +78,8 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 @json_option
 def reject(suggestion_id: str, as_json: bool) -> None:
     """Reject a suggestion; it is not made again."""
+    from coreloop.answer.repair.suggestions import reject_suggestion
     from coreloop.cli.show_repair import show_suggestions
-    from coreloop.repair.suggestions import reject_suggestion
 
     with project_repair() as desk:
         decided = reject_suggestion(desk.tables, suggestion_id, now=datetime.now(UTC))

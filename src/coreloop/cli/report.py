@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.extras import needs_extra
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted, printable
 from coreloop.cli.options import FOLDER, json_option
-from coreloop.extras import needs_extra
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted, printable
 
 
 @click.command()
@@ -24,9 +24,9 @@ def command(out: Path, language: str, as_json: bool) -> None:
     Names that neither coreloop.yaml nor the source declares are left out.
     """
     try:
-        from coreloop.pages.report import write_report
-        from coreloop.pages.source import open_source
-        from coreloop.verdicts.judge import damaged_files
+        from coreloop.learn.verdicts.judge import damaged_files
+        from coreloop.web.pages.report import write_report
+        from coreloop.web.pages.source import open_source
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="report") from error
     workspace = open_workspace(Path.cwd())

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from coreloop.base.errors import ModelError
+from coreloop.base.records import encodable
+from coreloop.base.text import printable
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option
-from coreloop.errors import ModelError
-from coreloop.records import encodable
-from coreloop.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.models.contracts import Tier
-    from coreloop.research.desk import Desk
+    from coreloop.answer.models.contracts import Tier
+    from coreloop.answer.research.desk import Desk
 
 
 class _AskingGroup(SuggestingGroup):
@@ -81,13 +81,13 @@ def ask(
     **limits: Any,
 ) -> None:
     """Research a question, and print the answer with its sources."""
+    from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.knowledge import Request
+    from coreloop.answer.research.run import begin_research, continue_research
+    from coreloop.answer.research.sessions import read_session
+    from coreloop.answer.research.tiers import Wishes, environment_wishes
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
-    from coreloop.research.changed import changed_line, changed_sources
-    from coreloop.research.knowledge import Request
-    from coreloop.research.run import begin_research, continue_research
-    from coreloop.research.sessions import read_session
-    from coreloop.research.tiers import Wishes, environment_wishes
 
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
@@ -114,8 +114,8 @@ def ask(
 @json_option
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
+    from coreloop.answer.research.sessions import sessions_of
     from coreloop.cli.show_runs import show_runs
-    from coreloop.research.sessions import sessions_of
 
     with project_store() as (_, store):
         show_runs(sessions_of(store, limit=limit), as_json=as_json)
@@ -129,12 +129,12 @@ def list_(limit: int, as_json: bool) -> None:
 @json_option
 def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
+    from coreloop.answer.research.answer import respond
+    from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.answer.research.memory import retrieve
+    from coreloop.answer.research.sessions import read_session
     from coreloop.cli.show_research import show_response, show_sources
-    from coreloop.research.answer import respond
-    from coreloop.research.changed import changed_line, changed_sources
-    from coreloop.research.knowledge import knowledge_of
-    from coreloop.research.memory import retrieve
-    from coreloop.research.sessions import read_session
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
@@ -160,9 +160,9 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
-    from coreloop.research.changed import changed_sources
-    from coreloop.research.report import write_report
-    from coreloop.research.sessions import read_session
+    from coreloop.answer.research.changed import changed_sources
+    from coreloop.answer.research.report import write_report
+    from coreloop.answer.research.sessions import read_session
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
@@ -172,7 +172,7 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
 
 @contextmanager
 def _desk() -> "Iterator[Desk]":
-    from coreloop.research.desk import open_desk
+    from coreloop.answer.research.desk import open_desk
 
     with project_store() as (workspace, store):
         yield open_desk(workspace, store, os.environ)
@@ -181,7 +181,7 @@ def _desk() -> "Iterator[Desk]":
 @contextmanager
 def _error_as_json(as_json: bool) -> Iterator[None]:
     """Print an ErrorResponse if no model gave a usable reply."""
-    from coreloop.models.ladder import error_response
+    from coreloop.answer.models.ladder import error_response
 
     try:
         yield

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.records import encodable
+from coreloop.base.text import counted
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_store, run_argument
@@ -22,10 +26,6 @@ from coreloop.cli.options import (
     confirm_option,
     json_option,
 )
-from coreloop.errors import UsageError
-from coreloop.project.workspace import open_workspace
-from coreloop.records import encodable
-from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.runs.state import State
@@ -129,8 +129,8 @@ def pause(run_id: str | None, as_json: bool) -> None:
 @json_option
 def resume(run_id: str | None, as_json: bool) -> None:
     """Let a paused or failed run go on, in the next process that works on it; a run of start here."""
+    from coreloop.answer.research.knowledge import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
-    from coreloop.research.knowledge import KIND as RESEARCH
     from coreloop.runs.caller import require_person
     from coreloop.runs.control import resume_run
     from coreloop.runs.driver.driven import is_driven
@@ -188,8 +188,8 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 @json_option
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
+    from coreloop.admin import backup as keep
     from coreloop.cli.show_runs import shown_text
-    from coreloop.repair import keep
 
     with project_store() as (workspace, store):
         state = keep.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
@@ -207,7 +207,7 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def check(as_json: bool) -> None:
     """Look for damage in all runs, feedback and jobs; exits with 1 if there is any."""
-    from coreloop.repair import keep
+    from coreloop.admin import backup as keep
 
     with project_store() as (workspace, store):
         found = keep.check(workspace, store, environ=os.environ)
@@ -226,7 +226,7 @@ def check(as_json: bool) -> None:
 @json_option
 def backup(out: Path, as_json: bool) -> None:
     """Copy all runs, feedback and jobs, also while processes work on them."""
-    from coreloop.repair.keep import back_up
+    from coreloop.admin.backup import back_up
 
     _show_files(back_up(open_workspace(Path.cwd()), out, environ=os.environ), "wrote", as_json=as_json)
 
@@ -236,7 +236,7 @@ def backup(out: Path, as_json: bool) -> None:
 @json_option
 def restore(folder: Path, as_json: bool) -> None:
     """Copy a backup into a project that has no runs, feedback or jobs; nothing is overwritten."""
-    from coreloop.repair import keep
+    from coreloop.admin import backup as keep
 
     workspace = open_workspace(Path.cwd())
     restored = keep.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import orjson
 
+from coreloop.base.errors import UsageError
 from coreloop.cli.limit_options import chosen_limits, limit_options
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import json_option
-from coreloop.errors import UsageError
 
 if TYPE_CHECKING:
     from coreloop.runs.limits import Mode

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.errors import UsageError
+from coreloop.base.files import write_private
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import counted, printable
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
-from coreloop.errors import UsageError
-from coreloop.files import write_private
-from coreloop.project.workspace import open_workspace
-from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.sanitize.report import Report

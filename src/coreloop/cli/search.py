@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import json_option
-from coreloop.project.workspace import open_workspace
 
 
 @click.command()
@@ -15,9 +15,9 @@ from coreloop.project.workspace import open_workspace
 @json_option
 def command(query: str, limit: int, as_json: bool) -> None:
     """Search the files that `index` has read."""
+    from coreloop.answer.search.index.lookup import search_index
+    from coreloop.answer.search.provider import SearchLimits
     from coreloop.cli.show_search import show_sources
-    from coreloop.search.index.lookup import search_index
-    from coreloop.search.provider import SearchLimits
 
     file = open_workspace(Path.cwd()).index_file
     sources = search_index(file, query, SearchLimits(max_results=limit), now=datetime.now(UTC))

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.extras import needs_extra
+from coreloop.base.files import read_file
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE, json_option
-from coreloop.extras import needs_extra
-from coreloop.files import read_file
-from coreloop.project.workspace import open_workspace
 
 
 @click.command()
@@ -27,8 +27,8 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
     stop at a step; another process, or the next start, goes on with them.
     """
     try:
-        from coreloop.service.keys import VARIABLE, read_keys
-        from coreloop.service.server import Address, serve
+        from coreloop.web.keys import VARIABLE, read_keys
+        from coreloop.web.server import Address, serve
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="serve") from error
     text = read_file(keys_file).decode("utf-8", "replace") if keys_file else ""

@@ -23,7 +23,7 @@ def command(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
 
     Put the entry into the file of `serve --keys`, or into CORELOOP_API_KEYS.
     """
-    from coreloop.service.keys import new_key
+    from coreloop.web.keys import new_key
 
     key, entry = new_key(name, dict.fromkeys(scopes))
     if as_json:

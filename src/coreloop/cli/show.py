@@ -9,15 +9,15 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.text import counted, fitted, printable, wrapped
 from coreloop.cli.show_statements import show_statements, show_unproposed
-from coreloop.mine.oddities import Absent, LogOddities
-from coreloop.pattern.draft import is_weak
-from coreloop.pattern.find import NearMiss
-from coreloop.pattern.propose import Proposals
-from coreloop.proposals.candidates import Candidate, CandidatesFile
-from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
-from coreloop.proposals.statements import Statement
-from coreloop.text import counted, fitted, printable, wrapped
+from coreloop.learn.mine.oddities import Absent, LogOddities
+from coreloop.learn.pattern.draft import is_weak
+from coreloop.learn.pattern.find import NearMiss
+from coreloop.learn.pattern.propose import Proposals
+from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
+from coreloop.learn.proposals.statements import Statement
 
 MAX_SHOWN = 10
 _HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"

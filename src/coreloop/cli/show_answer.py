@@ -3,10 +3,10 @@
 import click
 import orjson
 
-from coreloop.repair.case import case_of
-from coreloop.repair.response import Answer
+from coreloop.answer.repair.case import case_of
+from coreloop.answer.repair.response import Answer
+from coreloop.base.text import counted, printable
 from coreloop.runs.run import Run
-from coreloop.text import counted, printable
 
 _ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 

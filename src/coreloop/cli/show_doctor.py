@@ -5,8 +5,8 @@ from typing import Final
 
 import click
 
-from coreloop.doctor.diagnosis import Diagnosis
-from coreloop.text import counted
+from coreloop.admin.doctor.diagnosis import Diagnosis
+from coreloop.base.text import counted
 
 _COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}
 _WIDTH: Final = 9

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from coreloop.models.questions import is_korean
+from coreloop.answer.models.questions import is_korean
+from coreloop.base.text import printable
 from coreloop.runs.agent.report import Report
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
-from coreloop.text import printable
 
 GOES_ON: Final = "다음 iteration을 시작합니다..."
 """In Korean for everybody: skills know a run that goes on by it."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import click
 import orjson
 
-from coreloop.jobs.job import Job
-from coreloop.jobs.work import WorkReport
-from coreloop.text import fitted, printable
+from coreloop.base.text import fitted, printable
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.work import WorkReport
 
 _HEADING = f"{'job':<26}  {'status':<9}  {'attempts':>8}  {'created (UTC)':<16}  {'name':<20}  about"
 _TEXT_COLUMNS = 1000

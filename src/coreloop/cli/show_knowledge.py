@@ -9,14 +9,14 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.sqlite import keep_private
+from coreloop.base.text import printable, wrapped
 from coreloop.cli.options import NOT_CONFIRMED
-from coreloop.knowledge.blog import Backfill, Post
-from coreloop.knowledge.cleanup import Cleaned, Effect, Planned
-from coreloop.knowledge.front_matter import Malformed
-from coreloop.knowledge.insights import Insight
-from coreloop.knowledge.playbook import Bullet
-from coreloop.sqlite import keep_private
-from coreloop.text import printable, wrapped
+from coreloop.learn.knowledge.blog import Backfill, Post
+from coreloop.learn.knowledge.cleanup import Cleaned, Effect, Planned
+from coreloop.learn.knowledge.front_matter import Malformed
+from coreloop.learn.knowledge.insights import Insight
+from coreloop.learn.knowledge.playbook import Bullet
 
 
 def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:

@@ -7,13 +7,13 @@ from typing import Final
 import click
 import orjson
 
+from coreloop.base.text import printable
 from coreloop.promote.plan import Plan
 from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import cap_line
 from coreloop.promote.reach import Reach, Unmeasured
 from coreloop.promote.run import PromoteResult
-from coreloop.text import printable
 
 _MAX_LEFT_OUT: Final = 3
 

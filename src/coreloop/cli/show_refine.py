@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.text import counted, fitted, printable, wrapped
 from coreloop.cli.show import MAX_SHOWN, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
-from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
-from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
-from coreloop.refine.document import title
-from coreloop.refine.gaps import ToolGaps
-from coreloop.refine.propose import Refined
-from coreloop.text import counted, fitted, printable, wrapped
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
+from coreloop.learn.refine.document import title
+from coreloop.learn.refine.gaps import ToolGaps
+from coreloop.learn.refine.propose import Refined
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
 _GATES = {

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import click
 import orjson
 
-from coreloop.repair.gates import GateReading
-from coreloop.repair.tables import Gap, Suggestion
-from coreloop.text import counted, printable
+from coreloop.answer.repair.gates import GateReading
+from coreloop.answer.repair.tables import Gap, Suggestion
+from coreloop.base.text import counted, printable
 
 _TITLES = {"coverage": "files indexed and fresh", "io": "public functions documented and indexed"}
 

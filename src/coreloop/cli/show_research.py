@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import click
 import orjson
 
+from coreloop.answer.research.answer import AgentResponse, ending
+from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.answer.research.verify import NO_EVIDENCE
+from coreloop.base.text import counted, printable
 from coreloop.cli.show_iteration import goes_on_line, iteration_lines
-from coreloop.research.answer import AgentResponse, ending
-from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
-from coreloop.research.verify import NO_EVIDENCE
 from coreloop.runs.agent.report import Learnt, Report
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
-from coreloop.text import counted, printable
 
 _ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import click
 import orjson
 
+from coreloop.base.text import counted, fitted, printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
-from coreloop.text import counted, fitted, printable
 
 _HEADING = f"{'run':<26}  {'status':<31}  {'iteration':>9}  {'spent':>9}  {'changed (UTC)':<16}  question"
 _TEXT_COLUMNS = 1000

@@ -6,10 +6,10 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.search.index.changes import IndexReport
-from coreloop.search.index.snippet import Snippet, cut_snippet
-from coreloop.search.source import Source
-from coreloop.text import counted, printable
+from coreloop.answer.search.index.changes import IndexReport
+from coreloop.answer.search.index.snippet import Snippet, cut_snippet
+from coreloop.answer.search.source import Source
+from coreloop.base.text import counted, printable
 
 _NOTHING: Final = "nothing found; use other words, or run `dartlab-coreloop index` to read new files"
 _KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")

@@ -6,11 +6,11 @@ from typing import Final
 
 import click
 
-from coreloop.mine.sample import MIN_DAYS
-from coreloop.proposals.statement_document import difference_text
-from coreloop.proposals.statement_draft import Unproposed
-from coreloop.proposals.statements import NearStatement, Statement
-from coreloop.text import counted, printable, wrapped
+from coreloop.base.text import counted, printable, wrapped
+from coreloop.learn.mine.sample import MIN_DAYS
+from coreloop.learn.proposals.statement_document import difference_text
+from coreloop.learn.proposals.statement_draft import Unproposed
+from coreloop.learn.proposals.statements import NearStatement, Statement
 
 _HEADING: Final = f"{'id':<20} {'ok':>9} {'otherwise':>9} {'avoided':>8}  tool"
 _INDENT: Final = " " * 4

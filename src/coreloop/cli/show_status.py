@@ -8,12 +8,12 @@ from datetime import date
 import click
 import orjson
 
+from coreloop.admin.status.alarms import UNMERGED_DAYS, n_stale
+from coreloop.admin.status.facts import Standing, Status
+from coreloop.admin.status.promotions import Promotions
+from coreloop.admin.status.stability import Stability, StabilityGate
+from coreloop.base.text import counted, printable
 from coreloop.cli.show import absent_lines
-from coreloop.status.alarms import UNMERGED_DAYS, n_stale
-from coreloop.status.facts import Standing, Status
-from coreloop.status.promotions import Promotions
-from coreloop.status.stability import Stability, StabilityGate
-from coreloop.text import counted, printable
 
 
 @dataclass(frozen=True, slots=True)

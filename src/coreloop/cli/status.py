@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.mining import mining_options, watched
 from coreloop.cli.options import json_option
-from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.mine.session import MiningOptions
+    from coreloop.learn.mine.session import MiningOptions
 
 
 @click.command()
@@ -28,9 +28,9 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     or GH_TOKEN, also the open pull requests. Runs notify.command of coreloop.yaml once for each
     change since the last run. Exits 0 even if there are alarms.
     """
+    from coreloop.admin.status.notify import notify_changes
+    from coreloop.admin.status.read import read_stability_gates, read_status
     from coreloop.cli.show_status import show_stability, show_status
-    from coreloop.status.notify import notify_changes
-    from coreloop.status.read import read_stability_gates, read_status
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

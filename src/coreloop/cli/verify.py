@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.project.workspace import open_workspace
 
 
 @click.command()

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import CoreloopError, RefusedError
+from coreloop.base.errors import CoreloopError, RefusedError
+from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs
 from coreloop.guard.report import (
@@ -20,7 +21,6 @@ from coreloop.guard.report import (
     report_protected,
     report_published,
 )
-from coreloop.streams import outlive_readers
 
 _HELP: Final = partial(argparse.HelpFormatter, width=100)  # without a width it loads shutil, 3 ms
 _EVENT = ("event", "event_name", "folder", "base", "head")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from coreloop.base.git.repository import Commit
+from coreloop.base.git.trailers import co_authors
 from coreloop.guard.event import Authorship, Push, ReportedPull, Review
-from coreloop.history.repository import Commit
-from coreloop.history.trailers import co_authors
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # NONE and the first-timers never count. A member whose membership is private shows as CONTRIBUTOR, so the

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.text import printable
+from coreloop.base.text import printable
 
 CONTEXT: Final = "block-coreloop-auto-merge"
 _PROTECT: Final = "run dartlab-coreloop guard protect"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from coreloop.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
-from coreloop.forge.github_api import GithubApi
+from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.text import printable
 from coreloop.guard.base_rules import CONTEXT, BaseRules
-from coreloop.text import printable
 
 
 @dataclass(frozen=True, slots=True)

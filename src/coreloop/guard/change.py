@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.errors import GitError
-from coreloop.history.repository import Commit, FileDifference, Repository
+from coreloop.base.errors import GitError
+from coreloop.base.git.repository import Commit, FileDifference, Repository
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"

@@ -3,12 +3,12 @@
 Ordinary work is recognised here; only a possible promotion loads the rules and PyYAML.
 """
 
+from coreloop.base.git.repository import Repository
 from coreloop.guard.change import Change, read_change, read_texts
 from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull
 from coreloop.guard.decision import Decision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent
 from coreloop.guard.inputs import Answers, CheckInputs, read_answers, read_range
-from coreloop.history.repository import Repository
 
 
 def check_event(inputs: CheckInputs) -> Decision:

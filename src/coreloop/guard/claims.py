@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from coreloop.base.git.repository import Commit
+from coreloop.base.git.trailers import BRANCH_PREFIX
+from coreloop.base.text import printable
 from coreloop.guard.change import Gained
 from coreloop.guard.event import PullRequestEvent, ReportedPull
-from coreloop.history.repository import Commit
-from coreloop.history.trailers import BRANCH_PREFIX
-from coreloop.text import printable
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
 _BRANCH: Final = re.compile(

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.errors import WorkspaceError
-from coreloop.files import read_file
-from coreloop.forge.github_api import GithubApi
-from coreloop.forge.github_errors import wrong_answer
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import read_file
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.github.github_errors import wrong_answer
+from coreloop.base.shapes import ShapeError, decode
 from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.check import decide_event
 from coreloop.guard.decision import State
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, shaped_pulls
 from coreloop.guard.github import connected
 from coreloop.guard.inputs import Answers, CheckInputs, read_live
-from coreloop.shapes import ShapeError, decode
 
 _MOST_CHARS: Final = 140  # GitHub refuses longer descriptions
 _RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from coreloop.errors import UsageError, WorkspaceError
-from coreloop.files import read_file
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import read_file
+from coreloop.base.git.trailers import co_authors
+from coreloop.base.shapes import ShapeError, decode, shaped
+from coreloop.base.text import printable
 from coreloop.guard.base_rules import BaseRules
-from coreloop.history.trailers import co_authors
-from coreloop.shapes import ShapeError, decode, shaped
-from coreloop.text import printable
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
 _NEW: Final = "0" * 40

@@ -8,8 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from coreloop.docstrings.ownership import promoted_lines
-from coreloop.errors import GitError
+from coreloop.base.errors import GitError
+from coreloop.base.git.promotions import Promotion, promotions
+from coreloop.base.git.repository import Commit, Repository
+from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.project.line_length import line_length
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import open_workspace
+from coreloop.descriptions.ownership import promoted_lines
 from coreloop.guard.approval import machines, unaccounted
 from coreloop.guard.change import Change, FileChange, Gained, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits, is_promotion
@@ -18,14 +24,8 @@ from coreloop.guard.gained import Lines, gained_lines, own_lines, undone_lines
 from coreloop.guard.inputs import Answers
 from coreloop.guard.policy import Facts, claims, promotion_of
 from coreloop.guard.promotion import lines_of, shrunk_target
-from coreloop.history.promotions import Promotion, promotions
-from coreloop.history.repository import Commit, Repository
-from coreloop.history.trailers import promoted_keys
-from coreloop.project.line_length import line_length
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import open_workspace
-from coreloop.proposals.lines import is_form
-from coreloop.proposals.words import BaseNames
+from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.words import BaseNames
 
 _Versions: TypeAlias = tuple[tuple[FileChange, ...], ...]
 """The files that a promotion changes: alone, then with later commits."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
-from coreloop.proposals.grammar import CaveatEvidence, Fails, FailsSequence, GuideEvidence
-from coreloop.text import printable
+from coreloop.base.text import printable
+from coreloop.learn.proposals.grammar import CaveatEvidence, Fails, FailsSequence, GuideEvidence
 
 _COUNT: Final = re.compile(r"[0-9]{1,10}")
 

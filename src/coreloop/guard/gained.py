@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 from typing import Final, TypeVar
 
-from coreloop.docstrings.bullets import read_bullets
-from coreloop.docstrings.heading import split_lines
-from coreloop.docstrings.literal import unescaped
-from coreloop.docstrings.located import docstring_node
-from coreloop.docstrings.source import UnprovenError, definitions, read_source
+from coreloop.base.text import FILLERS
+from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.heading import split_lines
+from coreloop.descriptions.literal import unescaped
+from coreloop.descriptions.located import docstring_node
+from coreloop.descriptions.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import FileChange, Gained, Texts
-from coreloop.proposals.lines import is_form
-from coreloop.text import FILLERS
+from coreloop.learn.proposals.lines import is_form
 
 _Key = TypeVar("_Key")
 _JOINED: Final = re.compile(r"[\"']\s*[rRuU]?[\"']")

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from coreloop.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError, UsageError
-from coreloop.files import write_private
-from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.forge.github_errors import wrong_answer
+from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError, UsageError
+from coreloop.base.files import write_private
+from coreloop.base.git.repository import Repository, github_repo
+from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
+from coreloop.base.github.github_errors import wrong_answer
+from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.shapes import ShapeError, shaped
 from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.check import check_event, needs_details
 from coreloop.guard.decision import Action
 from coreloop.guard.inputs import CheckInputs, concerned
-from coreloop.history.repository import Repository, github_repo
-from coreloop.project.settings import ForgeSettings
-from coreloop.project.workspace import open_workspace
-from coreloop.shapes import ShapeError, shaped
 
 _ANSWERS: Final = ("reviews", "pulls", "commits")
 
@@ -89,7 +89,7 @@ def connect_api(
     if not repo:
         raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
-    from coreloop.forge.urllib_transport import UrllibTransport  # loads ssl and http only when required
+    from coreloop.base.github.urllib_transport import UrllibTransport  # loads ssl and http only when required
 
     transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
     with GithubApi(repo, transport) as api:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
+from coreloop.base.git.repository import Commit, Repository
 from coreloop.guard.change import read_change
 from coreloop.guard.claims import merged_pulls
 from coreloop.guard.event import (
@@ -20,7 +21,6 @@ from coreloop.guard.event import (
     read_pulls,
     read_reviews,
 )
-from coreloop.history.repository import Commit, Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

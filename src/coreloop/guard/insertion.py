@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from coreloop.docstrings.bullets import read_bullets
-from coreloop.docstrings.edit import Edited, put_lines
-from coreloop.docstrings.heading import Style
-from coreloop.docstrings.located import Located, Place, locate
-from coreloop.docstrings.source import UnprovenError, read_source
-from coreloop.proposals.lines import is_form
+from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.heading import Style
+from coreloop.descriptions.located import Located, Place, locate
+from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.learn.proposals.lines import is_form
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
 
@@ -36,7 +36,7 @@ def changed_lines(
 ) -> ChangedLines:
     """The bullets that a change adds to a docstring and removes from it.
 
-    The new file is, byte for byte, what `coreloop.docstrings.edit.put_lines` makes of the old one.
+    The new file is, byte for byte, what `coreloop.descriptions.edit.put_lines` makes of the old one.
 
     Parameters
     ----------

@@ -3,17 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.records import UNSPECIFIED, join_steps, step
+from coreloop.base.text import printable
 from coreloop.guard.figures import refuse_caveat, refuse_counts, refuse_figures, refuse_guide, refuse_rate
-from coreloop.history.trailers import SECTIONS
-from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
-from coreloop.proposals.declared import MIN_CASES, refuse_advice, refuse_calls, refuse_fails, refuse_when
-from coreloop.proposals.figures import (
+from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
+from coreloop.learn.proposals.declared import (
+    MIN_CASES,
+    refuse_advice,
+    refuse_calls,
+    refuse_fails,
+    refuse_when,
+)
+from coreloop.learn.proposals.figures import (
     caveat_figures,
     guide_figures,
     read_guide_evidence,
     read_statement_evidence,
 )
-from coreloop.proposals.grammar import (
+from coreloop.learn.proposals.grammar import (
     Calls,
     CaveatEvidence,
     FailsApart,
@@ -24,10 +32,8 @@ from coreloop.proposals.grammar import (
     When,
     parse_line,
 )
-from coreloop.proposals.lines import refuse_line
-from coreloop.proposals.words import Words
-from coreloop.records import UNSPECIFIED, join_steps, step
-from coreloop.text import printable
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.words import Words
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 

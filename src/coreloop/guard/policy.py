@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
+from coreloop.base.git.repository import Commit
+from coreloop.base.git.slug import to_slug
+from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, promoted_keys, read_promoted
+from coreloop.base.project.line_length import DEFAULT
+from coreloop.base.project.settings import Settings
+from coreloop.base.text import printable
 from coreloop.guard.approval import approvers, makers, nameless, unaccounted
 from coreloop.guard.change import FileChange, Gained
 from coreloop.guard.claims import (
@@ -43,12 +49,6 @@ from coreloop.guard.promotion import (
     refuse_trailers,
     subject_of,
 )
-from coreloop.history.repository import Commit
-from coreloop.history.slug import to_slug
-from coreloop.history.trailers import LABEL, SECTIONS, branch_start, promoted_keys, read_promoted
-from coreloop.project.line_length import DEFAULT
-from coreloop.project.settings import Settings
-from coreloop.text import printable
 
 _UNAPPROVED: Final = (
     "no human who neither wrote nor pushed any of it has approved its head commit; "
@@ -90,7 +90,7 @@ class Facts:
     unknown : frozenset of str
         Commits that GitHub has not verified, and whose pusher is unknown.
     names : frozenset of str
-        What the base's other files have of the names in lines, as in `coreloop.proposals.words.Words`.
+        What the base's other files have of the names in lines, as in `coreloop.learn.proposals.words.Words`.
     reviews, pulls, authorships
         The API's answers.
     """

@@ -5,14 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from coreloop.docstrings.ownership import docstring_bullets
-from coreloop.docstrings.source import UnprovenError, find_definition, read_source
-from coreloop.guard.change import FileChange
-from coreloop.guard.figures import is_day
-from coreloop.guard.insertion import ChangedLines, changed_lines
-from coreloop.guard.lines import refuse_groups, refuse_replaced
-from coreloop.history.repository import Commit
-from coreloop.history.trailers import (
+from coreloop.base.git.repository import Commit
+from coreloop.base.git.trailers import (
     CANDIDATE_ID,
     CANDIDATE_KEY,
     NAMES,
@@ -23,10 +17,16 @@ from coreloop.history.trailers import (
     write_message,
     write_title,
 )
-from coreloop.project.line_length import DEFAULT
-from coreloop.project.settings import Settings
-from coreloop.proposals.words import Words
-from coreloop.text import printable
+from coreloop.base.project.line_length import DEFAULT
+from coreloop.base.project.settings import Settings
+from coreloop.base.text import printable
+from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.guard.change import FileChange
+from coreloop.guard.figures import is_day
+from coreloop.guard.insertion import ChangedLines, changed_lines
+from coreloop.guard.lines import refuse_groups, refuse_replaced
+from coreloop.learn.proposals.words import Words
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")
 _NUMBER: Final = re.compile(r" \(#[0-9]{1,9}\)$")

@@ -8,8 +8,11 @@ from urllib.parse import quote
 
 import yaml
 
-from coreloop.errors import ForgeNotFoundError, RefusedError, WorkspaceError
-from coreloop.forge.github_api import GithubApi
+from coreloop.base.errors import ForgeNotFoundError, RefusedError, WorkspaceError
+from coreloop.base.git.repository import Repository
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.project.workspace import open_workspace
+from coreloop.base.shapes import ShapeError, shaped
 from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.github import connect_api
 from coreloop.guard.readiness import (
@@ -18,9 +21,6 @@ from coreloop.guard.readiness import (
     never_green,
     owners_errors,
 )
-from coreloop.history.repository import Repository
-from coreloop.project.workspace import open_workspace
-from coreloop.shapes import ShapeError, shaped
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 

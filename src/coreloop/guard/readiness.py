@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import ForgeError, ForgeNotFoundError
-from coreloop.forge.github_api import GithubApi
+from coreloop.base.errors import ForgeError, ForgeNotFoundError
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.text import printable
 from coreloop.guard.base_rules import CONTEXT
-from coreloop.text import printable
 
 _WORKFLOWS: Final = Path(".github") / "workflows"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from coreloop.text import counted, printable
+from coreloop.base.text import counted, printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.commit_status import Published, Verdict

@@ -19,8 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
 
-from coreloop.categories import Categories
-from coreloop.encoding import MAX_STRING_CHARS, encode_line
+from coreloop.base.categories import Categories
+from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
+from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
@@ -28,7 +29,6 @@ from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
 from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
 from coreloop.observe.version import tools_version_of
-from coreloop.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 
 # The open blocks of this context, innermost last, and whether each is its collector's outermost. No tokens: a
 # token raises when it is used twice or in another context, and blocks may be exited in any order.
@@ -508,9 +508,9 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
         return _ProjectSettings(Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version)
 
-    from coreloop.errors import CoreloopError
-    from coreloop.project.settings import Settings
-    from coreloop.project.settings_file import load_settings
+    from coreloop.base.errors import CoreloopError
+    from coreloop.base.project.settings import Settings
+    from coreloop.base.project.settings_file import load_settings
 
     try:
         settings = load_settings(root, check_paths=False)

@@ -9,10 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
-from coreloop.categories import Categories
-from coreloop.encoding import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
-from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
-from coreloop.records import (
+from coreloop.base.categories import Categories
+from coreloop.base.encoding import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
+from coreloop.base.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,
     Record,
@@ -24,6 +23,7 @@ from coreloop.records import (
     hash_session,
     step,
 )
+from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
 
 Drop: TypeAlias = Callable[[str], None]
 _NO_JUDGMENT: Final[RecordedJudgment] = {

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 import orjson
 
-from coreloop.records import ToolCall
+from coreloop.base.records import ToolCall
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4

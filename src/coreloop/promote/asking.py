@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from coreloop.files import append_private
-from coreloop.project.workspace import Workspace
+from coreloop.base.files import append_private
+from coreloop.base.project.workspace import Workspace
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import (
     AuditLog,

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from coreloop.docstrings.edit import Edited
-from coreloop.docstrings.ownership import docstring_bullets
-from coreloop.errors import GitError, HumanDecidesError, RefusedError
-from coreloop.history.trailers import (
+from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
+from coreloop.base.git.trailers import (
     BRANCH_PREFIX,
     CANDIDATE_ID,
     NAMES,
@@ -15,13 +13,15 @@ from coreloop.history.trailers import (
     promoted_keys,
     read_promoted,
 )
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.figures import read_statement_evidence
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.statement import restored_row
-from coreloop.proposals.advice import statement_key
-from coreloop.proposals.figures import read_statement_evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
-from coreloop.errors import GitError
-from coreloop.history.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
-from coreloop.leftovers import temporary_folder
-from coreloop.text import printable
+from coreloop.base.errors import GitError
+from coreloop.base.git.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
+from coreloop.base.leftovers import temporary_folder
+from coreloop.base.text import printable
 
 
 class WritableRepository(Repository):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.docstrings.edit import Edited
-from coreloop.docstrings.source import find_definition, parse, read_source
+from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.source import find_definition, parse, read_source
 
 _KEYWORDS: Final = ("description", "description_override")
 

@@ -7,13 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import CoreloopError, HumanDecidesError
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import CoreloopError, HumanDecidesError
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import counted, escape_markdown, linked_markdown
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.night import read_candidates
+from coreloop.learn.proposals.statements import Statement
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion
-from coreloop.proposals.candidates import Candidate
-from coreloop.proposals.night import read_candidates
-from coreloop.proposals.statements import Statement
-from coreloop.text import counted, escape_markdown, linked_markdown
 
 _SHOWN: Final = 200
 
@@ -53,7 +53,7 @@ def open_drafts(
     path : Path
         A candidates file that is not sanitized.
     environ : mapping
-        Holds the token, see `coreloop.forge.connect.connect_forge`.
+        Holds the token, see `coreloop.base.github.connect.connect_forge`.
     now : datetime
         Aware.
     warn : callable

@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.docstrings.edit import Edited, Refused, put_lines
-from coreloop.docstrings.ownership import docstring_bullets, existing_bullets, promoted_lines
-from coreloop.docstrings.source import read_source
-from coreloop.errors import GitError, HumanDecidesError, RefusedError
-from coreloop.history.promotions import promotions
-from coreloop.history.repository import Repository
-from coreloop.project.line_length import line_length
-from coreloop.project.settings import Settings
+from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
+from coreloop.base.git.promotions import promotions
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.line_length import line_length
+from coreloop.base.project.settings import Settings
+from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
+from coreloop.descriptions.source import read_source
+from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.words import BaseNames
 from coreloop.promote.branch import Published, refuse_other_evidence, refuse_other_text, restore
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
@@ -23,9 +26,6 @@ from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.schema import schema_command
 from coreloop.promote.statement import refuse_undeclared
-from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.lines import is_form
-from coreloop.proposals.words import BaseNames
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 

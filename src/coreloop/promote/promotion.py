@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from coreloop.errors import CoreloopError, HumanDecidesError, PullRequestExistsError, RefusedError
-from coreloop.forge.connect import describe_fork
-from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
-from coreloop.history.promotions import promotions
-from coreloop.history.trailers import promoted_keys, read_promoted
+from coreloop.base.errors import CoreloopError, HumanDecidesError, PullRequestExistsError, RefusedError
+from coreloop.base.git.promotions import promotions
+from coreloop.base.git.trailers import promoted_keys, read_promoted
+from coreloop.base.github.connect import describe_fork
+from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
+from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.branch import (
     Published,
     free_name,
@@ -22,7 +23,6 @@ from coreloop.promote.branch import (
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan, refuse_other
 from coreloop.promote.proposal import Proposal
-from coreloop.proposals.advice import parse_advice
 
 _LOOK_BACK_DAYS: Final = 365
 

@@ -6,24 +6,18 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from coreloop.errors import RefusedError, UsageError
-from coreloop.failures import CLASSES, LABELS
-from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
-from coreloop.project.settings import Settings
-from coreloop.project.tools import is_tool_name
-from coreloop.promote.statement import (
-    EvidenceRow,
-    is_ours,
-    names_unknown_keywords,
-    refuse_weak,
-    statement_evidence,
-    statement_row,
-)
-from coreloop.proposals.candidates import Candidate, CandidatesFile
-from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.proposals.figures import caveat_figures, guide_figures, statement_figures
-from coreloop.proposals.grammar import (
+from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.failures import CLASSES, LABELS
+from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import is_tool_name
+from coreloop.base.records import is_category, step
+from coreloop.base.text import printable
+from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
+from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
+from coreloop.learn.proposals.grammar import (
     Calls,
     Fails,
     FailsApart,
@@ -34,11 +28,17 @@ from coreloop.proposals.grammar import (
     calls_fit,
     parse_line,
 )
-from coreloop.proposals.lines import refuse_line
-from coreloop.proposals.night import read_proposals
-from coreloop.proposals.statements import Statement
-from coreloop.records import is_category, step
-from coreloop.text import printable
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.statements import Statement
+from coreloop.promote.statement import (
+    EvidenceRow,
+    is_ours,
+    names_unknown_keywords,
+    refuse_weak,
+    statement_evidence,
+    statement_row,
+)
 
 Phase = Literal["R", "F"]
 

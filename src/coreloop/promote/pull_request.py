@@ -3,12 +3,12 @@
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
-from coreloop.history.slug import to_slug
-from coreloop.history.trailers import branch_start, write_groups, write_message, write_title
+from coreloop.base.git.slug import to_slug
+from coreloop.base.git.trailers import branch_start, write_groups, write_message, write_title
+from coreloop.base.text import counted
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
 from coreloop.promote.replay import Replay
-from coreloop.text import counted
 
 _UNDECLARED = "undeclared"
 _LEGEND = (

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.docstrings.edit import Edited
-from coreloop.leftovers import temporary_folder
+from coreloop.base.leftovers import temporary_folder
+from coreloop.base.text import counted
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.elsewhere import Elsewhere, find_elsewhere
 from coreloop.promote.schema import SchemaCommand, check_origin, read_description
-from coreloop.text import counted
 
 REACH_EXAMPLES: Final = (
     'reach: {framework: pydantic-ai, tools: "package.module:TOOLS"} or '

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coreloop import jsonl
+from coreloop.base import jsonl
 
 
 @dataclass(frozen=True, slots=True)

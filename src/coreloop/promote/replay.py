@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from coreloop.http import ExchangeError, HttpClient, HttpRequest
-from coreloop.mine.decode import Skipped, call_step, decode_line
-from coreloop.mine.fields import CallFields
-from coreloop.mine.outcome import is_ok
-from coreloop.records import hash_sequence
+from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
+from coreloop.base.records import hash_sequence
+from coreloop.observe.reading.decode import Skipped, call_step, decode_line
+from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.outcome import is_ok
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
@@ -207,7 +207,7 @@ def replay(
     endpoint : Endpoint
         The agent.
     steps : sequence of str
-        The pattern's steps, as `coreloop.records.step` writes them.
+        The pattern's steps, as `coreloop.base.records.step` writes them.
     questions : sequence of str
         Example questions.
     runs : int

@@ -6,11 +6,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from coreloop.errors import HumanDecidesError, UsageError, WorkspaceError
-from coreloop.files import locked, write_private
-from coreloop.forge.connect import connect_forge, pull_request_repo
-from coreloop.judgments import read_judgments
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import HumanDecidesError, UsageError, WorkspaceError
+from coreloop.base.files import locked, write_private
+from coreloop.base.github.connect import connect_forge, pull_request_repo
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
+from coreloop.learn.verdicts.closed import reopened_keys
+from coreloop.observe.judgments import read_judgments
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan, Promoting
@@ -19,8 +21,6 @@ from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
 from coreloop.promote.selection import Selection, select_tool
-from coreloop.text import printable
-from coreloop.verdicts.closed import reopened_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ def confirm_promotion(
     request : PromoteRequest
         What to promote.
     environ : mapping
-        May hold a token, see `coreloop.forge.connect.connect_forge`.
+        May hold a token, see `coreloop.base.github.connect.connect_forge`.
     now : datetime
         Aware.
     warn : callable

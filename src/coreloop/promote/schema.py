@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import ReachError
-from coreloop.project.settings import ReachSettings
-from coreloop.project.tools import bare_name
-from coreloop.text import printable
+from coreloop.base.errors import ReachError
+from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.tools import bare_name
+from coreloop.base.text import printable
 
 TIMEOUT_S: Final = 120
 SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coreloop.errors import RefusedError, UsageError
-from coreloop.history.promotions import open_keys, promotions
-from coreloop.history.repository import Repository
-from coreloop.judgments import read_judgments
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.git.promotions import open_keys, promotions
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
+from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.statements import Statement
+from coreloop.observe.judgments import read_judgments
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.candidates import Candidate
-from coreloop.proposals.night import read_proposals
-from coreloop.proposals.statements import Statement
-from coreloop.text import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coreloop.docstrings.source import UnprovenError, find_definition, read_source
-from coreloop.errors import RefusedError
-from coreloop.history.trailers import SECTIONS
-from coreloop.mine.statistics import TwoSides, newcombe_interval, wilson_interval
-from coreloop.project.settings import Settings
-from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
-from coreloop.proposals.declared import refuse_words
-from coreloop.proposals.figures import StatementEvidence
-from coreloop.proposals.statement_document import difference_text
-from coreloop.proposals.statements import MAX_Q, Statement, not_sure
-from coreloop.proposals.words import BaseNames, Words
+from coreloop.base.errors import RefusedError
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.project.settings import Settings
+from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
+from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
+from coreloop.learn.proposals.declared import refuse_words
+from coreloop.learn.proposals.figures import StatementEvidence
+from coreloop.learn.proposals.statement_document import difference_text
+from coreloop.learn.proposals.statements import MAX_Q, Statement, not_sure
+from coreloop.learn.proposals.words import BaseNames, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

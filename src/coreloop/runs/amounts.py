@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil, isfinite
 from typing import Final
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 
 _MICRO: Final = 1_000_000
 

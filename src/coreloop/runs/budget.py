@@ -1,6 +1,6 @@
 """Whether the most that a call can cost fits the limits of its run."""
 
-from coreloop.errors import BudgetError
+from coreloop.base.errors import BudgetError
 from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.decide import exceeds
 from coreloop.runs.limits import Limits

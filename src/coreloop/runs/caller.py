@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.runs.events import Caller
 
 _PROC: Final = Path("/proc")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from coreloop.errors import (
+from coreloop.base.errors import (
     BudgetError,
     CoreloopError,
     RunBusyError,

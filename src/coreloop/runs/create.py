@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Created, Noted
 from coreloop.runs.kinds import kind_named

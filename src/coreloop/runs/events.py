@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from coreloop.errors import RunError
-from coreloop.records import encodable
+from coreloop.base.errors import RunError
+from coreloop.base.records import encodable
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
 

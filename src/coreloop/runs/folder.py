@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.errors import WorkspaceError
-from coreloop.files import write_private
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import write_private
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, state_json
 from coreloop.runs.ulid import is_ulid

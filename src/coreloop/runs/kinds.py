@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.project.workspace import Workspace
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs.state import State
 
 Fold = Callable[[dict[str, Any], str, Any], None]

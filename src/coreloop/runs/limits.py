@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.runs.amounts import Amount, microusd
 
 Mode = Literal["bounded", "exhaust"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from coreloop.errors import RunEndedError, RunError, RunNotFoundError
+from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import State

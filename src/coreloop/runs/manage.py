@@ -9,9 +9,10 @@ from typing import Any, get_args
 import msgspec
 import orjson
 
-from coreloop.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
-from coreloop.files import write_private
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
+from coreloop.base.files import write_private
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, Status
@@ -23,7 +24,6 @@ from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.views import remove_views
-from coreloop.text import printable
 
 
 def begin_run(

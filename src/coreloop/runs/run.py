@@ -9,8 +9,9 @@ from secrets import token_hex
 from threading import RLock
 from typing import Any, Final
 
-from coreloop.database import this_process
-from coreloop.errors import ModelError, RunError, UsageError
+from coreloop.base.database import this_process
+from coreloop.base.errors import ModelError, RunError, UsageError
+from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, most
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
@@ -31,7 +32,6 @@ from coreloop.runs.journal import Journal
 from coreloop.runs.load import parents_of, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.text import printable
 
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.answer.language.duplicates import Search
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Status, Turned
 from coreloop.runs.limits import Limits, Mode
-from coreloop.runs.queries.duplicates import Search
 
 TERMINAL: Final[frozenset[Status]] = frozenset(
     {"completed", "stopped_by_user", "budget_exceeded", "stopped", "failed"}

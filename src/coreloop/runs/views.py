@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from coreloop.errors import WorkspaceError
-from coreloop.files import write_private
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import write_private
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from coreloop.extras import needs_extra
-from coreloop.files import open_regular
+from coreloop.base.extras import needs_extra
+from coreloop.base.files import open_regular
 
 MAX_LINE_BYTES: Final = 16 << 20
 Codec = Literal["gzip", "zstd"]

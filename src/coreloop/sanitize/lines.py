@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.mine.decode import BYTE_ORDER_MARK
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import MAX_LINE_BYTES
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record

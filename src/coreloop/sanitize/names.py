@@ -10,9 +10,9 @@ from typing import Final
 
 from ahocorasick_rs import AhoCorasick
 
-from coreloop.errors import WorkspaceError
-from coreloop.files import read_file
-from coreloop.records import encodable
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import read_file
+from coreloop.base.records import encodable
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
 from coreloop.sanitize.matching import decoded

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from coreloop.base.text import printable
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.walk import children, scan
-from coreloop.text import printable
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names

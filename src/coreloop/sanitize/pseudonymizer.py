@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, Final
 
-from coreloop.failures import error_class
-from coreloop.mine.signals import template
-from coreloop.observe.sources import QUESTION
-from coreloop.records import (
+from coreloop.base.failures import error_class
+from coreloop.base.records import (
     OTHER,
     UNSPECIFIED,
     OverrideCall,
@@ -20,6 +18,8 @@ from coreloop.records import (
     normalize_question,
     selector_value,
 )
+from coreloop.observe.reading.signals import template
+from coreloop.observe.sources import QUESTION
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field
 from coreloop.sanitize.figures import figure, is_harmless
 from coreloop.sanitize.finder import Finder

@@ -8,8 +8,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
-from coreloop.errors import UsageError, WorkspaceError
-from coreloop.files import open_regular
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import open_regular
 
 _BYTES: Final = 16
 # No digits, so that a pseudonym never looks like a number and error templates keep it unchanged.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from coreloop.errors import GitError, UsageError
+from coreloop.base.errors import GitError, UsageError
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
 from coreloop.sanitize.folder import (
     Choices,
@@ -27,7 +27,7 @@ from coreloop.sanitize.sources import find_sources, is_within, refuse_out
 from coreloop.sanitize.vocabulary import KnownWords, learn
 
 if TYPE_CHECKING:
-    from coreloop.project.workspace import Workspace
+    from coreloop.base.project.workspace import Workspace
 
 _NO_COMPANIES: Final = (
     "no list of companies is in use: their names stay; add kr to sanitize: countries, or give --names FILE"
@@ -189,7 +189,7 @@ def _is_unignored(key_file: Path | None) -> bool:
     """Whether ``git add .`` would add the key file."""
     if key_file is None:
         return False
-    from coreloop.history.repository import Repository
+    from coreloop.base.git.repository import Repository
 
     path = key_file.parent.resolve() / key_file.name
     try:

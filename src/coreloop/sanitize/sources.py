@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.values import find_in_value

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from coreloop.categories import Categories
-from coreloop.mine.decode import BYTE_ORDER_MARK
-from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED
+from coreloop.base.categories import Categories
+from coreloop.base.records import DEFAULT_SELECTORS, UNSPECIFIED
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import DamagedError, codec_of, open_records, read_line
 from coreloop.sanitize.find import find_hits
 from coreloop.sanitize.model_names import is_known_model
 
 if TYPE_CHECKING:
-    from coreloop.project.settings import Settings
+    from coreloop.base.project.settings import Settings
 
 MAX_NAMES: Final = 5_000
 MIN_RECORDS: Final = 5
@@ -110,7 +110,7 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords
     root : Path
         The project's folder.
     """
-    from coreloop.project.tools import Tool, resolve_tools  # workers do not need it
+    from coreloop.base.project.tools import Tool, resolve_tools  # workers do not need it
 
     answered = _answered(files)
     resolved = resolve_tools({*settings.tools, *answered}, root=root, configured=settings.tools)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.workspace import open_workspace
-from coreloop.repair.actions import SUGGEST_LINK
+from coreloop.answer.repair.actions import SUGGEST_LINK
+from coreloop.base.project.workspace import open_workspace
 from repairing import RETURN_QUESTION, SHIP_QUESTION, repair_desk, shop
 from researching import MOMENT
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.project.settings import Gates, Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show import show_proposals
 from coreloop.cli.show_refine import show_refined
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import mine_settings
-from coreloop.pattern.propose import propose, write_proposals
-from coreloop.project.settings import Gates, Settings
-from coreloop.project.workspace import Workspace
-from coreloop.refine.propose import refine, write_refined
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.pattern.propose import propose, write_proposals
+from coreloop.learn.refine.propose import refine, write_refined
 from logs import failed, write_log
 from samples import ALWAYS, START, asked
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.manage import forget_expired
 from coreloop.runs.stores.store import open_store
 from repairing import shop

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.errors import WorkspaceError
 from coreloop.cli.job_summary import main
-from coreloop.errors import WorkspaceError
-from coreloop.proposals.job_summary import job_summary
+from coreloop.learn.proposals.job_summary import job_summary
 from promoting import (
     ID,
     candidate,

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.jobs.job import Job
-from coreloop.project.workspace import open_workspace
+from coreloop.runs.jobs.job import Job
 from queueing import eventually, queue_at
 from rows import slow_after
 

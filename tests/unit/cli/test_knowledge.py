@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from coreloop.cli.main import run as entry_point
-from coreloop.knowledge.playbook import merge_bullet
-from coreloop.knowledge.store import writing
+from coreloop.learn.knowledge.playbook import merge_bullet
+from coreloop.learn.knowledge.store import writing
 from logs import record, repeated, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.docstrings.edit import Edited, append_to_section
-from coreloop.history.trailers import write_trailers
+from coreloop.base.git.trailers import write_trailers
+from coreloop.descriptions.edit import Edited, append_to_section
 from promoting import FILE, Project, run_git
 from rows import slow_after
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
-from coreloop.research.knowledge import Request
-from coreloop.research.run import begin_research
 from model_stand_in import model_stand_in, streams
 from researching import RIVER, desk_in, project
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.project.workspace import open_workspace
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.controller import drive

@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Gates, Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show import show_proposals
 from coreloop.cli.show_refine import show_refined
-from coreloop.days import Days
-from coreloop.pattern.propose import propose
-from coreloop.project.settings import Gates, Settings
-from coreloop.project.workspace import Workspace
-from coreloop.proposals.candidates import CandidatesFile
-from coreloop.proposals.counterexamples import CounterexamplesFile
-from coreloop.proposals.statements import Statement
-from coreloop.refine.propose import refine
+from coreloop.learn.pattern.propose import propose
+from coreloop.learn.proposals.candidates import CandidatesFile
+from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.refine.propose import refine
 from promoting import statement
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

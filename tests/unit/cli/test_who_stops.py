@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.stores.store import open_store
 from rows import slow_after
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from coreloop.project.settings_file import load_settings
+from coreloop.base.project.settings_file import load_settings
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "dartlab.yaml"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.settings import Settings
-from coreloop.project.settings_file import load_settings
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import load_settings
 from guard_bench import Bench
 from promoting import Project
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.forge.github_api import GithubApi
-from coreloop.forge.urllib_transport import UrllibTransport
+from coreloop.base.github.github_api import GithubApi
+from coreloop.base.github.urllib_transport import UrllibTransport
 from coreloop.guard.base_rules import CONTEXT, BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.protection import FILE, apply, read_current, read_wanted

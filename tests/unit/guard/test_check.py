@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.git.trailers import read_trailers
 from coreloop.guard.event import PullRequestEvent, Push
-from coreloop.history.trailers import read_trailers
 from coreloop.promote import plan, promotion
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import read_proposal

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.shapes import shaped
 from coreloop.guard.protection import (
     Check,
     Current,
@@ -17,7 +18,6 @@ from coreloop.guard.protection import (
     differences,
     protection_body,
 )
-from coreloop.shapes import shaped
 from github_stand_in import Fault, GithubStandIn, Reply
 from guarding import BOT, Payload, event, ordinary_event
 from promoting import Project

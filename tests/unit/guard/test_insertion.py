@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.docstrings.edit import Edited, append_to_section, put_lines
-from coreloop.docstrings.source import UnprovenError
+from coreloop.descriptions.edit import Edited, append_to_section, put_lines
+from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
-from coreloop.proposals.lines import is_form
+from coreloop.learn.proposals.lines import is_form
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")

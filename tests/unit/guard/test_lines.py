@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from coreloop.docstrings.source import find_definition, read_source
+from coreloop.base.git.trailers import read_trailers
+from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.history.trailers import read_trailers
+from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.grammar import Calls, When, parse_line
+from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request import trailers
-from coreloop.proposals.advice import statement_key
-from coreloop.proposals.grammar import Calls, When, parse_line
-from coreloop.proposals.words import Words
 from guarding import REPLAY, SETTINGS, candidate_proposal
 from promoting import LINES
 from rows import each_row

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.guard.approval import machines
 from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.change import Gained

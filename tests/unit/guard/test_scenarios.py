@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from coreloop.docstrings.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.guard.check import check_event
 from coreloop.guard.decision import Decision
 from coreloop.guard.event import Account, PullRequestEvent, Push
 from coreloop.guard.inputs import CheckInputs, concerned
 from coreloop.guard.report import report_check
-from coreloop.proposals.lines import is_form
+from coreloop.learn.proposals.lines import is_form
 from guard_bench import (
     BETTER,
     BODY,

@@ -122,8 +122,8 @@ def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) 
     heavy = {
         "yaml",
         "coreloop.guard.policy",
-        "coreloop.project.settings",
-        "coreloop.proposals.grammar",
+        "coreloop.base.project.settings",
+        "coreloop.learn.proposals.grammar",
     }
     script = f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
     check = f"from coreloop.guard.__main__ import main; main(sys.argv[1:]); {script}"

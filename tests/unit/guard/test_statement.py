@@ -3,16 +3,16 @@
 import pytest
 
 import guarding
-from coreloop.docstrings.edit import Edited, put_lines
-from coreloop.docstrings.source import find_definition, read_source
+from coreloop.base.git.trailers import SECTIONS, read_trailers
+from coreloop.base.project.settings import Settings, ToolSettings
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.history.trailers import SECTIONS, read_trailers
-from coreloop.project.settings import Settings, ToolSettings
+from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.declared import refuse_words
+from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request import commit_message, trailers
-from coreloop.proposals.advice import statement_key
-from coreloop.proposals.declared import refuse_words
-from coreloop.proposals.lines import is_form
-from coreloop.proposals.words import Words
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 from rows import each_row

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 import pytest
 
+from coreloop.base.records import step
 from coreloop.observe import current, dropped, observed_tool
-from coreloop.records import step
 
 
 def test_the_end_of_the_block_flushes(audit, only_record):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coreloop.base.records import step
 from coreloop.observe import AuditCollector, dropped
-from coreloop.records import step
 from observing import MOMENT, Speechless, ns
 
 TEXT = st.text(max_size=30) | st.text(max_size=5).map(lambda text: text * 300)

@@ -172,7 +172,7 @@ with AuditCollector("outer", data_dir=sys.argv[1]) as outer:
     time.sleep(0.01)
     calls = outer._pending[0]["tool_calls"]
     sequence = outer._sequence
-from coreloop.records import join_steps, step
+from coreloop.base.records import join_steps, step
 steps = [step(call["name"], json.loads(__import__("orjson").dumps(call["args"]))) for call in calls]
 print(json.dumps([n, signals, len(calls), sequence == ">".join(steps), dropped()]))
 """

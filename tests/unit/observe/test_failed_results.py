@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.categories import Categories
+from coreloop.base.categories import Categories
 from coreloop.observe import observed_tool
 from coreloop.observe.failed_results import DEFAULT, failure_of
 from coreloop.observe.importers.trace import TracedCall, TracedRequest, record_of

@@ -27,8 +27,8 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
     assert foreign == {"coreloop", "orjson"}
     assert own == {
         "coreloop",
-        "coreloop.categories",
-        "coreloop.encoding",
+        "coreloop.base.categories",
+        "coreloop.base.encoding",
         "coreloop.observe",
         "coreloop.observe.collector",
         "coreloop.observe.decorator",
@@ -39,21 +39,21 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.sources",
         "coreloop.observe.tally",
         "coreloop.observe.version",
-        "coreloop.records",
+        "coreloop.base.records",
     }
 
 
 def test_the_package_itself_brings_nothing_else():
     foreign, own = loaded("coreloop")
     assert foreign <= {"coreloop", "orjson"}
-    assert not own & {"coreloop.cli", "coreloop.mine", "coreloop.project.settings"}
+    assert not own & {"coreloop.cli", "coreloop.learn.mine", "coreloop.base.project.settings"}
 
 
 def test_records_imports_only_the_standard_library():
-    assert loaded("coreloop.records") == ({"coreloop"}, {"coreloop", "coreloop.records"})
+    assert loaded("coreloop.base.records") == ({"coreloop"}, {"coreloop", "coreloop.base.records"})
 
 
 def test_encoding_imports_only_records_and_orjson():
-    foreign, own = loaded("coreloop.encoding")
+    foreign, own = loaded("coreloop.base.encoding")
     assert foreign == {"coreloop", "orjson"}
-    assert own == {"coreloop", "coreloop.encoding", "coreloop.records"}
+    assert own == {"coreloop", "coreloop.base.encoding", "coreloop.base.records"}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.encoding import MAX_LINE_BYTES
+from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, collector, dropped, sources
 from coreloop.observe.sources import SessionSources, Sources, is_compared, is_name
 

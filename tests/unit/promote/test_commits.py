@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import coreloop
-from coreloop.errors import GitError
+from coreloop.base.errors import GitError
 from coreloop.promote.commits import WritableRepository
 from promoting import BRANCH, FILE, OTHER_FILE, SCHEMA_FILE, SOURCE, Project, run_git
 from rows import slow_after

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.docstrings.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.promote.elsewhere import find_elsewhere
 from rows import each_row
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import coreloop.promote.frameworks
-from coreloop.errors import ReachError
-from coreloop.project.frameworks import FRAMEWORKS
-from coreloop.project.settings import ReachSettings
+from coreloop.base.errors import ReachError
+from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.settings import ReachSettings
 from coreloop.promote import schema
 from coreloop.promote.schema import SchemaCommand, read_description, schema_command
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RefusedError
-from coreloop.project.settings import Settings
+from coreloop.base.errors import RefusedError
+from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal import read_proposal
 from promoting import ID, statement, write_candidates
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.judgments import Verdict
-from coreloop.project.workspace import open_workspace
-from coreloop.verdicts.judge import judge
+from coreloop.base.project.workspace import open_workspace
+from coreloop.learn.verdicts.judge import judge
+from coreloop.observe.judgments import Verdict
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project

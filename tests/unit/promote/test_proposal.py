@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import CoreloopError, RefusedError, UsageError, WorkspaceError
-from coreloop.project.settings import CategoryRule, Settings
+from coreloop.base.errors import CoreloopError, RefusedError, UsageError, WorkspaceError
+from coreloop.base.project.settings import CategoryRule, Settings
+from coreloop.learn.proposals.advice import statement_key
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from coreloop.promote.statement import EvidenceRow
-from coreloop.proposals.advice import statement_key
 from promoting import (
     FILE,
     ID,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.history.trailers import NAMES, read_trailers
-from coreloop.project.settings import Settings
+from coreloop.base.git.trailers import NAMES, read_trailers
+from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, pull_request_title
 from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions

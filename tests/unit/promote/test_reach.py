@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.docstrings.edit import Edited, append_to_section
-from coreloop.errors import ReachError
-from coreloop.project.settings import ReachSettings
+from coreloop.base.errors import ReachError
+from coreloop.base.project.settings import ReachSettings
+from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.promote import schema as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach

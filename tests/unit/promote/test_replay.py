@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from bounded import given_up
-from coreloop.days import Days
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import mine_settings
-from coreloop.mine.window import merge
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.records import hash_sequence
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.mine.window import merge
 from coreloop.promote.asking import ask_again
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.replay import (
@@ -31,7 +32,6 @@ from coreloop.promote.replay import (
     replay,
     weigh_runs,
 )
-from coreloop.records import hash_sequence
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
 from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates

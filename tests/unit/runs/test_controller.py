@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import BudgetError, RunBusyError, RunEndedError, RunStoreError, WorkspaceError
+from coreloop.base.errors import BudgetError, RunBusyError, RunEndedError, RunStoreError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.control import pause_run, resume_run, stop_run

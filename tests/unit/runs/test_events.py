@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from coreloop.errors import RunError
+from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
 from coreloop.runs.events import VERSION, Event, decode_event, encode_event
 from coreloop.runs.fold import _APPLY

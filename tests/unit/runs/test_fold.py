@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.errors import RunError
+from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import FOREIGN, Event, spent

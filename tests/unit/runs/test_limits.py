@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.limits import AnswerReserve, Limits, check_limits
 from rows import each_row

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.errors import UsageError
+from coreloop.answer.language.words import MAX_QUERY_CHARS
+from coreloop.base.errors import UsageError
 from coreloop.runs import reflexion
-from coreloop.runs.queries.words import MAX_QUERY_CHARS
 from coreloop.runs.reflexion import (
     MAX_FAILURES,
     MAX_PATTERNS,

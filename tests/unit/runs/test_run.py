@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import BudgetError, RunBusyError, RunEndedError, RunError, RunNotFoundError, UsageError
+from coreloop.base.errors import (
+    BudgetError,
+    RunBusyError,
+    RunEndedError,
+    RunError,
+    RunNotFoundError,
+    UsageError,
+)
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.control import pause_run, resume_run, stop_run

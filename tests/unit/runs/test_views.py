@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RunEndedError, WorkspaceError
+from coreloop.base.errors import RunEndedError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.controller import drive
 from coreloop.runs.create import create_run

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.extras import install_line
-from coreloop.project.settings import Settings
+from coreloop.base.extras import install_line
+from coreloop.base.project.settings import Settings
 from coreloop.sanitize.compressed import _zstd
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.vocabulary import MIN_RECORDS, learn
@@ -83,7 +83,7 @@ import resource
 from pathlib import Path
 from coreloop.sanitize.folder import check_dir
 from coreloop.sanitize.vocabulary import learn
-from coreloop.project.settings import Settings
+from coreloop.base.project.settings import Settings
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 learn([Path({str(path)!r})], Settings(), Path({str(tmp_path)!r}))
 report = check_dir(Path({str(path)!r}))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bounded import given_up
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.sanitize import chunks, folder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.pseudonyms import read_key

@@ -9,16 +9,16 @@ from typing import Any
 import orjson
 import pytest
 
-from coreloop.days import Days
-from coreloop.failures import error_class
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import MineSettings
-from coreloop.mine.signals import template
-from coreloop.mine.window import merge
-from coreloop.pattern.find import find_candidates
-from coreloop.project.settings import Gates, Settings, ToolSettings
-from coreloop.records import DEFAULT_SELECTORS
-from coreloop.refine.find import find_counterexamples
+from coreloop.base.days import Days
+from coreloop.base.failures import error_class
+from coreloop.base.project.settings import Gates, Settings, ToolSettings
+from coreloop.base.records import DEFAULT_SELECTORS
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.mine.window import merge
+from coreloop.learn.pattern.find import find_candidates
+from coreloop.learn.refine.find import find_counterexamples
+from coreloop.observe.reading.signals import template
 from coreloop.sanitize import find
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize import find, sanitize_text
 from coreloop.sanitize.names import Names, read_names
 from rows import each_row

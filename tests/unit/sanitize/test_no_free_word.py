@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from coreloop.project.settings import CategoryRule, Settings
-from coreloop.records import OverrideCall, Record, RecordedJudgment, ToolCall
+from coreloop.base.project.settings import CategoryRule, Settings
+from coreloop.base.records import OverrideCall, Record, RecordedJudgment, ToolCall
 from coreloop.sanitize.fields import is_identifying
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.pseudonymizer import Pseudonymizer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.sanitize.detectors.detection import Detection, current
 from coreloop.sanitize.report import Report
 from coreloop.sanitize.run import ExportRequest, SanitizeResult, check_records, export_records

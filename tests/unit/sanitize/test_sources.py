@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.sources import ShownNames, find_sources

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 import orjson
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.trace import FOREIGN, TORN
 
 _Part = TypeVar("_Part")

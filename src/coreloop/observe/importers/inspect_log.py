@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
+from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, Unusable, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
@@ -24,7 +25,6 @@ from coreloop.observe.importers.values import (
     text,
 )
 from coreloop.observe.parts import stored_text
-from coreloop.records import RecordedJudgment
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.categories import Categories
-from coreloop.encoding import encode_line
-from coreloop.errors import WorkspaceError
-from coreloop.files import locked
+from coreloop.base.categories import Categories
+from coreloop.base.encoding import encode_line
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import locked
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.sessions import ImportedSessions
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
-from coreloop.project.settings import Settings
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS, Read, openai_chat
 from coreloop.observe.importers.files import TraceFile, find_trace_files
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.times import read_times
-from coreloop.project.settings import Settings
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
 """Takes the files to read and returns them with a `TraceFile.progress`."""

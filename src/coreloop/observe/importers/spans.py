@@ -12,13 +12,13 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.encoding import to_plain
-from coreloop.errors import WorkspaceError
+from coreloop.base.encoding import to_plain
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.records import encodable
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds, size_bytes
 from coreloop.observe.sources import MAX_CHARS
-from coreloop.records import encodable
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """

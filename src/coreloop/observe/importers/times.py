@@ -5,7 +5,7 @@ import zlib
 from datetime import datetime
 from pathlib import Path
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.files import TraceFile, read_line_values
 from coreloop.observe.importers.values import read_time
 

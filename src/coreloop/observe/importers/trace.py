@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from coreloop.categories import Categories
+from coreloop.base.categories import Categories
+from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
 from coreloop.observe.sources import Lookup, Sources
-from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

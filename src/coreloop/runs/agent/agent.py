@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from coreloop.errors import UsageError
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.next_step import situation, spent_today
 from coreloop.runs.agent.report import Report, report_events

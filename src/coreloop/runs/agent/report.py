@@ -8,13 +8,13 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from coreloop.errors import UsageError
+from coreloop.answer.language.duplicates import QueryHistory
+from coreloop.base.errors import UsageError
+from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.events import Reported
-from coreloop.runs.queries.duplicates import QueryHistory
 from coreloop.runs.state import State
-from coreloop.text import printable
 
 MAX_BYTES: Final = 1_000_000
 HYPOTHESIS: Final = "hypothesis"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.errors import WorkspaceError
-from coreloop.files import read_file, write_private
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import read_file, write_private
 from coreloop.runs.decide import Continue, decide, seconds_left
 from coreloop.runs.state import State
 

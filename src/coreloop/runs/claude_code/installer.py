@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.errors import UsageError, WorkspaceError
-from coreloop.files import read_file, rewrite_file, write_public
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.runs.claude_code.settings_text import with_stop_hook, without, without_entry
 
 SKILLS: Final = ("deep-research", "dr", "research-pause", "research-stop")
@@ -23,7 +23,7 @@ SETTINGS: Final = ".claude/settings.json"
 BACKUP: Final = ".claude/settings.json.coreloop-backup"
 MANIFEST: Final = ".claude/coreloop.json"
 HOOK: Final = ".claude/hooks/stop-hook.py"
-_TEMPLATES: Final = files("coreloop").joinpath("templates", "claude-code")
+_TEMPLATES: Final = files("coreloop.runs.claude_code").joinpath("templates")
 
 
 class Manifest(msgspec.Struct, frozen=True):

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.files import write_private
+from coreloop.base.files import write_private
+from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
 from coreloop.runs.driver.driven import Plan
@@ -15,7 +16,6 @@ from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
 from coreloop.runs.driver.process import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
 from coreloop.runs.folder import make_private
-from coreloop.text import printable
 
 RATE_LIMITED: Final = 75
 """EX_TEMPFAIL of sysexits.h."""

@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from coreloop.errors import UsageError, WorkspaceError
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.driven import KIND, PLAN, Plan
 from coreloop.runs.driver.process import require_processes
 from coreloop.runs.events import Noted

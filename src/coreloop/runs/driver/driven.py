@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.errors import RunError
+from coreloop.base.errors import RunError
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.errors import RunBusyError, RunEndedError, UsageError, WorkspaceError
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import RunBusyError, RunEndedError, UsageError, WorkspaceError
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, microusd, most
 from coreloop.runs.budget import all_left
@@ -34,7 +35,6 @@ from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.views import Viewer
-from coreloop.text import printable
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0

@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
+from coreloop.base.text import counted, printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue, Stop
 from coreloop.runs.state import State
-from coreloop.text import counted, printable
 
 _REASONS: Final = {
     "max_iterations": "all iterations are done",

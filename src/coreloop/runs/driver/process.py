@@ -14,7 +14,7 @@ from threading import Event
 from time import monotonic
 from typing import Final
 
-from coreloop.errors import RunError, UsageError, WorkspaceError
+from coreloop.base.errors import RunError, UsageError, WorkspaceError
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
 
 try:

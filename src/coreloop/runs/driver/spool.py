@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.runs.driver.spending import Lines, Reports
 
 _ALLOCATED_BYTES: Final = 1 << 16

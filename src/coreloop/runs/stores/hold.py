@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from coreloop.database import this_process
-from coreloop.errors import RunBusyError, RunStoreError
-from coreloop.text import printable
+from coreloop.base.database import this_process
+from coreloop.base.errors import RunBusyError, RunStoreError
+from coreloop.base.text import printable
 
 try:
     import fcntl

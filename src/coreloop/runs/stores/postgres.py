@@ -7,9 +7,9 @@ from hashlib import sha256
 from threading import Lock
 from typing import Final
 
-from coreloop.database import this_process
-from coreloop.errors import RunStoreError
-from coreloop.postgres import (
+from coreloop.base.database import this_process
+from coreloop.base.errors import RunStoreError
+from coreloop.base.postgres import (
     PostgresDatabase,
     Session,
     connect,
@@ -164,7 +164,7 @@ def postgres_store(address: str) -> Iterator[PostgresStore]:
     Parameters
     ----------
     address : str
-        As for `coreloop.postgres.postgres_database`, which raises the errors.
+        As for `coreloop.base.postgres.postgres_database`, which raises the errors.
     """
     with postgres_database(address, versions="schema_version", migrations=(FIRST, SECOND)) as database:
         holds = _Holds(address)

@@ -8,8 +8,9 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 from zlib import crc32
 
-from coreloop.database import Database
-from coreloop.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.database import Database
+from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
     CONTROL,
@@ -34,7 +35,6 @@ from coreloop.runs.fold import Folding
 from coreloop.runs.stores.accounts import Progress, RunRow, is_durable, utc_day
 from coreloop.runs.stores.schema import CLEARED
 from coreloop.runs.ulid import is_ulid
-from coreloop.text import printable
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop import sqlite
-from coreloop.database import SqliteDatabase, sqlite_database
+from coreloop.base import sqlite
+from coreloop.base.database import SqliteDatabase, sqlite_database
 from coreloop.runs.stores.hold import held_file
 from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
 from coreloop.runs.stores.sql import SqlStore

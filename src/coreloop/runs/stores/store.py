@@ -7,7 +7,7 @@ from datetime import date, datetime
 from functools import partial
 from typing import Final, Protocol
 
-from coreloop.project.workspace import Workspace
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs.amounts import Amount
 from coreloop.runs.caller import driving_run
 from coreloop.runs.events import Created, Event, StepCommitted

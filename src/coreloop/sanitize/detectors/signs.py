@@ -13,7 +13,7 @@ from typing import Final
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from coreloop.records import encodable
+from coreloop.base.records import encodable
 from coreloop.sanitize.detectors import RULES, chosen_rules
 from coreloop.sanitize.detectors.detection import Country, Detection, OwnPattern, current
 from coreloop.sanitize.detectors.forms import FORMS, token_forms

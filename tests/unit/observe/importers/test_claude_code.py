@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
-from coreloop.project.settings import Settings
 from foreign_traces import Session, read, requests, skips, trace_file, write_lines
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.files import find_trace_files, read_documents
 from coreloop.observe.importers.trace import TORN
 from foreign_traces import trace_file

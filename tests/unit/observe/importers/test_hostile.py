@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.encoding import MAX_LINE_BYTES
-from coreloop.mine.decode import RecordLine, read_lines
+from coreloop.base.encoding import MAX_LINE_BYTES
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.landing import land
-from coreloop.project.settings import Settings
+from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, otlp, span, trace_file
 
 _CHAT = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "user", "content": "왜?"}]'}

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from bounded import bounded
-from coreloop.encoding import MAX_LINE_BYTES
-from coreloop.errors import WorkspaceError
-from coreloop.mine.decode import RecordLine, read_lines
-from coreloop.mine.fields import CallFields
-from coreloop.mine.outcome import RequestOutcome, outcome
+from coreloop.base.encoding import MAX_LINE_BYTES
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.base.records import hash_sequence, hash_session
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
-from coreloop.project.settings import CategoryRule, Settings, ToolSettings
-from coreloop.records import hash_sequence, hash_session
+from coreloop.observe.reading.decode import RecordLine, read_lines
+from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.outcome import RequestOutcome, outcome
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -168,7 +168,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
-from coreloop.project.settings import Settings
+from coreloop.base.project.settings import Settings
 
 def parts():
     for number in range(int(sys.argv[2])):

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from coreloop.categories import Categories
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.base.categories import Categories
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers.run import ImportRequest, run_import
 from coreloop.observe.importers.trace import TracedCall, TracedRequest, record_of
-from coreloop.project.settings import Settings
 from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]

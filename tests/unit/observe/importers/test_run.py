@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.settings import Settings
 from coreloop.observe.importers.files import TraceFile
 from coreloop.observe.importers.landing import ImportReport
 from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.project.settings import Settings
 from foreign_traces import LONG_AGO, Session, write_lines
 
 

@@ -5,7 +5,7 @@ import sys
 
 GATHER = """
 import resource, signal
-from coreloop.errors import WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.spans import TraceSpan, requests
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))

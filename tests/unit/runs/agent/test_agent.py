@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import RunEndedError, UsageError
+from coreloop.base.errors import RunEndedError, UsageError
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent import attach, close_if_over, record_report, waive
 from coreloop.runs.agent.next_step import next_step

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import UsageError
+from coreloop.base.errors import UsageError
 from coreloop.runs import events as happened
 from coreloop.runs.agent.report import MAX_BYTES, read_report, report_events
 from coreloop.runs.fold import fold

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.runs.claude_code.installer import BACKUP, HOOK, MANIFEST, SETTINGS, SKILLS, install, uninstall
 
 FULL = """{

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import RunStoreError, UsageError, WorkspaceError
-from coreloop.project.workspace import open_workspace
+from coreloop.base.errors import RunStoreError, UsageError, WorkspaceError
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.control import pause_run, resume_run, stop_run
 from coreloop.runs.driver.attempt import output_file
 from coreloop.runs.driver.console import CtrlC, Pace

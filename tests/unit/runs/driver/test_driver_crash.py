@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import IterationCommitted, StepCommitted
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, is_alive, state_at
@@ -20,7 +20,7 @@ DRIVE = """
 import os
 import sys
 from pathlib import Path
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driver import drive_run
 from coreloop.runs.stores.store import open_store

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import WorkspaceError
-from coreloop.project.workspace import open_workspace
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.manage import forget_run
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, state_at

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.workspace import open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.amounts import microusd
 from coreloop.runs.events import Reserved
 from coreloop.runs.limits import Limits

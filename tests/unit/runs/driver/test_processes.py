@@ -57,7 +57,7 @@ def test_eight_processes_work_on_a_thousand_runs_of_one_store(place: str, tmp_pa
 SAME = """
 import sys
 from pathlib import Path
-from coreloop.errors import RunBusyError, RunEndedError
+from coreloop.base.errors import RunBusyError, RunEndedError
 from coreloop.runs.controller import drive
 from coreloop.runs.run import work_on
 from running import research, store_at
@@ -102,7 +102,7 @@ def test_of_two_processes_one_works_on_a_run_and_the_other_is_told_who(place: st
 
 SPEND = """
 import os, random, signal, sys
-from coreloop.errors import BudgetError
+from coreloop.base.errors import BudgetError
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import work_on

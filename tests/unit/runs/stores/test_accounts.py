@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.errors import BudgetError
+from coreloop.base.errors import BudgetError
 from coreloop.runs import events as happened
 from coreloop.runs.events import Event
 from coreloop.runs.fold import Folding

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RunBusyError
+from coreloop.base.errors import RunBusyError
 from coreloop.runs.stores import hold
 from coreloop.runs.stores.hold import held_file
 

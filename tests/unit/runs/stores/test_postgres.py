@@ -7,10 +7,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from coreloop.errors import MissingExtraError, RunBusyError, RunStoreError
-from coreloop.extras import install_line
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import MissingExtraError, RunBusyError, RunStoreError
+from coreloop.base.extras import install_line
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs.amounts import NOTHING
 from coreloop.runs.run import work_on
 from coreloop.runs.stores.postgres import postgres_store

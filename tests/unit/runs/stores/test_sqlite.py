@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RunStoreError
-from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace
+from coreloop.base.errors import RunStoreError
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.stores.sqlite import SqliteStore, sqlite_store
 from coreloop.runs.stores.store import open_store
@@ -145,7 +145,7 @@ def fill(store: SqliteStore) -> None:
 LIMITED = """
 import sys
 from pathlib import Path
-from coreloop.errors import RunStoreError
+from coreloop.base.errors import RunStoreError
 from coreloop.runs import events as happened
 from coreloop.runs.stores.sqlite import sqlite_store
 from running import MOMENT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
+from coreloop.base.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Event, as_stored

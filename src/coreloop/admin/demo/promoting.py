@@ -1,0 +1,74 @@
+"""The demo's last step: commit a statement to a branch of a scratch repository."""
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import open_workspace
+from coreloop.promote.asking import ask_nobody
+from coreloop.promote.commits import WritableRepository, init_repository
+from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan
+from coreloop.promote.promotion import Done, carry_out
+from coreloop.promote.proposal import read_proposal
+from coreloop.promote.run import keep_body
+
+_IGNORED = "data/\n__pycache__/\n"
+_CONFIG = (
+    ("user", "name", "coreloop demo"),
+    ("user", "email", "demo@example.invalid"),
+    ("commit", "gpgsign", "false"),
+    ("core", "hooksPath", os.devnull),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The plan, its outcome, and the file with the pull request's text."""
+
+    plan: Plan
+    done: Done
+    body: Path
+
+
+def promote_statement(folder: Path, proposals: Path, statement: str, *, message: str) -> Promoted:
+    """Promote a statement of the demo's project after making the project a git repository.
+
+    Parameters
+    ----------
+    folder : Path
+        The demo's project.
+    proposals : Path
+        A file of proposals.
+    statement : str
+        Id of a statement in the file.
+    message : str
+        Message of the first commit.
+    """
+    _make_repository(folder, message)
+    workspace = open_workspace(folder)
+    proposal = read_proposal(proposals, statement, workspace.settings, is_configured=workspace.is_configured)
+    with WritableRepository(folder) as repository:
+        base = base_commit(repository, "main", fetch=False)
+        promoting = Promoting(
+            proposals=(proposal,),
+            repository=repository,
+            project=folder,
+            settings=_with_this_python(workspace.settings),
+            ask=ask_nobody,
+        )
+        plan = make_plan(promoting, base)
+        done = carry_out(plan, repository, None, max_open=1, overrides=Overrides())
+    return Promoted(plan, done, keep_body(plan, proposals.parent))
+
+
+def _with_this_python(settings: Settings) -> Settings:
+    """Run the schema command with this interpreter, since some machines have no program called python."""
+    return replace(settings, reach=replace(settings.reach, python=sys.executable))
+
+
+def _make_repository(folder: Path, message: str) -> None:
+    (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
+    # a scratch repository does not use the user's signing key and hooks
+    init_repository(folder, _CONFIG, message=message)

@@ -1,0 +1,94 @@
+"""The agent's answers: lines made from tool results, and a check for unsupported text."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import msgspec
+
+from coreloop.admin.demo.plan import Closing, Language
+
+Result: TypeAlias = Any
+"""The result of a tool: an object, or a list of objects."""
+Label: TypeAlias = Callable[[str], str]
+Renderer: TypeAlias = Callable[[str, Result, Label], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The content of ``prose.toml``, which documents the keys."""
+
+    figure: str
+    forbidden: tuple[str, ...]
+    forbidden_is: str
+    sentences: dict[Language, dict[str, str]]
+    labels: dict[Language, dict[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    @cache
+    def read(cls, path: Path) -> Self:
+        """Read a file, once per process."""
+        return msgspec.toml.decode(path.read_bytes(), type=cls)
+
+    def label(self, name: str, language: Language) -> str:
+        """Return the label of a field in an answer, by default its name."""
+        if language not in self.labels:
+            return name.replace("_", " ")
+        return self.labels[language].get(name, name)
+
+    def compose_answer(
+        self, lines: Sequence[str], *, language: Language, closing: Closing, gave_up: bool
+    ) -> str:
+        """Compose an answer from rendered results.
+
+        Parameters
+        ----------
+        lines : Sequence[str]
+            The rendered results in the order of the calls.
+        language : str
+            Language of the other sentences.
+        closing : str
+            ``brief`` keeps the last line, ``outline`` the first four, all others keep every line; ``promise``
+            and ``invented`` add a sentence that no result supports.
+        gave_up : bool
+            Whether a call failed without a recovery.
+
+        Returns
+        -------
+        str
+            The answer, one line per item.
+        """
+        sentences = self.sentences[language]
+        if gave_up:
+            return "\n".join([*lines, sentences["gave_up"]])
+        if closing == "brief":
+            return "\n".join(lines[-1:])
+        if closing == "outline":
+            return "\n".join(lines[:4])
+        extra = [sentences[closing]] if closing in sentences else []
+        return "\n".join([sentences["opening"], *lines, sentences["closing"], *extra])
+
+    def find_violation(self, text: str, lines: Sequence[str]) -> str | None:
+        """Return the rule that an answer breaks, or None.
+
+        Parameters
+        ----------
+        text : str
+            The answer.
+        lines : Sequence[str]
+            The rendered results: the only source of figures.
+
+        Returns
+        -------
+        str or None
+            The rule, without the answer's words; None if no rule is broken.
+        """
+        if any(word in text for word in self.forbidden):
+            return self.forbidden_is
+        supported = set(re.findall(self.figure, "\n".join(lines)))
+        if set(re.findall(self.figure, text)) - supported:
+            return "the answer states a figure that is in no result"
+        return None

@@ -1,0 +1,188 @@
+"""A demo from end to end: a scratch project, its requests and records, its proposals and a promotion."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from coreloop.admin.demo.agent import answer
+from coreloop.admin.demo.promoting import Promoted, promote_statement
+from coreloop.admin.demo.scenario import Scenario
+from coreloop.admin.demo.script import scripted_requests
+from coreloop.admin.demo.tools import copy_project, load_tools
+from coreloop.base.days import Days
+from coreloop.base.errors import GitError, WorkspaceError
+from coreloop.base.project.settings import Gates
+from coreloop.base.project.workspace import open_workspace
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.proposals.candidates import CandidatesFile
+from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.observe import AuditCollector
+
+DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
+_START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())
+_NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Numbers of the requests that the scripted agent answered, of its calls and of failed calls."""
+
+    n_requests: int
+    n_calls: int
+    n_failed_calls: int
+
+
+class DemoProposals(NamedTuple):
+    """The outcome of Phase P: the candidates file, and the paths of the file and its draft."""
+
+    proposals: Proposals
+    document: CandidatesFile
+    paths: tuple[Path, Path]
+
+
+class DemoRefined(NamedTuple):
+    """The outcome of Phase F: the counterexamples file, and the paths of the file and its draft."""
+
+    refined: Refined
+    document: CounterexamplesFile
+    paths: tuple[Path, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """The outcome of the demo; `failed` is the git error that stopped the promotion."""
+
+    proposed: DemoProposals
+    refined: DemoRefined
+    promoted: Promoted | None = None
+    failed: GitError | None = None
+
+
+def run_demo(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    seed: int,
+    tell: Callable[[Recorded | DemoProposals | DemoRefined | Promoted], None] = lambda _: None,
+) -> DemoResult:
+    """Run the whole loop in a new or empty folder.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The demo to run.
+    folder : Path
+        Becomes a small project and, if there is a statement to promote, a git repository.
+    seed : int
+        The same seed gives the same questions and proposals.
+    tell : callable
+        Called with the outcome of each stage when the stage ends.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder is not empty, or cannot be written.
+    """
+    make_project(scenario, folder)
+    tell(record_requests(scenario, folder, seed=seed))
+    proposed = propose_candidates(folder)
+    tell(proposed)
+    refined = refine_failures(folder)
+    tell(refined)
+    first = _first_with_text(refined, proposed)
+    if first is None:
+        return DemoResult(proposed, refined)
+    try:
+        promoted = promote_statement(folder, *first, message=f"docs: {scenario.summary}")
+    except GitError as error:
+        error.add_note("the proposals are complete, only the promotion was skipped")
+        return DemoResult(proposed, refined, failed=error)
+    tell(promoted)
+    return DemoResult(proposed, refined, promoted)
+
+
+def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:
+    """Return file and id of the statement to promote; statements about failed calls come first."""
+    for document, paths in ((refined.document, refined.paths), (proposed.document, proposed.paths)):
+        for statement in document.statements:
+            if statement.suggested_append is not None:
+                return paths[0], statement.id
+    return None
+
+
+def make_project(scenario: Scenario, folder: Path) -> None:
+    """Copy a demo's tool package and coreloop.yaml into a new or empty folder.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder is not empty, or cannot be written.
+    """
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise WorkspaceError("is not empty; name a new folder", path=folder)
+        copy_project(scenario.project, folder)
+    except (OSError, shutil.Error) as error:
+        raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
+
+
+def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> Recorded:
+    """Let the scripted agent answer its questions; every request becomes a line of the audit log.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The demo.
+    folder : Path
+        The demo's project.
+    seed : int
+        The same seed gives the same questions, calls and times.
+    count : int
+        Number of requests.
+    """
+    tools = load_tools(folder, scenario.name)
+    n_calls = n_failed = 0
+    for request in scripted_requests(scenario, seed, count):
+        moment_ns = (_START_S + request.offset_min * 60) * 1_000_000_000
+        collector = AuditCollector(
+            request.question,
+            stockCode_hint=request.stock_code,
+            provider="demo",
+            model="scripted",
+            session_id=request.session,
+            data_dir=folder / "data",
+            clock_ns=partial(int, moment_ns),
+        )
+        answered = answer(scenario, request, tools, collector)
+        n_calls += answered.n_calls
+        n_failed += answered.n_failed_calls
+    return Recorded(count, n_calls, n_failed)
+
+
+def propose_candidates(folder: Path) -> DemoProposals:
+    """Run Phase P on a demo's records."""
+    workspace = open_workspace(folder)
+    gates = workspace.settings.gates
+    settings = mine_settings(workspace.settings, gates.min_chunk_len)
+    rollups = roll_up_folder(workspace.records_dir, settings)
+    proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
+    document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
+    return DemoProposals(proposals, document, paths)
+
+
+def refine_failures(folder: Path) -> DemoRefined:
+    """Run Phase F on a demo's records."""
+    workspace = open_workspace(folder)
+    gates = workspace.settings.gates
+    settings = mine_settings(workspace.settings, gates.min_chunk_len)
+    rollups = roll_up_folder(workspace.records_dir, settings)
+    refined = refine(rollups, DAYS, workspace=workspace, min_failures=gates.min_failures)
+    document, paths = write_refined(refined, workspace.counterexamples_dir, now=_NOW, sanitized=False)
+    return DemoRefined(refined, document, paths)

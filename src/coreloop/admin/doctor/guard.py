@@ -1,0 +1,179 @@
+"""Check that the guard is installed, that GitHub requires it, and that its newest run is green."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.admin.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.admin.doctor.owners import check_owners, check_owners_on_github
+from coreloop.admin.init.pin import CannotPinError, pin_installed
+from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
+from coreloop.base.git.repository import Repository, github_repo
+from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
+
+_RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
+"""A command, not a comment: dartlab-coreloop guard check."""
+_MOST_BYTES: Final = 1_000_000
+_ANSWER_S: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    status: str = ""
+    conclusion: str | None = None
+    html_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    workflow_runs: tuple[_Run, ...] = ()
+
+
+def check_guard(setup: Setup) -> Iterator[Diagnosis]:
+    """Check that a workflow runs the guard and that GitHub requires it."""
+    root = setup.workspace.root
+    repository: Repository | None = None
+    with suppress(CoreloopError):
+        repository = Repository(root)
+        root = repository.root
+        yield from _base(repository, setup.workspace.settings.forge.base)
+    workflow = _workflow(root)
+    yield _installed(root, workflow)
+    if workflow is None:
+        yield Diagnosis("required", "warning", "not checked: the guard is not installed", "install it first")
+        return
+    yield check_owners(root)
+    if repository is None:
+        todo = "check that git is installed and that this folder is a repository of yours, on GitHub"
+        yield Diagnosis("required", "warning", "not checked: git finds no repository here", todo)
+    else:
+        with repository:
+            yield from _check_github(setup, repository, workflow)
+
+
+def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
+    """A fault if the repository has commits, but no base branch."""
+    try:
+        repository.base(base)
+    except GitError:
+        branches = sorted(repository.heads(None))
+        if branches:
+            todo = f"set forge: {{base: {branches[0] if len(branches) == 1 else 'BRANCH'}}} in coreloop.yaml"
+            message = f"there is no branch {base}, only {listed(branches)}: nothing can be promoted"
+            yield Diagnosis("base", "fault", message, todo)
+
+
+def _workflow(root: Path) -> Path | None:
+    """Return the first workflow that runs the guard, or None."""
+    folder = root / ".github" / "workflows"
+    paths = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
+    return next((path for path in paths if _RUNS_GUARD.search(_head(path))), None)
+
+
+def _head(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(_MOST_BYTES)
+
+
+def _installed(root: Path, workflow: Path | None) -> Diagnosis:
+    if workflow is None:
+        message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
+        init = f"run dartlab-coreloop init{_source()} --confirm"
+        todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
+        return Diagnosis("guard", "warning", message, todo)
+    name = workflow.relative_to(root).as_posix()
+    text = _head(workflow)
+    if REQUIREMENTS.encode() in text and not (root / REQUIREMENTS).is_file():
+        message = f"{name} installs from {REQUIREMENTS}, which does not exist"
+        return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
+    return Diagnosis("guard", "ok", f"{name} runs the guard")
+
+
+def _source() -> str:
+    """The option that ``init`` needs if what is installed here cannot be pinned."""
+    try:
+        pin_installed()
+    except CannotPinError:
+        return " --source git+https://HOST/OWNER/REPOSITORY@COMMIT"
+    return ""
+
+
+def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:
+    environ = setup.environ
+    repo = setup.workspace.settings.forge.repo or github_repo(repository)
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    if repo is None:
+        message = "not checked: no remote on GitHub is known"
+        yield Diagnosis("required", "warning", message, "set forge: {repo: owner/name} in coreloop.yaml")
+        return
+    if not token:
+        message = f"not checked: {repo} was not asked, since there is no token"
+        todo = "set GITHUB_TOKEN to a token with administration rights, or run dartlab-coreloop guard protect"
+        yield Diagnosis("required", "warning", message, todo)
+        return
+    from coreloop.base.github.urllib_transport import UrllibTransport  # only needed with a token
+
+    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
+    try:
+        transport = UrllibTransport(token, base_url=url, timeout_s=_ANSWER_S, tries=1)
+        with GithubApi(repo, transport) as api:
+            yield _required(api, repository.root, setup.workspace.settings.forge.base)
+            yield _newest_run(api, workflow.name)
+            yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
+    except CoreloopError as error:
+        yield Diagnosis("required", "warning", f"not checked: {error}", "run dartlab-coreloop guard protect")
+
+
+def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
+    from coreloop.guard.protection import FILE, differences, read_current, read_wanted
+
+    wanted = read_wanted(root / FILE)
+    try:
+        current = read_current(api, wanted.branch)
+    except (ForgeForbiddenError, ForgeNotFoundError) as error:
+        todo = "use a token that administers the repository, or ask someone who does"
+        return Diagnosis("required", "warning", f"not checked: {error}", todo)
+    apply = "run dartlab-coreloop guard protect, and again with --confirm"
+    if wanted.branch != base:
+        message = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
+        return Diagnosis("required", "fault", message, "name the same branch in both files")
+    weaker = [difference.rule for difference in differences(wanted, current)]
+    if any(rule.startswith("required check") for rule in weaker):
+        message = (
+            f"{api.repo} does not require the guard on {base}: a promotion can be merged while it is red"
+        )
+        return Diagnosis("required", "fault", message, apply)
+    if weaker:
+        message = f"{base} of {api.repo} requires the guard, but other rules are weaker than wanted"
+        return Diagnosis("required", "warning", f"{message}: {listed(weaker)}", apply)
+    return Diagnosis("required", "ok", f"{base} of {api.repo} requires the guard")
+
+
+def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
+    try:
+        action = f"read the runs of {workflow} in {api.repo}"
+        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=action, query={"per_page": "1"})
+        runs = answer.decoded(_Runs).workflow_runs
+    except ForgeError as error:
+        todo = "use a token that may read actions, or look at the Actions tab"
+        return Diagnosis("green", "warning", f"not checked: {error}", todo)
+    if not runs:
+        message = f"{workflow} has never run in {api.repo}"
+        return Diagnosis(
+            "green", "warning", message, "open a pull request, and see that the check is reported"
+        )
+    run = runs[0]
+    if run.status != "completed":
+        return Diagnosis("green", "ok", f"{workflow} is running: {run.html_url}")
+    if run.conclusion != "success":
+        message = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
+        return Diagnosis(
+            "green", "warning", message, "read its log: it may have stopped a merge, or be broken"
+        )
+    return Diagnosis("green", "ok", f"the newest run of {workflow} is green")

@@ -1,0 +1,105 @@
+"""Check the age of the newest record, read from the ends of the newest files."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
+from coreloop.base.files import open_regular
+from coreloop.base.text import counted
+from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
+from coreloop.observe.reading.decode import RecordLine, decode_line
+
+STALE: Final = timedelta(days=2)
+_FILES: Final = 3
+_TAILS_BYTES: Final = (256 << 10, 16 << 20)
+"""The second size is for a file whose last line is longer than the first size."""
+_DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
+
+
+def check_log(setup: Setup) -> Iterator[Diagnosis]:
+    """Check that there are records, the age of the newest, and that no call is outside a request."""
+    folder = setup.workspace.records_dir
+    n_outside = read_dropped(setup.workspace.dropped_file, since=setup.now - STALE).get(OUTSIDE_REQUEST, 0)
+    if n_outside:
+        message = f"{counted(n_outside, 'call')} outside a request in {STALE.days} days: not recorded"
+        yield Diagnosis("outside", "warning", message, OUTSIDE_TODO)
+    files = log_files(folder)
+    if not files:
+        todo = (
+            "record requests in the agent: with AuditCollector(question=…) as audit:, or import traces "
+            "(dartlab-coreloop import --help), and check data_dir"
+        )
+        yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
+        return
+    lines = recent_lines(files)
+    if not lines:
+        message = f"no line can be read as a record at the end of the newest of {counted(len(files), 'file')}"
+        yield Diagnosis(
+            "records", "fault", f"{message} in {folder}", "see dartlab-coreloop mine for the reasons"
+        )
+        return
+    yield Diagnosis("records", "ok", f"{counted(len(files), 'file')} in {folder}")
+    yield _check_age(max(line.ts_us for line in lines), setup.now)
+
+
+def log_files(folder: Path) -> list[Path]:
+    """Return the non-empty record files, newest first: by the day in the name, else by modification time."""
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        dated = [
+            (_day(entry.name, entry.stat().st_mtime), entry.name)
+            for entry in entries
+            if entry.name.endswith(".jsonl") and entry.is_file() and entry.stat().st_size
+        ]
+    return [folder / name for _, name in sorted(dated, reverse=True)]
+
+
+def recent_lines(files: Sequence[Path]) -> list[RecordLine]:
+    """Return the readable records at the ends of the three newest files."""
+    return [line for path in files[:_FILES] for line in _last_lines(path)]
+
+
+def _last_lines(path: Path) -> list[RecordLine]:
+    lines: list[RecordLine] = []
+    for most in _TAILS_BYTES:
+        with open_regular(path) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - most))
+            raw = file.read(most).split(b"\n")
+        decoded = (decode_line(line) for line in (raw[1:] if size > most else raw) if line.strip())
+        lines = [line for line in decoded if isinstance(line, RecordLine)]
+        if lines or size <= most:
+            break
+    return lines
+
+
+def _day(name: str, changed_s: float) -> date:
+    match = _DAY.fullmatch(name)
+    try:
+        return date.fromisoformat(match[1]) if match else datetime.fromtimestamp(changed_s, UTC).date()
+    except ValueError:
+        return date.min
+
+
+def _check_age(ts_us: int, now: datetime) -> Diagnosis:
+    newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
+    age, at = now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
+    if age < -timedelta(days=1):
+        return Diagnosis(
+            "newest",
+            "warning",
+            f"the newest record is dated in the future: {at}",
+            "set the clock of the machine that records",
+        )
+    if age > STALE:
+        todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"
+        return Diagnosis(
+            "newest", "warning", f"the newest record is {counted(age.days, 'day')} old: {at}", todo
+        )
+    return Diagnosis("newest", "ok", f"the newest record is from {at}")

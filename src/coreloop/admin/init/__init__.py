@@ -1,0 +1,1 @@
+"""What `init` writes into a project, and what it proposes for the settings."""

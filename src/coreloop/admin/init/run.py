@@ -1,0 +1,155 @@
+"""The use case ``init``: add the files that coreloop needs to a repository."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coreloop.admin.init.pin import CannotPinError, pin_installed, pin_source
+from coreloop.admin.init.scaffold import (
+    REQUIREMENTS,
+    ProjectFile,
+    plan_files,
+    read_codeowners,
+    read_template,
+    unowned,
+    write_files,
+)
+from coreloop.admin.init.starter import SettingsProposals, propose_settings, write_settings
+from coreloop.base.errors import UsageError
+from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
+from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitRequest:
+    """The input of `initialise`.
+
+    Attributes
+    ----------
+    repository : Path
+        The repository's root.
+    github : str or None
+        ``owner/name`` if the remote is on GitHub.
+    reviewer : str, optional
+        The entry in CODEOWNERS; by default the owner of the GitHub repository.
+    source : str, optional
+        What the workflows install; by default the installed coreloop.
+    confirm : bool
+        Write the files; if false, only plan them.
+    owner_type : callable
+        Called with ``owner/name``: "User", "Organization", or None if unknown.
+    """
+
+    repository: Path
+    github: str | None
+    reviewer: str | None = None
+    source: str | None = None
+    confirm: bool = False
+    owner_type: Callable[[str], str | None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """The planned or written files, the reviewer, and the proposals in a new coreloop.yaml.
+
+    Attributes
+    ----------
+    left_out : str or None
+        Why the workflows are left out; None if they are not.
+    notes : tuple of str
+        What was assumed about the reviewer, and which files an existing CODEOWNERS leaves without an owner.
+    """
+
+    files: tuple[ProjectFile, ...]
+    reviewer: str
+    left_out: str | None = None
+    proposals: SettingsProposals = field(default_factory=SettingsProposals)
+    notes: tuple[str, ...] = ()
+
+
+def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
+    """Plan the files that a repository lacks and, with ``request.confirm``, write them.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The workspace of the folder in which ``init`` was called.
+    request : InitRequest
+        The repository of that folder, and the options.
+
+    Raises
+    ------
+    UsageError
+        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid, or the
+        reviewer is an organization.
+    WorkspaceError
+        A file cannot be read or written.
+    """
+    root = request.repository
+    if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
+        raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
+    reviewer = _check_reviewer(request.reviewer or _owner(request.github))
+    notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
+    is_new = not (root / FILE_NAME).exists()
+    proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
+    settings_file = write_settings(read_template(FILE_NAME), proposals)
+    requirement, left_out = _pin(root, request.source)
+    planned = plan_files(
+        root, workspace.settings, owner=reviewer, requirement=requirement, settings_file=settings_file
+    )
+    if request.confirm:
+        write_files(root, planned)
+    return Initialised(tuple(planned), reviewer, left_out, proposals, notes)
+
+
+def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
+    """Return what the workflows install, or the reason why it cannot be pinned; an existing file wins."""
+    if source is not None:
+        return pin_source(source), None
+    if (root / REQUIREMENTS).exists():
+        return "", None
+    try:
+        return pin_installed(), None
+    except CannotPinError as error:
+        return None, str(error)
+
+
+def _owner(github: str | None) -> str:
+    return f"@{github.partition('/')[0]}" if github else PLACEHOLDER
+
+
+def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator[str]:
+    """What is assumed about a reviewer that CODEOWNERS will name."""
+    codeowners = read_codeowners(root)
+    if codeowners is not None and not has_placeholder(codeowners[1]):
+        return
+    if reviewer == PLACEHOLDER:
+        yield f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it"
+        return
+    if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
+        return
+    kind = request.owner_type(request.github)
+    if kind == "Organization":
+        reason = f"{reviewer} is an organization, which cannot review"
+        raise UsageError(f"{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN")
+    if kind is None:
+        assumed = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
+        yield f"{assumed}; if it is an organization, put a team or a login into CODEOWNERS"
+
+
+def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
+    codeowners = read_codeowners(root)
+    missing = unowned(*codeowners) if codeowners is not None else {}
+    if codeowners is not None and missing:
+        lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
+        yield f"{codeowners[0]} has no owner for {', '.join(missing)}; add {lines}"
+
+
+def _check_reviewer(reviewer: str) -> str:
+    if not is_reviewer(reviewer):
+        raise UsageError(
+            f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
+        )
+    return reviewer

@@ -1,0 +1,227 @@
+"""The files that a repository needs to run coreloop: plan which are missing, and write them."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import write_private, write_public
+from coreloop.base.project.owners import (
+    PLACEHOLDER,
+    PLACEHOLDER_NOTE,
+    PLACES,
+    fill_placeholder,
+    has_placeholder,
+    owners_of,
+)
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import FILE_NAME
+
+REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
+WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
+_VIEWS: Final = ".research/"
+"""The views of runs, see `coreloop.runs.views`."""
+_FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of the project, existing or planned.
+
+    Attributes
+    ----------
+    path : str
+        Below the repository's root, with ``/``.
+    state : {"new", "grows", "filled", "there"}
+        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, and the
+        placeholder for the owner in CODEOWNERS is replaced.
+    content : bytes
+        The complete content after writing.
+    added : tuple of str
+        The lines appended to a file that grows.
+    private : bool
+        Whether the file and its folders are closed to other users.
+    """
+
+    path: str
+    state: Literal["new", "grows", "filled", "there"]
+    content: bytes = b""
+    added: tuple[str, ...] = ()
+    private: bool = False
+
+
+def plan_files(
+    root: Path,
+    settings: Settings,
+    *,
+    owner: str,
+    requirement: str | None,
+    settings_file: bytes | None = None,
+) -> list[ProjectFile]:
+    """Plan the files of a repository without writing.
+
+    Parameters
+    ----------
+    root : Path
+        The repository's root.
+    settings : Settings
+        Settings for the data folder, the base branch and the tools' files.
+    owner : str
+        The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
+    requirement : str or None
+        What the workflows install. If None, the workflows and their requirements file are left out.
+    settings_file : bytes, optional
+        A new coreloop.yaml; the template by default.
+
+    Raises
+    ------
+    WorkspaceError
+        A folder has the path of a planned file, or .gitignore cannot be read.
+    """
+    contents = dict(_contents(settings, owner=owner, requirement=requirement))
+    if settings_file is not None:
+        contents[FILE_NAME] = settings_file
+    planned = [_planned(root, path, content) for path, content in contents.items() if path not in PLACES]
+    planned.append(_codeowners(root, contents[PLACES[0]], owner))
+    return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
+
+
+def write_files(root: Path, planned: list[ProjectFile]) -> None:
+    """Write the planned files, each atomically; a second run continues an interrupted one.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be written.
+    """
+    for file in planned:
+        if file.state != "there":
+            write = write_private if file.private else write_public
+            write((root / file.path).resolve(), file.content)
+
+
+def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
+    yield FILE_NAME, read_template(FILE_NAME)
+    if requirement is not None:
+        for path in WORKFLOWS:
+            yield path, read_template(PurePosixPath(path).name)
+        yield REQUIREMENTS, f"{requirement}\n".encode()
+    branch = settings.forge.base
+    line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
+    rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
+    yield ".github/branch_protection.yml", rules
+    yield PLACES[0], codeowners(settings, owner=owner).encode()
+
+
+def read_template(name: str) -> bytes:
+    """Return a template that comes with the package."""
+    return files("coreloop.admin.init").joinpath("templates", name).read_bytes()
+
+
+def codeowners(settings: Settings, *, owner: str) -> str:
+    """Return CODEOWNERS: the reviewer of the tools' sources and of the guard's files.
+
+    All Python files are included while coreloop.yaml has no ``target``.
+    """
+    targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
+    sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
+    note = (PLACEHOLDER_NOTE,) if owner == PLACEHOLDER else ()
+    lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
+    return "\n".join(
+        ("# Who must review promotions, and whatever could change the guard.", *note, *lines, "")
+    )
+
+
+def read_codeowners(root: Path) -> tuple[str, str] | None:
+    """Path and text of the CODEOWNERS that GitHub uses, or None.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read.
+    """
+    path = next((place for place in PLACES if (root / place).exists()), None)
+    if path is None:
+        return None
+    _refuse_folder(root / path)
+    try:
+        return path, (root / path).read_bytes().decode(errors="surrogateescape")
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=root / path) from error
+
+
+def unowned(path: str, text: str) -> dict[str, str]:
+    """What the guard rests on and CODEOWNERS leaves to everybody: by file, the pattern that would own it."""
+    needed = {WORKFLOWS[0]: "/.github/", REQUIREMENTS: "/.github/", FILE_NAME: f"/{FILE_NAME}"}
+    needed.setdefault(path, "/.github/" if path.startswith(".github/") else f"/{path}")
+    return {file: pattern for file, pattern in needed.items() if not owners_of(text, file)}
+
+
+def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
+    _refuse_link(root, path)
+    if not (root / path).exists():
+        return ProjectFile(path, "new", content)
+    _refuse_folder(root / path)
+    return ProjectFile(path, "there")
+
+
+def _codeowners(root: Path, content: bytes, owner: str) -> ProjectFile:
+    for place in PLACES:
+        _refuse_link(root, place)
+    existing = read_codeowners(root)
+    if existing is None:
+        return ProjectFile(PLACES[0], "new", content)
+    path, text = existing
+    if owner == PLACEHOLDER or not has_placeholder(text):
+        return ProjectFile(path, "there")
+    return ProjectFile(path, "filled", fill_placeholder(text, owner).encode(errors="surrogateescape"))
+
+
+def _refuse_link(root: Path, path: str) -> None:
+    if not (root / path).resolve().is_relative_to(root.resolve()):
+        raise WorkspaceError("leads out of the repository; remove the link", path=root / path)
+
+
+def _refuse_folder(path: Path) -> None:
+    if not path.is_file():
+        raise WorkspaceError("is not a file; move it away", path=path)
+
+
+def _audit(settings: Settings) -> PurePosixPath | None:
+    """Return the audit folder relative to the root, or None if it is outside."""
+    folder = PurePosixPath(Path(settings.data_dir).as_posix()) / "audit"
+    return None if folder.is_absolute() or ".." in folder.parts else folder
+
+
+def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
+    audit = _audit(settings)
+    for name in _FOLDERS if audit is not None else ():
+        path = f"{audit}/{name}/.gitkeep"
+        yield ProjectFile(path, "there" if (root / path).exists() else "new", private=True)
+
+
+def _gitignore(root: Path, settings: Settings) -> ProjectFile:
+    """Plan .gitignore so that git ignores the runs and the index, and the records but not their folders."""
+    audit, path = _audit(settings), root / ".gitignore"
+    lines: tuple[str, ...] = (_VIEWS,)
+    if audit is not None:
+        data = audit.parent
+        records = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep")
+        lines = (*records, f"{data / 'ai'}/", f"{data / 'runs'}/", f"{data / 'index'}/", _VIEWS)
+    _refuse_link(root, ".gitignore")
+    try:
+        old = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    existing = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
+    if existing.issuperset(lines):
+        return ProjectFile(".gitignore", "there")
+    # append all lines: in .gitignore a later line overrides an earlier one
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = end if old and not old.endswith((b"\n", b"\r")) else b""
+    added = b"".join(line.encode() + end for line in lines)
+    return ProjectFile(".gitignore", "grows" if path.exists() else "new", old + gap + added, lines)

@@ -1,0 +1,129 @@
+"""A new coreloop.yaml: the template with its examples replaced by commented proposals for the project."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from coreloop.admin.init.decorated import decorated_tools
+from coreloop.admin.init.topics import propose_topics
+from coreloop.admin.init.usage import MOST_VALUES, Usage, read_usage
+from coreloop.base.project.frameworks import find_framework
+from coreloop.base.project.tools import Tool, is_tool_name, resolve_tools
+from coreloop.base.text import fitted, printable
+
+MOST_TOOLS: Final = 40
+_COLUMNS: Final = 118
+_RULES: Final = re.compile(rb"(?m)(^#  - \{label: .*\n)+")
+_TOOLS: Final = re.compile(rb"(?m)(^#  \w+: \{target: .*\n)+")
+_REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProposal:
+    """An entry of ``tools:``.
+
+    Attributes
+    ----------
+    target : str or None
+        ``path.py::qualname``; None if the path cannot be printed.
+    selectors : mapping of str to tuple of str
+        Argument -> values that occur in the project's source; no other value is ever shown.
+    """
+
+    name: str
+    target: str | None
+    selectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsProposals:
+    """The proposals in a new coreloop.yaml: category keywords, tools and the agent framework."""
+
+    topics: tuple[str, ...] = ()
+    tools: tuple[ToolProposal, ...] = ()
+    framework: str | None = None
+
+
+def propose_settings(records: Path, root: Path) -> SettingsProposals:
+    """Derive proposals from the records and the source.
+
+    Parameters
+    ----------
+    records : Path
+        Folder of records; it may be absent.
+    root : Path
+        The project's folder.
+    """
+    return SettingsProposals(
+        topics=propose_topics(records, root),
+        tools=propose_tools(read_usage(records), root),
+        framework=find_framework(root),
+    )
+
+
+def propose_tools(usage: Mapping[str, Usage], root: Path) -> tuple[ToolProposal, ...]:
+    """Return at most 40 tools: the used tools by frequency, then other tools that the source declares."""
+    declared = decorated_tools(root)
+    unknown = [name for name in usage if name not in declared]
+    resolved = resolve_tools(unknown, root=root, configured={})
+    tools = {**{name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}, **declared}
+    used = [name for name in usage if name in tools]  # another name may be anything that a user wrote
+    names = [name for name in dict.fromkeys((*used, *declared)) if is_tool_name(name)]
+    return tuple(_proposed(name, tools[name], usage.get(name)) for name in names[:MOST_TOOLS])
+
+
+def write_settings(template: bytes, proposals: SettingsProposals) -> bytes:
+    """Return the template with the proposals; an example without a proposal stays."""
+    text = _replaced(template, _RULES, list(_rule_lines(proposals.topics)))
+    text = _replaced(text, _TOOLS, [_tool_line(tool) for tool in proposals.tools])
+    if proposals.framework is not None:
+        reach = f'# reach: {{framework: {proposals.framework}, tools: "package.module:TOOLS"}}'
+        text = _REACH.sub(reach.encode(), text, count=1)
+    return text
+
+
+def _replaced(text: bytes, example: re.Pattern[bytes], lines: Sequence[str]) -> bytes:
+    proposed = "".join(f"{line}\n" for line in lines).encode()
+    return example.sub(lambda _: proposed, text, count=1) if lines else text
+
+
+def _proposed(name: str, tool: Tool, usage: Usage | None) -> ToolProposal:
+    used = usage.selectors if usage is not None else {}
+    declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= MOST_VALUES}
+    known = {
+        key: tuple(value for value in values if value in tool.literals)
+        for key, values in used.items()
+        if key in tool.parameters
+    }
+    target = f"{tool.file}::{tool.qualname}"
+    return ToolProposal(name, target if target.isprintable() else None, known | declared)
+
+
+def _rule_lines(topics: Sequence[str]) -> Iterator[str]:
+    if topics:
+        yield "# Words that many questions and the project's source share. Remove the # of those that help."
+    for number, word in enumerate(topics, start=1):
+        yield f"#  - {{label: TOPIC-{number}, any: [{_quoted(word) if word in _WORDS else word}]}}"
+
+
+def _tool_line(tool: ToolProposal) -> str:
+    entries = [f"target: {_quoted(tool.target)}"] if tool.target is not None else []
+    if tool.selectors:
+        entries.append(f"selectors: [{', '.join(map(_key, tool.selectors))}]")
+    note = "; ".join(f"{name}: {', '.join(values)}" for name, values in tool.selectors.items() if values)
+    line = f"#  {_key(tool.name)}: {{{', '.join(entries)}}}"
+    return f"{line}{fitted(f'  # {printable(note)}', max(_COLUMNS - len(line), 24))}" if note else line
+
+
+def _key(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """Quote a YAML string on one line; JSON is valid YAML."""
+    return json.dumps(text, ensure_ascii=False)

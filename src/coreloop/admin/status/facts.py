@@ -1,0 +1,124 @@
+"""The `Status` of a project, and the state of its proposals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from coreloop.admin.status.log import Log, Sieved
+from coreloop.admin.status.promotions import Promotions
+from coreloop.learn.verdicts.judge import Pending
+from coreloop.observe.judgments import Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The state of all candidates, or of all counterexamples.
+
+    Attributes
+    ----------
+    pending : int
+        Proposals that wait for a verdict or a promotion, see
+        `coreloop.learn.verdicts.judge.pending_proposals`.
+    oldest : date or None
+        The day on which the oldest pending proposal was first made.
+    promoted, rejected, accepted : int
+        Merged and in effect; blocked by a verdict; accepted by a verdict, and not on a branch yet.
+    waiting : mapping of str to str
+        Key -> newest id of each pending proposal.
+    """
+
+    pending: int
+    oldest: date | None
+    promoted: int
+    rejected: int
+    accepted: int = 0
+    waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever proposed."""
+        return not (self.pending or self.promoted or self.rejected or self.accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A condition that needs a human: its kind, what happened, and what to do."""
+
+    kind: str
+    text: str
+    todo: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The state of the whole loop.
+
+    Attributes
+    ----------
+    log : Log or None
+        None if nothing was recorded.
+    sieved : Sieved or None
+        Only if enough records have produced no candidate so far, else None.
+    promotions : Promotions or None
+        None if there is no git history to read; ``notes`` say why.
+    promoted_keys : frozenset of str
+        Keys of the proposals that are promoted, reverted or on a branch.
+    dropped : mapping of str to int
+        Reason -> records of the window that could not be written.
+    reached : mapping of str to bool
+        Candidate key -> whether its text reached the model when it was last checked in the window.
+    """
+
+    generated_at: datetime
+    log: Log | None
+    sieved: Sieved | None
+    candidates: Standing
+    counterexamples: Standing
+    promotions: Promotions | None
+    promoted_keys: frozenset[str] = field(default_factory=frozenset, compare=False)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    reached: Mapping[str, bool] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+
+
+def count_standing(
+    pending: Sequence[Pending],
+    judgments: Judgments,
+    *,
+    prefix: str,
+    known: frozenset[str],
+    settled: frozenset[str] = frozenset(),
+    promoted: int,
+) -> Standing:
+    """Count candidates or counterexamples by state.
+
+    Parameters
+    ----------
+    pending : sequence of Pending
+        Oldest first.
+    judgments : Judgments
+        The newest verdict on a proposal counts.
+    prefix : str
+        Of the ids: ``cand-`` for candidates, ``ce-`` for counterexamples.
+    known : frozenset of str
+        Keys that are promoted or on a branch.
+    settled : frozenset of str
+        Keys that are merged or in an open pull request: that is their state, whatever was judged.
+    promoted : int
+        Promotions in effect.
+    """
+    mine = [proposal for proposal in pending if proposal.last.id.startswith(prefix)]
+    verdicts = [
+        judgment
+        for judgment in judgments.newest().values()
+        if judgment.key not in {None, *settled} and judgment.id.startswith(prefix)
+    ]
+    return Standing(
+        pending=len(mine),
+        oldest=min((proposal.first.day for proposal in mine), default=None),
+        promoted=promoted,
+        rejected=sum(not judgment.verdict.passes for judgment in verdicts),
+        accepted=sum(judgment.verdict.passes and judgment.key not in known for judgment in verdicts),
+        waiting={proposal.last.key: proposal.last.id for proposal in mine},
+    )

@@ -1,0 +1,152 @@
+"""The size and age of the log, and the result of mining its last days."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Final
+
+from coreloop.admin.status.failing import Failing, find_failing
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Gates
+from coreloop.learn.mine.folder import newest_day
+from coreloop.learn.mine.oddities import Absent, find_oddities
+from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup
+from coreloop.learn.mine.sample import read_sample
+from coreloop.learn.mine.window import count_patterns, merge
+from coreloop.learn.pattern.find import find_candidates
+
+WINDOW_DAYS: Final = 30
+ENOUGH_DAYS: Final = 7
+"""Days with records that show how long a log is usually silent: a week has its weekend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """Figures of the audit log.
+
+    Attributes
+    ----------
+    n_records, n_days : int
+        Records of all days, and days with records.
+    first, newest : date or None
+        UTC days, not counting days in the future.
+    n_future, last : int and date or None
+        Records dated in the future, and the last of their days.
+    days : Days
+        The window that ``pattern`` mines; the attributes below cover these days.
+    n_in_window, n_patterns : int
+        Records, and the patterns in them.
+    skipped : mapping of str to int
+        Reason -> unreadable lines in files that have a record of the window or no readable record.
+    skipped_first : mapping of str to str
+        Reason -> place of the first such line.
+    read_as_absent : mapping of str to Absent
+        Field -> records of these files whose value for it is unusable.
+    longest_gap : int or None
+        Days from one day with records of the window to the next, at most; None with few days.
+    failing : tuple of Failing
+        Tools that fail more on the newest day than before.
+    """
+
+    n_records: int = 0
+    n_days: int = 0
+    first: date | None = None
+    newest: date | None = None
+    n_future: int = 0
+    last: date | None = None
+    days: Days
+    n_in_window: int = 0
+    n_patterns: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    skipped_first: Mapping[str, str] = field(default_factory=dict)
+    read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
+    longest_gap: int | None = None
+    failing: tuple[Failing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sieved:
+    """The number of the window's patterns that would be proposed, and the number each gate refused."""
+
+    n_candidates: int
+    fell: Mapping[str, int]
+
+
+def window(today: date) -> Days:
+    """Return the days that ``pattern`` mines by default."""
+    return Days(today - timedelta(days=WINDOW_DAYS), today)
+
+
+def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
+    """Compute the figures of the log.
+
+    Parameters
+    ----------
+    rollups : sequence of Rollup
+        Of all files.
+    today : date
+        In UTC.
+    """
+    days = window(today)
+    counts = _count_days(rollups)
+    past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
+    recent = [rollup for rollup in rollups if _may_be_in(rollup, days)]
+    merged = merge(recent, days)
+    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in recent)
+    return Log(
+        n_records=sum(counts.values()),
+        n_days=len(counts),
+        first=min(past, default=None),
+        newest=max(past, default=None),
+        n_future=sum(counts[day] for day in future),
+        last=max(future, default=None),
+        days=days,
+        n_in_window=sum(counts[day] for day in past if day >= days.since),
+        n_patterns=count_patterns(merged).height,
+        skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
+        skipped_first={
+            reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
+        },
+        read_as_absent=oddities.read_as_absent,
+        longest_gap=_longest_gap(sorted(day for day in past if day >= days.since)),
+        failing=find_failing(read_sample(merged)),
+    )
+
+
+def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
+    """Apply the gates to the window's patterns, as ``pattern`` does by default.
+
+    Parameters
+    ----------
+    rollups : sequence of Rollup
+        Of all files; the questions of patterns that pass are read.
+    gate : Gates
+        Thresholds for a candidate.
+    known : frozenset of str
+        Keys that are not proposed again.
+    today : date
+        In UTC.
+    """
+    search = find_candidates(merge(rollups, window(today)), gate, known=known)
+    return Sieved(len(search.candidates), search.dropped)
+
+
+def _longest_gap(days: Sequence[date]) -> int | None:
+    if len(days) < ENOUGH_DAYS:
+        return None
+    return max((later - day).days for day, later in pairwise(days))
+
+
+def _may_be_in(rollup: Rollup, days: Days) -> bool:
+    """Whether a file has records since the first of the days, or no readable record."""
+    newest = newest_day([rollup])
+    return newest is None or newest >= days.since
+
+
+def _count_days(rollups: Sequence[Rollup]) -> Counter[date]:
+    counts: Counter[date] = Counter()
+    for rollup in rollups:
+        counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in rollup.days.items()})
+    return counts

@@ -1,0 +1,170 @@
+"""Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, time
+from typing import Final
+
+from coreloop.admin.status.alarms import find_alarms
+from coreloop.admin.status.facts import Status, count_standing
+from coreloop.admin.status.log import Log, Sieved, read_log, sieve, window
+from coreloop.admin.status.promotions import Promotions, read_promotions
+from coreloop.admin.status.stability import Stability
+from coreloop.base.errors import ForgeError, GitError, NoRepositoryError
+from coreloop.base.git.promotions import known_keys
+from coreloop.base.git.promotions import promotions as in_history
+from coreloop.base.git.repository import Repository
+from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.github.connect import connect_forge
+from coreloop.base.github.protocol import PullRequest
+from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import counted, printable
+from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
+from coreloop.learn.verdicts.judge import damaged_files, pending_proposals, read_proposed
+from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.judgments import read_judgments
+from coreloop.promote.reach_log import read_reaches
+
+ENOUGH_PER_REPEAT: Final = 10
+"""Candidates are expected when the window has this many times the records that a pattern needs."""
+_CANDIDATE: Final = "cand-"
+
+
+def read_status(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    environ: Mapping[str, str],
+    mining: MiningOptions,
+    watch: Watch = UNWATCHED,
+) -> Status:
+    """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    now : datetime
+        Timezone-aware.
+    environ : mapping
+        May hold a token, see `coreloop.base.github.connect.connect_forge`.
+    mining : MiningOptions
+        Which records, and how they are mined.
+    watch : Watch, optional
+        Callbacks that report the progress of mining.
+
+    Raises
+    ------
+    WorkspaceError
+        A file is unreadable or malformed.
+    GitError
+        The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
+        promotions and its notes say why.
+    """
+    promotions, known, settled, notes = _read_history(workspace, now, environ)
+    judgments = read_judgments(workspace.judgments_dir)
+    unread = (
+        f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
+    )
+    proposed = read_proposed(workspace)
+    pending = pending_proposals(proposed, judgments, known)
+    merged = promotions.by_phase if promotions is not None else {}
+    since = datetime.combine(window(now.date()).since, time(), UTC)
+    candidates, counterexamples = (
+        count_standing(
+            pending, judgments, prefix=prefix, known=known, settled=settled, promoted=merged.get(phase, 0)
+        )
+        for prefix, phase in ((_CANDIDATE, "R"), ("ce-", "F"))
+    )
+    log, sieved = None, None
+    if not mining.is_of_agent or workspace.records_dir.is_dir():
+        with open_mining(workspace, mining, watch=watch) as mined:
+            has_candidates = bool(known) or any(
+                entry.is_draft or entry.id.startswith(_CANDIDATE) for entry in proposed
+            )
+            has_candidates |= not (candidates.is_empty and counterexamples.is_empty)
+            log, sieved = _read_log(mined, known, now, has_candidates=has_candidates)
+    status = Status(
+        generated_at=now,
+        log=log,
+        sieved=sieved,
+        candidates=candidates,
+        counterexamples=counterexamples,
+        promotions=promotions,
+        promoted_keys=known,
+        dropped=read_dropped(workspace.dropped_file, since=since),
+        reached=read_reaches(workspace.reach_file, since=since),
+        notes=(*notes, *unread, *map(printable, damaged_files(workspace))),
+    )
+    return replace(status, alarms=find_alarms(status))
+
+
+def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
+    """Read only the stability gates, from this clone's base branch.
+
+    Raises
+    ------
+    GitError
+        There is no repository or no base branch, or the clone is shallow.
+    """
+    with Repository(workspace.root) as repository:
+        repository.require_history()
+        base = workspace.settings.forge.base
+        return read_promotions(repository, base, (), project=workspace.root, now=now).stability
+
+
+def _read_log(
+    mined: Mined, known: frozenset[str], now: datetime, *, has_candidates: bool
+) -> tuple[Log, Sieved | None]:
+    """Read the log and, if enough records have produced no candidate, the result of the gates."""
+    gates = mined.workspace.settings.gates
+    log = read_log(mined.rollups, today=now.date())
+    if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
+        return log, None
+    settled = known | mined.judgments.rejected()
+    return log, sieve(mined.rollups, gates, known=settled, today=now.date())
+
+
+def _read_history(
+    workspace: Workspace, now: datetime, environ: Mapping[str, str]
+) -> tuple[Promotions | None, frozenset[str], frozenset[str], tuple[str, ...]]:
+    """Read the promotions, the keys on branches, those merged or open, and notes on what is unknown."""
+    base = workspace.settings.forge.base
+    with ExitStack() as stack:
+        try:
+            repository = stack.enter_context(Repository(workspace.root))
+        except NoRepositoryError as error:
+            return None, frozenset(), frozenset(), (printable(f"no history: {error}"),)
+        repository.require_history()
+        try:
+            repository.base(base)
+        except GitError as error:
+            return None, known_keys(repository, base=base), frozenset(), (printable(f"no history: {error}"),)
+        pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
+        promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
+        asked = {key for pull in pulls for key in promoted_keys(pull.body)}
+        merged = {entry.key for entry in in_history(repository.log(repository.base(base)))}
+        settled = frozenset(asked | merged)
+        judgments = read_judgments(workspace.judgments_dir)
+        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+        return promotions, known_keys(repository, base=base) | asked, settled, notes
+
+
+def _ask_forge(
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], now: datetime
+) -> tuple[tuple[PullRequest, ...], tuple[PullRequest, ...], tuple[str, ...]]:
+    """Read the pull requests that are open, and those closed without a merge.
+
+    A forge that does not answer adds a note instead of failing.
+    """
+    try:
+        with connect_forge(repository, settings, environ, patiently=False) as forge:
+            if forge is None:
+                return (), (), ()
+            closed = forge.closed_pull_requests(since=now - LOOK_BACK)
+            return forge.open_pull_requests(), closed, ()
+    except ForgeError as error:
+        return (), (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

@@ -1,0 +1,176 @@
+"""The gates for running the loop unattended: consecutive clean merges, reverts, lost docstring sections."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+from pathlib import PurePosixPath
+from typing import Final
+
+from coreloop.base.git.promotions import History, Merge
+from coreloop.base.git.repository import Replaced, Repository
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.descriptions.edit import Refused
+from coreloop.descriptions.insertion import refuse_change
+from coreloop.descriptions.shape import Loss, lost_sections
+from coreloop.descriptions.source import UnprovenError
+from coreloop.guard.insertion import changed_lines
+from coreloop.learn.proposals.lines import is_form
+
+CLEAN_MERGES: Final = 30
+QUIET_DAYS: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityGate:
+    """A figure and its threshold: ``needed`` is a minimum for clean merges, a maximum otherwise."""
+
+    name: str
+    figure: int
+    needed: int
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """An unclean merge and the reason."""
+
+    sha: str
+    candidate_id: str
+    merged_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A checked merge: the reason why it is unclean, if any, and the docstring sections it removed."""
+
+    merge: Merge
+    reason: str | None
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """The gates, and the flaws of the newest `CLEAN_MERGES` merges, newest first."""
+
+    gates: tuple[StabilityGate, ...]
+    flaws: tuple[Flaw, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every gate passes."""
+        return all(gate.passed for gate in self.gates)
+
+
+def read_stability(
+    repository: Repository, history: History, *, folder: PurePosixPath, now: datetime
+) -> Stability:
+    """Check the newest merges of the base branch.
+
+    Parameters
+    ----------
+    repository : Repository
+        Contains the merged commits.
+    history : History
+        Of the base branch.
+    folder : PurePosixPath
+        The project's folder, relative to the repository; targets are relative to it.
+    now : datetime
+        Timezone-aware.
+    """
+    # A commit with several candidates counts once.
+    landed = {merge.landing: merge for merge in history.merges}
+    newest = list(landed.values())[: -CLEAN_MERGES - 1 : -1]
+    return weigh_history(history, [_read(repository, merge, folder) for merge in newest], now=now)
+
+
+def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighed:
+    if not merge.parent:
+        return Weighed(merge, "it has no parent commit")
+    file = PurePosixPath(merge.promotion.target.partition("::")[0])
+    if file.is_absolute() or ".." in file.parts or file.suffix != ".py":
+        return Weighed(merge, "its target is not a Python file of the project")
+    replaced = repository.replaced_file(merge.parent, merge.landing)
+    path = (folder / file).as_posix()
+    if replaced is not None and replaced.path == path:
+        return weigh_merge(merge, replaced, is_only_change=True)
+    before, after = (repository.read(sha, path) for sha in (merge.parent, merge.landing))
+    if before is None or after is None:
+        return Weighed(merge, "its target does not exist before or after it")
+    return weigh_merge(merge, Replaced(path, before, after), is_only_change=False)
+
+
+def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weighed:
+    """Check whether a merge is clean: it is in effect and changed nothing but the docstring that it names.
+
+    The change is one insertion, or the replacement of lines that coreloop wrote. A reviewer's additions to
+    the pull request count as part of the merge: the proposal was not good enough to be merged unchanged.
+
+    Parameters
+    ----------
+    merge : Merge
+        The merge to check.
+    target : Replaced
+        Its target file, before and after.
+    is_only_change : bool
+        Whether the merge changed nothing else, not even the file's mode.
+    """
+    if merge.promotion.reverted:
+        return Weighed(merge, "it was reverted")
+    lost = lost_sections(target.before, target.after)
+    symbol = merge.promotion.target.partition("::")[2]
+    other = None if is_only_change else "it changed more than the content of its target"
+    reason = other or refuse_change(target.before, target.after, symbol)
+    if reason is not None and other is None and _replaces_own_lines(target, symbol):
+        reason = None
+    return Weighed(merge, reason, () if isinstance(lost, Refused) else lost)
+
+
+def _replaces_own_lines(target: Replaced, symbol: str) -> bool:
+    """Whether the change only replaces lines of coreloop's forms with other such lines."""
+    qualname, _, line = symbol.partition(":")
+    at = int(line) if line.isdecimal() else None
+    for section in SECTIONS.values():
+        try:
+            changed = changed_lines(
+                target.before, target.after, qualname=qualname, line=at, sections=(section,)
+            )
+        except UnprovenError:
+            continue
+        return all(map(is_form, (*changed.removed, *changed.added)))
+    return False
+
+
+def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:
+    """Compute the gates.
+
+    Parameters
+    ----------
+    history : History
+        Reverts are dated by when they reached the branch.
+    newest : sequence of Weighed
+        The newest `CLEAN_MERGES` merges, newest first.
+    now : datetime
+        Timezone-aware.
+    """
+    in_a_row = sum(1 for _ in takewhile(lambda weighed: weighed.reason is None, newest))
+    since = now - timedelta(days=QUIET_DAYS)
+    reverts = sum(history.moment(place, now=now) >= since for place in history.revert_places)
+    losses = sum(len(weighed.losses) for weighed in newest)
+    gates = (
+        StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
+        StabilityGate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
+        StabilityGate("docstrings that lost a section", losses, 0, losses == 0),
+    )
+    return Stability(gates, tuple(_flaws(history, newest, now)))
+
+
+def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterator[Flaw]:
+    for weighed in newest:
+        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
+        if weighed.reason or lost:
+            promotion = weighed.merge.promotion
+            merged_at = history.moment(weighed.merge.place, now=now)
+            reasons = "; ".join(filter(None, [weighed.reason, lost]))
+            yield Flaw(promotion.sha, promotion.candidate_id, merged_at, reasons)

@@ -1,0 +1,175 @@
+"""Words of a search query without Korean particles, endings and function words.
+
+Tables instead of a morphological analyser: duplicates need little of what it knows.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final
+
+from coreloop.answer.language.tables import (
+    ENDINGS,
+    FUNCTION_WORDS,
+    HOW_IS,
+    INTENTS,
+    IRREGULAR,
+    NOUN_LIKE,
+    PARTICLES,
+    REQUEST,
+    SPOKEN,
+    WHAT_TIME,
+)
+
+MAX_QUERY_CHARS: Final = 500
+_HANGUL: Final = re.compile("[가-힣]")
+_CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_TOKEN: Final = re.compile(
+    r"[가-힣]+|[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+[+#]*"  # C++, C#
+)
+_TAILS: Final = PARTICLES | ENDINGS
+_MAX_TAIL: Final = max(map(len, _TAILS))
+_FOREIGN_PARTICLE: Final = re.compile(
+    rf"(?<=[a-z0-9+#%])(?:{'|'.join(sorted(PARTICLES))})(?![가-힣])"
+)  # "JSON으로"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """What a query consists of.
+
+    Attributes
+    ----------
+    text : str
+        The query, cleaned and case-folded; equal texts are the same query.
+    words, nouns : frozenset of str
+        Stems without function words; those with a verb's ending are not among the nouns.
+    letters, seen : frozenset of str
+        Syllables, or pairs of Latin letters, of the words and of the whole query.
+    trigrams : frozenset of str
+        Three letters (Hangul: jamo) in a row of the joined words.
+    joined : str
+        The tokens without spaces.
+    intents : frozenset of str
+        ``how``, ``where``, ``when``, ``much``, ``who``, ``why``.
+    is_keywords : bool
+        The query is a list of words, without a question word, a function word or a verb's ending.
+    """
+
+    text: str
+    words: frozenset[str]
+    nouns: frozenset[str]
+    letters: frozenset[str]
+    seen: frozenset[str]
+    trigrams: frozenset[str]
+    joined: str
+    intents: frozenset[str]
+    is_keywords: bool
+
+
+def shorten_query(query: str) -> str:
+    """Return a query without control characters; a long one is cut and ends in a hash of the whole."""
+    if len(query) > MAX_QUERY_CHARS:
+        digest = sha256(query.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        query = f"{query[: MAX_QUERY_CHARS - 18]} #{digest}"
+    if not query.isprintable():
+        query = "".join(char if _is_text(char) else " " for char in query)
+    return " ".join(query.split())
+
+
+@lru_cache(maxsize=1_024)
+def read_query(query: str) -> QueryWords:
+    """Split a query into what is compared."""
+    text = " ".join(unicodedata.normalize("NFKC", shorten_query(query)).casefold().split())
+    plain = _FOREIGN_PARTICLE.sub(" ", WHAT_TIME.sub("언제", HOW_IS.sub("뭐", text)))
+    tokens = [_read_token(token) for token in _TOKEN.findall(plain)]
+    joined = "".join(word for token in tokens for word in token.words)
+    jamo = unicodedata.normalize("NFD", joined)
+    words = frozenset(word for token in tokens for word in token.words)
+    intents = frozenset(intent for token in tokens for intent in token.intents)
+    return QueryWords(
+        text=text,
+        words=words,
+        nouns=frozenset(word for token in tokens if token.is_noun for word in token.words),
+        letters=frozenset(letter for word in words for letter in word_letters(word)),
+        seen=frozenset(letter for token in tokens for letter in word_letters(token.text)),
+        trigrams=frozenset(jamo[start : start + 3] for start in range(max(1, len(jamo) - 2)) if jamo),
+        joined="".join(token.text for token in tokens),
+        intents=intents - {""},
+        is_keywords=not intents and not any(token.is_spoken for token in tokens),
+    )
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of a text of any length, in its order, without function and question words."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [word for token in _TOKEN.findall(folded) for word in _read_token(token).words]
+
+
+def is_hangul(word: str) -> bool:
+    """Whether a word starts in Hangul."""
+    return _HANGUL.match(word) is not None
+
+
+def word_letters(word: str) -> list[str]:
+    """Syllables of a Hangul or Han word; pairs of letters of another one."""
+    if len(word) < 2 or is_hangul(word) or _CJK.match(word):
+        return list(word)
+    return [word[start : start + 2] for start in range(len(word) - 1)]
+
+
+def split_tail(token: str) -> tuple[str, str]:
+    """Split a Hangul token into its stem and its last particle or ending; ``("메일", "이랑")``."""
+    for length in range(min(_MAX_TAIL, len(token) - 1), 0, -1):
+        if token[-length:] in _TAILS:
+            return token[:-length], token[-length:]
+    return token, ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A token; ``words`` are its stems, empty for a function word."""
+
+    text: str
+    words: tuple[str, ...]
+    intents: tuple[str, ...]
+    is_noun: bool
+    is_spoken: bool
+
+
+@lru_cache(maxsize=8_192)
+def _read_token(token: str) -> _Token:
+    stem, tail = split_tail(token) if is_hangul(token) else (token, "")
+    intents = tuple(kind for kind, words in INTENTS.items() if words.match(token))
+    is_function = token in FUNCTION_WORDS or REQUEST.match(token) is not None or bool(intents)
+    words = () if is_function else tuple(word for word in _stems(token, stem) if word not in FUNCTION_WORDS)
+    is_noun = not tail or tail in PARTICLES or tail in NOUN_LIKE
+    return _Token(token, words, intents, is_noun, is_hangul(token) and (is_function or tail in SPOKEN))
+
+
+def _stems(token: str, stem: str) -> list[str]:
+    if is_hangul(token):
+        return [split_tail(stem)[0]]
+    if _CJK.match(token):
+        return [token[start : start + 2] for start in range(max(1, len(token) - 1))]
+    return [_english_stem(token)]
+
+
+def _english_stem(word: str) -> str:
+    word = IRREGULAR.get(word, word)
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            word = word[: -len(ending)]
+            word = word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word
+            break
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _is_text(char: str) -> bool:
+    return unicodedata.category(char)[0] not in "CZ"

@@ -1,0 +1,285 @@
+"""Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from math import ceil
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+import orjson
+
+from coreloop.answer.models.contracts import Contract, json_schema
+from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.models.replies import MalformedReplyError, read_reply
+from coreloop.base.errors import ModelError
+from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.text import printable
+
+T = TypeVar("T", bound=Contract)
+_FRAMING_TOKENS: Final = 16
+"""A message's role and separators, at most."""
+_STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
+_REFUSED_FIELD: Final = frozenset({400, 422})
+_SAID_CHARS: Final = 300
+_READ_BYTES: Final = 100_000
+"""Of an error answer."""
+_DAY_S: Final = 86_400.0
+_REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+
+
+class _Delta(msgspec.Struct, frozen=True):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    delta: _Delta = _Delta()
+    message: _Delta = _Delta()
+    """The whole of it, from an endpoint that does not stream."""
+    finish_reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        return (self.delta.content or "") + (self.message.content or "")
+
+    @property
+    def finish(self) -> str:
+        """Why it ended, without "SAFETY" of Google's "content_filter: SAFETY"; "" if it did not."""
+        is_whole = self.message.content is not None
+        return (self.finish_reason or ("stop" if is_whole else "")).partition(":")[0]
+
+    @property
+    def is_refused(self) -> bool:
+        return bool(self.delta.refusal or self.message.refusal)
+
+
+class _UsageFields(msgspec.Struct, frozen=True):
+    prompt_tokens: _Count = 0
+    completion_tokens: _Count = 0
+
+
+class _Chunk(msgspec.Struct, frozen=True):
+    """A part of a streamed chat completion, or all of one; other fields are ignored."""
+
+    model: str = ""
+    choices: tuple[_Choice, ...] = ()
+    usage: _UsageFields | None = None
+    error: Any = None
+
+
+class OpenAICompatible:
+    """A model behind an OpenAI-compatible endpoint.
+
+    Parameters
+    ----------
+    provider, model : str
+        The name of the endpoint and of the model.
+    endpoint : EndpointSettings
+        What the endpoint understands.
+    url : str
+        Its address, see `coreloop.answer.models.endpoints.endpoint_url`.
+    headers : mapping of str to str
+        With the key. They never reach an error or an event.
+    price : PriceSettings, optional
+        Without it, calls have no price.
+    sampling : SamplingSettings, optional
+        Temperature and seed.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        *,
+        endpoint: EndpointSettings,
+        url: str,
+        headers: Mapping[str, str],
+        price: PriceSettings | None = None,
+        sampling: SamplingSettings = SamplingSettings(),  # noqa: B008 (frozen)
+    ) -> None:
+        self.name = f"{provider}:{model}"
+        self._model = model
+        self._endpoint = endpoint
+        self._url = f"{url}/chat/completions"
+        self._headers = headers
+        self._price = price
+        self._sampling = {name: value for name, value in asdict(sampling).items() if value is not None}
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self.name!r})"
+
+    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
+        """The most that a call can use."""
+        # tokenizers that work on bytes need at most a token a byte
+        tokens = sum(
+            len(message.content.encode("utf-8", "replace")) + _FRAMING_TOKENS for message in messages
+        )
+        return self._priced(Usage(self.name, tokens, limits.max_output_tokens, is_estimated=True))
+
+    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
+        """Ask once; see `coreloop.answer.models.model.Model.complete`."""
+        request = HttpRequest(
+            method="POST", url=self._url, headers=self._headers, json=self._body(messages, schema, limits)
+        )
+        try:
+            with HttpClient() as client:
+                answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+        except ExchangeError as error:
+            # The endpoint may have worked, and charged, all the same.
+            most, is_flood = self.most(messages, limits), error.failure == "too_long"
+            kind = "cut" if is_flood else "unavailable"
+            raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
+        if answer.status != 200:
+            raise self._refused_request(answer)
+        chunks = list(self._chunks(answer, self.most(messages, limits)))
+        return self._read(chunks, messages, schema)
+
+    def _body(
+        self, messages: Sequence[Message], schema: type[Contract], limits: CallLimits
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            self._endpoint.max_tokens: limits.max_output_tokens,
+            **self._sampling,
+        }
+        if self._endpoint.json_schema:
+            described = {"name": schema.__name__, "schema": json_schema(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": described}
+        return body
+
+    def _read(self, chunks: Sequence[_Chunk], messages: Sequence[Message], schema: type[T]) -> Reply[T]:
+        choices = [choice for chunk in chunks for choice in chunk.choices]
+        text = "".join(choice.text for choice in choices)
+        usage = self._usage(chunks, messages, text)
+        finishes = {choice.finish for choice in choices} - {""}
+        if any(choice.is_refused for choice in choices) or finishes & _REFUSALS:
+            raise self._error("the model refused to answer", "refused", usage=usage)
+        if "length" in finishes:
+            raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
+        if not finishes:
+            raise self._error("the reply ended in the middle", "unavailable", usage=usage, retry=True)
+        try:
+            return Reply(read_reply(text, schema), usage)
+        except MalformedReplyError as error:
+            raise self._error(str(error), "malformed", usage=usage, retry=True) from error
+
+    def _chunks(self, answer: HttpAnswer, most: Usage) -> Iterator[_Chunk]:
+        """Yield the parts of a reply: those that were streamed, or the one of an endpoint that does not."""
+        lines = [line for line in answer.content.splitlines() if line.startswith(b"data:")]
+        parts = [data for line in lines if (data := line.removeprefix(b"data:").strip()) != b"[DONE]"]
+        if not lines and answer.content.lstrip().startswith(b"{"):
+            parts = [answer.content]
+        elif not lines and not _is_stream(answer):
+            raise self._error(f"{_named(answer)}, not a chat completion; check its address", "rejected")
+        for data in parts:
+            try:
+                chunk = msgspec.json.decode(data, type=_Chunk)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                what = "does not stream chat completions" if lines else "answered with what is no completion"
+                raise self._error(f"the endpoint {what}", "rejected", usage=most) from error
+            if chunk.error is not None:
+                said = self._said(data)
+                message = f"the endpoint broke off with an error{said}"
+                raise self._error(message, "unavailable", usage=most, retry=True)
+            if not lines and not chunk.choices:
+                raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
+            yield chunk
+
+    def _usage(self, chunks: Sequence[_Chunk], messages: Sequence[Message], text: str) -> Usage:
+        reported = [chunk.usage for chunk in chunks if chunk.usage is not None]
+        model = next((chunk.model for chunk in chunks if chunk.model), self.name)
+        if reported:
+            return self._priced(Usage(model, reported[-1].prompt_tokens, reported[-1].completion_tokens))
+        sent = sum(len(message.content) for message in messages)
+        return self._priced(Usage(model, sent, len(text), is_estimated=True))
+
+    def _priced(self, usage: Usage) -> Usage:
+        if self._price is None:
+            return usage
+        microusd = usage.input_tokens * self._price.input + usage.output_tokens * self._price.output
+        return replace(usage, microusd=ceil(round(microusd, 6)))  # dollars per million are microdollars
+
+    def _refused_request(self, answer: HttpAnswer) -> ModelError:
+        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
+        said = self._said(answer.content)
+        refused = self._refused_setting(answer)
+        if refused:
+            sampling = {name: value for name, value in self._sampling.items() if name != refused}
+            self._sampling = sampling  # as a whole: other threads read it
+            return self._error(f"the endpoint refuses the {refused}; it is asked without it{said}", "setting")
+        return self._error(
+            f"the endpoint answered {answer.status}{said}",
+            kind,
+            retry=kind in {"rate_limited", "unavailable"},
+            retry_after_s=_retry_after_s(answer.headers.get("retry-after", "")),
+        )
+
+    def _refused_setting(self, answer: HttpAnswer) -> str:
+        """Return which setting the endpoint names as its reason to refuse a request; "" for none."""
+        # not the whole answer: some repeat the request in it
+        said = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
+        named = (name for name in self._sampling if name in said.lower())
+        return next(named, "") if answer.status in _REFUSED_FIELD else ""
+
+    def _said(self, content: bytes) -> str:
+        said = self._without_key(_message(content))[:_SAID_CHARS]
+        return said and f": {said}"
+
+    def _error(
+        self,
+        message: str,
+        kind: str,
+        *,
+        usage: Usage | None = None,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+    ) -> ModelError:
+        return ModelError(
+            printable(self._without_key(f"{self.name}: {message}")),
+            kind=kind,
+            is_retryable=retry,
+            retry_after_s=retry_after_s,
+            usage=usage,
+        )
+
+    def _without_key(self, text: str) -> str:
+        """Take the key out of a text: endpoints repeat a wrong key in their answer."""
+        for value in self._headers.values():
+            text = text.replace(value.removeprefix("Bearer "), "…")
+        return text
+
+
+def _is_stream(answer: HttpAnswer) -> bool:
+    return answer.headers.get("content-type", "").partition(";")[0].strip() == "text/event-stream"
+
+
+def _named(answer: HttpAnswer) -> str:
+    """Say what came instead of a chat completion."""
+    if not answer.content.strip():
+        return "the endpoint answered with nothing"
+    if answer.content.lstrip()[:1] == b"<":
+        return "the endpoint answered with a web page (HTML)"
+    return "the endpoint answered with other text"
+
+
+def _message(content: bytes) -> str:
+    """The message of an error answer, on one line."""
+    try:
+        value = orjson.loads(content[:_READ_BYTES])
+        error = value["error"] if isinstance(value, dict) else value[0]["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return " ".join(str(message).split())
+
+
+def _retry_after_s(text: str) -> float | None:
+    """Seconds of a ``Retry-After`` header; its form with a date is not used by these endpoints."""
+    return min(float(text), _DAY_S) if text.isascii() and text.isdecimal() else None

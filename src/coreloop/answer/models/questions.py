@@ -1,0 +1,48 @@
+"""What a question asks, without a model: its parts, and the words to search for."""
+
+import re
+import unicodedata
+from typing import Final
+
+from coreloop.answer.language.words import is_hangul, read_query, split_tail
+from coreloop.answer.models.contracts import Tier
+
+MAX_PARTS: Final = 5
+_PART: Final = re.compile(
+    r"""(?<=[?？])\s+
+      | (?:,|(?<![\s,]))\s++  # white space from its beginning: from each space of a run costs its square
+        (?: 그리고\s+ | and\s+(?=(?:how|what|when|where|which|who|why)\b) )""",
+    re.IGNORECASE | re.VERBOSE,
+)  # "What is it, and why?" -> "What is it", "why?"
+_WORD: Final = re.compile(r"[^\W_]+(?:[.,+#-]+[^\W_]+)*[+#]*")  # 2.5, C++, e-mail
+_MANY_WORDS: Final = 6
+
+
+def question_parts(question: str) -> tuple[str, ...]:
+    """Split a question into the questions that it consists of, at most `MAX_PARTS`."""
+    parts = [part.strip() for part in _PART.split(question)]
+    return tuple(dict.fromkeys(part for part in parts if part))[:MAX_PARTS]
+
+
+def search_words(text: str) -> tuple[str, ...]:
+    """Return the words of a question without question words, function words and Korean particles."""
+    words = (word for word in _WORD.findall(text) if word[0].isdecimal() or read_query(word).words)
+    return tuple(dict.fromkeys(map(_without_particle, words)))
+
+
+def question_tier(question: str) -> Tier:
+    """Say how much work a question needs, by its parts and words."""
+    parts = len(question_parts(question))
+    if parts > 2:
+        return "deep"
+    return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
+
+
+def is_korean(text: str) -> bool:
+    """Whether a text has Hangul, composed or not."""
+    return any(map(is_hangul, unicodedata.normalize("NFC", text)))
+
+
+def _without_particle(word: str) -> str:
+    stem = split_tail(word)[0]
+    return stem if len(stem) > 1 else word  # 회의 is a word, not 회 with a particle

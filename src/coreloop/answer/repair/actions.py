@@ -1,0 +1,117 @@
+"""What follows from a failed answer: a table of signals and actions, and the jobs that the actions become."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coreloop.answer.repair.signals import Reason
+
+INDEX_FILE: Final = "index.file"
+INDEX_MODULE: Final = "index.module"
+INJECT: Final = "evidence.inject"
+SUGGEST_LINK: Final = "schema.link.suggest"
+ANSWER_AGAIN: Final = "answer.again"
+"""The job that mends an answer which a person rejected."""
+STRICT: Final = "answer.strict"
+OTHER_MODEL: Final = "answer.other_model"
+MAX_REPAIRS: Final = 2
+"""Rounds of an answer."""
+_FIND: Final = (INDEX_FILE, INJECT, STRICT), (INDEX_MODULE, INJECT, OTHER_MODEL, SUGGEST_LINK)
+_CITE: Final = (STRICT,), (OTHER_MODEL,)
+
+ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "insufficient_evidence": _FIND,
+    "search_miss": _FIND,
+    "thumbs_down": _FIND,
+    "citation_missing": _CITE,
+    "citation_unsupported": ((INJECT, STRICT), (INDEX_MODULE, OTHER_MODEL)),
+    "contract_invalid": ((STRICT,), (OTHER_MODEL,)),
+    "coverage_drop": ((INDEX_MODULE,), ()),
+    "io_gate_drop": ((INDEX_MODULE,), ()),
+}
+"""The actions of the first and of the second round, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A file that an action is about.
+
+    Attributes
+    ----------
+    path : str
+        Its location, see `coreloop.answer.search.source.Source`.
+    version : str
+        Of the file's content, so that the same version is not repaired twice.
+    """
+
+    path: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSpec:
+    """A job to be put into the queue."""
+
+    name: str
+    payload: Mapping[str, Any]
+    key: str
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """What the actions of a question may be about.
+
+    Attributes
+    ----------
+    run_id : str
+        Of the answer; jobs read its question from the store, so that the queue holds no text of users.
+    question_key : str
+        Under which evidence for the question is kept.
+    files : tuple of Target
+        Files that are stale or not indexed, the likeliest first.
+    links : tuple of mapping
+        ``code_symbol``, ``schema_ref`` and ``reason`` of links to suggest.
+    """
+
+    run_id: str
+    question_key: str
+    files: tuple[Target, ...] = ()
+    links: tuple[Mapping[str, str], ...] = field(default=())
+
+
+def actions_for(reasons: Collection[Reason], round_: int) -> tuple[str, ...]:
+    """Return the actions that answer some signals in a round, 1 or 2; each once."""
+    found = (action for reason in ACTIONS if reason in reasons for action in ACTIONS[reason][round_ - 1])
+    return tuple(dict.fromkeys(found))
+
+
+def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
+    """Yield the jobs of a round's actions; the same for the same content of the files."""
+    for action in actions:
+        if action in {INDEX_FILE, INDEX_MODULE}:
+            yield from (_index(action, target) for target in targets.files)
+        elif action == INJECT:
+            yield from (_inject(target, targets) for target in targets.files)
+        elif action == SUGGEST_LINK:
+            yield from (_suggest(link) for link in targets.links)
+
+
+def _index(action: str, target: Target) -> JobSpec:
+    payload = {"path": target.path, **({"recursive": True} if action == INDEX_MODULE else {})}
+    return JobSpec(name=action, payload=payload, key=f"{action} {target.path} {target.version}", priority=2)
+
+
+def _inject(target: Target, targets: Targets) -> JobSpec:
+    payload = {"run": targets.run_id, "path": target.path}
+    key = f"{INJECT} {targets.question_key} {target.path} {target.version}"
+    return JobSpec(name=INJECT, payload=payload, key=key, priority=1)
+
+
+def _suggest(link: Mapping[str, str]) -> JobSpec:
+    return JobSpec(
+        name=SUGGEST_LINK,
+        payload=dict(link),
+        key=f"{SUGGEST_LINK} {link['code_symbol']} {link['schema_ref']}",
+        priority=-1,
+    )

@@ -1,0 +1,259 @@
+"""What people say of an answer: a row, a verdict, and for a rejected answer a signal and another one."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from secrets import token_bytes
+from threading import Event
+from typing import Final, Literal
+
+import msgspec
+
+from coreloop.answer.repair.actions import ANSWER_AGAIN
+from coreloop.answer.repair.case import KIND, SIGNALLED, Asked, case_of
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.forget import judgment_of
+from coreloop.answer.repair.learn import learn_late
+from coreloop.answer.repair.response import Answer, answer_of
+from coreloop.answer.repair.run import begin_answer, continue_answer
+from coreloop.answer.repair.signals import Signal, envelope
+from coreloop.answer.repair.tables import Feedback
+from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.records import encodable
+from coreloop.base.text import printable
+from coreloop.observe.judgments import append_judgment
+from coreloop.observe.reading.decode import has_record
+from coreloop.runs.events import Noted
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.load import load_run
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+from coreloop.runs.ulid import new_ulid
+
+MAX_REASON_CHARS: Final = 2_000
+_MAX_ID_CHARS: Final = 100
+_NEWEST: Final = 100
+_POLL_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What there is to say about a rejected answer.
+
+    Attributes
+    ----------
+    kind : str
+        ``answer``: the search for another one has ended; ``progress``: it is being worked on; ``none``:
+        nobody rejected it, or its run was removed since.
+    text : str
+        One line for the person.
+    answer : Answer or None
+        The other answer.
+    """
+
+    kind: Literal["answer", "progress", "none"]
+    text: str
+    answer: Answer | None = None
+
+
+def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reason: str = "") -> Feedback:
+    """Store what a person says of an answer.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Queue and tables.
+    message_id : str
+        Id of an answer, or of another request that has a record.
+    value : {"up", "down"} or float
+        A number is 0 to 1; below 0.5 it is ``down``.
+    reason : str
+        In the person's words. It is shown to people, and never part of a prompt.
+
+    Returns
+    -------
+    Feedback
+        Its ``mended_by`` names the run that answers again, once for an answer. A worker does that, see
+        `coreloop.answer.repair.actions.ANSWER_AGAIN`.
+
+    Raises
+    ------
+    UsageError
+        The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
+    WorkspaceError
+        The verdict cannot be written; nothing is stored then.
+    """
+    kind = kind_of(value)
+    if not message_id.strip() or len(message_id) > _MAX_ID_CHARS:
+        raise UsageError("name the answer by its id, as `ask` prints it")
+    now = datetime.now(UTC)
+    answered = _answered(desk, message_id)
+    feedback = Feedback(
+        id=new_ulid(now, token_bytes(10)),
+        chat_id=case_of(answered).asked.session_id if answered else "",
+        message_id=message_id,
+        kind=kind,
+        reason=encodable(reason)[:MAX_REASON_CHARS],
+        mended_by="",
+        created_at=now,
+    )
+    # first: if it fails, nothing is stored
+    append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
+    if answered and kind == "down":
+        feedback = replace(feedback, mended_by=_mending_run(desk, answered, now))
+    desk.tables.add_feedback(feedback)
+    return feedback
+
+
+def kind_of(value: str | float) -> Literal["up", "down"]:
+    """Return ``up`` or ``down`` for a value of `give_feedback`.
+
+    Raises
+    ------
+    UsageError
+        It is neither a word of these nor a number from 0 to 1.
+    """
+    if value == "up" or (isinstance(value, int | float) and 0.5 <= value <= 1):
+        return "up"
+    if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
+        return "down"
+    raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
+
+
+def answer_again(
+    desk: RepairDesk, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+) -> str:
+    """Do the job that mends a rejected answer; returns its run's id.
+
+    Raises
+    ------
+    RunBusyError
+        Another process does it; the job is tried again later.
+    """
+    run_id = str(job.payload["run"])
+    with suppress(RunNotFoundError):  # forgotten
+        try:
+            continue_answer(run_id, desk, leave=leave, show=show)
+        except RunEndedError:  # in a process that died then
+            learn_late(run_id, desk)
+    return run_id
+
+
+def newest_answer(desk: RepairDesk) -> str:
+    """Return the id of the newest answer that a person was shown.
+
+    Answers of `verify`, searches for a better answer that found none, and what has not ended are left out.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    for row in desk.desk.store.runs(kind=KIND, limit=_NEWEST):
+        state = load_run(desk.desk.store, row.run_id)[0].state
+        asked = case_of(state).asked
+        was_shown = answer_of(state).supported or not asked.mends
+        if state.is_terminal and was_shown and not asked.is_replay:
+            return row.run_id
+    raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
+
+
+def mending_job(desk: RepairDesk, message_id: str) -> Job:
+    """Return the job that answers a rejected question again; one that was forgotten is put again.
+
+    Raises
+    ------
+    UsageError
+        Nobody rejected the answer.
+    """
+    run_id = _mended_by(desk, message_id)
+    if not run_id:
+        raise UsageError("nobody rejected this answer")
+    return _put_job(desk, message_id, run_id)
+
+
+def wait_for_notice(desk: RepairDesk, message_id: str, seconds: float) -> Notice:
+    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Tables and store.
+    message_id : str
+        Of the rejected answer.
+    seconds : float
+        The longest wait.
+    """
+    run_id = _mended_by(desk, message_id)
+    if not run_id:
+        return Notice(kind="none", text="nobody rejected this answer")
+    give_up_at = time.monotonic() + seconds
+    try:
+        while not (state := load_run(desk.desk.store, run_id)[0].state).is_terminal:
+            if time.monotonic() >= give_up_at:
+                return Notice(kind="progress", text=_progress(state))
+            time.sleep(_POLL_S)
+    except RunNotFoundError:
+        return Notice(kind="none", text="the search for another answer was removed")
+    answer = answer_of(state)
+    text = "there is another answer" if answer.supported else "no other evidence was found; a gap is noted"
+    return Notice(kind="answer", text=text, answer=answer)
+
+
+def _answered(desk: RepairDesk, message_id: str) -> State | None:
+    """Return the run of an answer; None for another request's id.
+
+    Raises
+    ------
+    RunNotFoundError
+        Nothing has this id.
+    """
+    with suppress(RunNotFoundError):
+        state = load_run(desk.desk.store, message_id)[0].state
+        if state.kind == KIND:
+            return state
+    if not has_record(message_id, desk.workspace.own_records_dir) and not has_record(
+        message_id, desk.workspace.records_dir
+    ):
+        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+    return None
+
+
+def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
+    """Return the run that answers again; the first rejection creates it, its signal and its job."""
+    if known := _mended_by(desk, answered.run_id):
+        return known
+    case = case_of(answered)
+    cited = case.attempts[-1].cited if case.attempts else ()
+    asked = Asked(
+        session_id=case.asked.session_id,
+        mends=answered.run_id,
+        rejected=tuple(read.source.hash for read in cited),
+    )
+    run_id = begin_answer(answered.question, asked, desk, trace_id=answered.trace_id)
+    signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)
+    store = desk.desk.store
+    folding, newest = load_run(store, run_id)
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
+    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
+    job = _put_job(desk, answered.run_id, run_id)
+    return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
+
+
+def _put_job(desk: RepairDesk, message_id: str, run_id: str) -> Job:
+    return desk.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
+
+
+def _mended_by(desk: RepairDesk, message_id: str) -> str:
+    return next((said.mended_by for said in desk.tables.feedback_of(message_id) if said.mended_by), "")
+
+
+def _progress(state: State) -> str:
+    case = case_of(state)
+    if not case.attempts and not case.repairs:
+        return "the repair waits for a worker: dartlab-coreloop jobs work"
+    return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"

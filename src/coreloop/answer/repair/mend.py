@@ -1,0 +1,128 @@
+"""A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.repair.actions import (
+    MAX_REPAIRS,
+    OTHER_MODEL,
+    STRICT,
+    SUGGEST_LINK,
+    JobSpec,
+    Target,
+    Targets,
+    actions_for,
+    jobs_for,
+)
+from coreloop.answer.repair.case import REPAIRED, Repaired, case_of
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.evidence import question_key
+from coreloop.answer.repair.handlers import job_handlers
+from coreloop.answer.repair.retrieve import Retrieved
+from coreloop.answer.repair.signals import Reason
+from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
+from coreloop.answer.search.index.pending import read_coverage
+from coreloop.runs import events
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.work import work_on_jobs
+from coreloop.runs.run import Run
+
+REPAIR: Final = "repair"
+"""Name of the steps."""
+USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
+"""Stands in place of the jobs of a round."""
+
+
+def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
+    """Do what answers a signal, in the next round that has something to do.
+
+    Parameters
+    ----------
+    run : Run
+        In an iteration.
+    desk : RepairDesk
+        Queue and tables.
+    reason : str
+        Of the signal.
+    found : Retrieved
+        What the answer was given.
+
+    Returns
+    -------
+    bool
+        Whether another attempt can be better.
+    """
+    case = case_of(run.state)
+    targets = _targets(run, desk, found)
+    first = case.repairs[-1].round + 1 if case.repairs else 1
+    for round_ in range(first, MAX_REPAIRS + 1):
+        actions = _applicable(actions_for([reason], round_), desk)
+        specs = list(jobs_for(actions, targets))
+        done = _do(run, desk, specs, round_) if specs else []
+        helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
+        said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+        if helps or {STRICT, OTHER_MODEL} & set(actions):
+            _record(run, said)
+            run.record(events.Progressed, what=REPAIR)
+            return case.asked.may_repair
+        if USED_UP in done:
+            _record(run, replace(said, actions=()))
+            break
+    return False
+
+
+def _record(run: Run, said: Repaired) -> None:
+    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
+
+
+def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
+    """Leave out what changes nothing: strictness for a model that only quotes, and another one of one."""
+    idle = {STRICT} if desk.desk.ladder.name == OFFLINE else set()
+    idle |= set() if desk.desk.ladder.rest else {OTHER_MODEL}
+    return tuple(action for action in actions if action not in idle)
+
+
+def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
+    root = desk.workspace.root.resolve()
+    pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
+    stale = [Target(path=file.location, version=file.version) for file in pending]
+    likely = likely_files(run.state.question, stale, root)
+    files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]
+    symbols = tuple(found.of("symbol"))
+    return Targets(
+        run_id=run.run_id,
+        question_key=question_key(run.state.question),
+        files=tuple(files),
+        links=tuple(suggested_links(symbols, tuple(found.of("schema")))),
+    )
+
+
+def _do(run: Run, desk: RepairDesk, specs: Sequence[JobSpec], round_: int) -> list[str]:
+    """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
+
+    def call(_key: str) -> tuple[Any, Amount]:
+        return _work(run, desk, specs), NOTHING
+
+    return list(run.step(REPAIR, f"{REPAIR}-{round_}", call, at_most=NOTHING))
+
+
+def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
+    asked = case_of(run.state).asked
+    if not desk.tables.take_repair(datetime.now(UTC), most=desk.workspace.settings.repair.max_per_hour):
+        return [USED_UP]
+    jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
+    open_ = [job.id for job in jobs if not job.is_finished]
+    if asked.may_repair and open_:
+        work_on_jobs(desk.queue, job_handlers(desk), open_)
+    return [_line(desk.queue.get(job_id)) for job_id in open_]
+
+
+def _line(job: Job) -> str:
+    about = job.payload.get("path") or job.payload.get("code_symbol", "")
+    return f"{job.name} {about}: {job.status}"

@@ -1,0 +1,130 @@
+"""Figures of answers and repairs, for the service's metrics and for people."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.tables import AnswerRow, Feedback
+from coreloop.runs.jobs.job import QueueFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayFigures:
+    """What happened on a day (UTC).
+
+    Attributes
+    ----------
+    day : str
+        ISO date.
+    answered, unanswered : int
+        Questions with a supported answer, and those without.
+    evidence : dict of str to int
+        As `RepairFigures` has it.
+    feedback : dict of str to int
+        ``up`` and ``down``.
+    notice_s : float or None
+        As `RepairFigures` has it, of the day's rejections.
+    """
+
+    day: str
+    answered: int
+    unanswered: int
+    evidence: dict[str, int]
+    feedback: dict[str, int]
+    notice_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairFigures:
+    """What happened in a window.
+
+    Attributes
+    ----------
+    answered_after : dict of int to int
+        Supported answers by rounds of repair, 0 to 2.
+    unanswered : int
+        Questions without a supported answer.
+    evidence : dict of str to int
+        Sources that the last attempts were given, by where they come from.
+    gates : dict of str to float
+        Newest share of each gate, 0–1.
+    feedback : dict of str to int
+        ``up`` and ``down``.
+    notice_s : float or None
+        Seconds from a rejection to the other answer: the median; None for none.
+    jobs : QueueFigures
+        Of the queue.
+    """
+
+    answered_after: dict[int, int]
+    unanswered: int
+    evidence: dict[str, int]
+    gates: dict[str, float]
+    feedback: dict[str, int]
+    notice_s: float | None
+    jobs: QueueFigures
+
+    @property
+    def retry_rate(self) -> float:
+        """Share of jobs that needed more than one attempt."""
+        total = sum(self.jobs.by_status.values())
+        return self.jobs.retried / total if total else 0.0
+
+
+def read_figures(desk: RepairDesk, *, now: datetime, window: timedelta = timedelta(days=1)) -> RepairFigures:
+    """Count the answers, gates, feedback and jobs of the window that ends now."""
+    rows = desk.tables.answers(since=now - window)
+    said = desk.tables.feedback_since(now - window)
+    newest = {gate: desk.tables.snapshots(gate)[:1] for gate in ("coverage", "io")}
+    return RepairFigures(
+        answered_after=dict(sorted(Counter(row.repairs for row in rows if row.is_supported).items())),
+        unanswered=sum(not row.is_supported for row in rows),
+        evidence=_evidence(rows),
+        gates={gate: one.share for gate, kept in newest.items() for one in kept},
+        feedback=dict(Counter(one.kind for one in said)),
+        notice_s=_notice_s(said, rows),
+        jobs=desk.queue.figures(),
+    )
+
+
+def read_days(desk: RepairDesk, *, now: datetime, days: int = 30) -> list[DayFigures]:
+    """Count by day what happened in so many days, the newest first; days without anything are left out."""
+    since = now - timedelta(days=days)
+    rows, said = desk.tables.answers(since=since), desk.tables.feedback_since(since)
+    seen = {_day(row.ended_at) for row in rows} | {_day(one.created_at) for one in said}
+    return [_figures_of(day, rows, said) for day in sorted(seen, reverse=True)]
+
+
+def _figures_of(day: str, rows: Sequence[AnswerRow], said: Sequence[Feedback]) -> DayFigures:
+    ended = [row for row in rows if _day(row.ended_at) == day]
+    given = [one for one in said if _day(one.created_at) == day]
+    supported = sum(row.is_supported for row in ended)
+    return DayFigures(
+        day=day,
+        answered=supported,
+        unanswered=len(ended) - supported,
+        evidence=_evidence(ended),
+        feedback=dict(Counter(one.kind for one in given)),
+        notice_s=_notice_s(given, rows),
+    )
+
+
+def _day(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()
+
+
+def _evidence(rows: Iterable[AnswerRow]) -> dict[str, int]:
+    evidence = Counter[str]()
+    for row in rows:
+        evidence.update(row.found)
+    return dict(evidence)
+
+
+def _notice_s(said: Iterable[Feedback], rows: Iterable[AnswerRow]) -> float | None:
+    ended = {row.run_id: row.ended_at for row in rows}
+    waits = sorted(
+        (ended[one.mended_by] - one.created_at).total_seconds() for one in said if one.mended_by in ended
+    )
+    return waits[len(waits) // 2] if waits else None

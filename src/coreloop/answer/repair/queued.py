@@ -1,0 +1,93 @@
+"""Runs as jobs: researches and answers that wait for a worker, in this process or another one.
+
+The lease of the job is what makes a run go on elsewhere when its process dies; the journal of the run is what
+keeps its committed steps from being done again.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Event
+from typing import Any, Final
+
+from coreloop.answer.repair.case import KIND as ANSWER
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.handlers import Handler
+from coreloop.answer.repair.learn import learn_late
+from coreloop.answer.repair.run import continue_answer
+from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.record import record_ended_research
+from coreloop.answer.research.run import continue_research
+from coreloop.base.errors import RunEndedError, RunNotFoundError
+from coreloop.runs.control import resume_run
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+Show = Callable[[Run], None]
+_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
+
+
+def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
+    """Put the work on a run into a queue.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Of the project.
+    kind : str
+        Of the run: ``research`` or ``ask``.
+    run_id : str
+        Of a run in the store.
+    is_new : bool
+        A second job of a new run is the first one; a run that was paused gets another.
+    """
+    return queue.put(_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
+
+
+def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
+    """Let a paused run go on; a worker takes it if workers know its kind.
+
+    Raises
+    ------
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    state = resume_run(store, run_id)
+    if state.kind in _NAMES:
+        queue_run(queue, state.kind, run_id, is_new=False)
+    return state
+
+
+def run_handlers(
+    desk: RepairDesk, *, leave: Event | None = None, show: Show = lambda _: None
+) -> Mapping[str, Handler]:
+    """Return what works on runs, by the job's name.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Shared by all threads.
+    leave : threading.Event or None
+        When it is set, runs are left at their next step.
+    show : callable
+        Called after each committed iteration and at the end of a run.
+    """
+
+    def research(job: Job) -> Any:
+        run_id = job.payload["run"]
+        with suppress(RunNotFoundError):  # forgotten since it was queued
+            try:
+                continue_research(run_id, desk.desk, show=show, leave=leave)
+            except RunEndedError:  # in a process that may have died then
+                record_ended_research(run_id, desk.desk)
+
+    def answer(job: Job) -> Any:
+        with suppress(RunNotFoundError):
+            try:
+                continue_answer(job.payload["run"], desk, show=show, leave=leave)
+            except RunEndedError:
+                learn_late(job.payload["run"], desk)
+
+    return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}

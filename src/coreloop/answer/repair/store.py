@@ -1,0 +1,408 @@
+"""Where repair keeps its tables: a SQLite file, or Postgres."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from secrets import token_bytes
+from typing import Any, Final
+
+from coreloop.answer.repair.tables import (
+    FIRST,
+    REPAIR,
+    AnswerRow,
+    Evidence,
+    Feedback,
+    Gap,
+    Link,
+    Snapshot,
+    Status,
+    Suggestion,
+)
+from coreloop.base.database import Database, sqlite_database
+from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.records import encodable
+from coreloop.base.text import printable
+from coreloop.runs.ulid import new_ulid
+
+FILE_NAME: Final = "repair.db"
+_KEPT: Final = {
+    **dict.fromkeys(("feedback", "knowledge_gaps", "fix_suggestions", "evidence"), "created_at"),
+    "answers": "ended_at",
+}
+"""Tables with text of users or about them, and the column with a row's time."""
+
+
+class RepairStore:
+    """Feedback, gaps, suggestions, links, evidence and figures. Several threads and processes may use it.
+
+    Every method raises `coreloop.base.errors.RunStoreError` if the database cannot be used.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_feedback(self, feedback: Feedback) -> None:
+        """Add a row."""
+        values = (
+            *(feedback.id, feedback.chat_id, feedback.message_id, feedback.kind),
+            *(feedback.reason, feedback.mended_by, _stamp(feedback.created_at)),
+        )
+        self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def feedback_of(self, message_id: str) -> list[Feedback]:
+        """Return what people said of an answer, in order."""
+        rows = self._read("SELECT * FROM feedback WHERE message_id = ? ORDER BY id", (message_id,))
+        return list(map(_feedback, rows))
+
+    def feedback_since(self, moment: datetime) -> list[Feedback]:
+        """Return what people said since a time, in order."""
+        rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (_stamp(moment),))
+        return list(map(_feedback, rows))
+
+    def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
+        """Open a gap, or count one that is open already."""
+        topic = _storable(topic)
+        with self._database.writing():
+            rows = self._database.rows(
+                "SELECT * FROM knowledge_gaps WHERE topic = ? AND file = ? AND symbol = ? AND reason = ? "
+                f"AND closed_at IS NULL{self._database.lock_row}",
+                (topic, file, symbol, reason),
+            )
+            if rows:
+                known = _gap(rows[0])
+                gap = replace(known, seen=known.seen + 1)
+                self._database.rows("UPDATE knowledge_gaps SET seen = ? WHERE id = ?", (gap.seen, gap.id))
+                return gap
+            gap = Gap(
+                id=_new_id(now),
+                topic=topic,
+                file=file,
+                symbol=symbol,
+                reason=reason,
+                seen=1,
+                created_at=now,
+            )
+            self._database.rows(
+                "INSERT INTO knowledge_gaps VALUES (?, ?, ?, ?, ?, 1, ?, NULL, NULL)",
+                (gap.id, topic, file, symbol, reason, _stamp(now)),
+            )
+            return gap
+
+    def gaps(self, *, open_only: bool = True) -> list[Gap]:
+        """Return gaps, those that came back most often first."""
+        where = "WHERE closed_at IS NULL" if open_only else ""
+        return [
+            _gap(row) for row in self._read(f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
+        ]
+
+    def close_gaps(self, topic: str, *, by: str, now: datetime) -> int:
+        """Close the open gaps of a topic; returns how many."""
+        rows = self._write(
+            "UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE topic = ? AND closed_at IS NULL "
+            "RETURNING id",
+            (_stamp(now), by, topic),
+        )
+        return len(rows)
+
+    def close_gap(self, gap_id: str, *, by: str, now: datetime) -> None:
+        """Close one gap.
+
+        Raises
+        ------
+        UsageError
+            There is no open gap of this id.
+        """
+        rows = self._write(
+            "UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE id = ? AND closed_at IS NULL "
+            "RETURNING id",
+            (_stamp(now), by, gap_id),
+        )
+        if not rows:
+            raise UsageError(
+                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair gaps` lists them"
+            )
+
+    def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
+        """Add a suggestion; the same one is added once, whatever was decided about it."""
+        text = json.dumps(details, ensure_ascii=False, sort_keys=True)
+        with self._database.writing():
+            self._database.rows(
+                "INSERT INTO fix_suggestions VALUES (?, ?, ?, ?, 'pending', ?, NULL) "
+                "ON CONFLICT (action, target, details) DO NOTHING",
+                (_new_id(now), action, target, text, _stamp(now)),
+            )
+            rows = self._database.rows(
+                "SELECT * FROM fix_suggestions WHERE action = ? AND target = ? AND details = ?",
+                (action, target, text),
+            )
+        return _suggestion(rows[0])
+
+    def suggestions(self, *, status: Status | None = None) -> list[Suggestion]:
+        """Return suggestions, the oldest first."""
+        rows = self._read(
+            "SELECT * FROM fix_suggestions WHERE ? = '' OR status = ? ORDER BY id",
+            (status or "", status or ""),
+        )
+        return [_suggestion(row) for row in rows]
+
+    def suggestion(self, suggestion_id: str) -> Suggestion:
+        """Return a suggestion.
+
+        Raises
+        ------
+        UsageError
+            There is none of this id.
+        """
+        rows = self._read("SELECT * FROM fix_suggestions WHERE id = ?", (suggestion_id,))
+        if not rows:
+            raise UsageError(
+                f"no suggestion {printable(suggestion_id[:40])}; "
+                "`dartlab-coreloop repair suggestions` lists them"
+            )
+        return _suggestion(rows[0])
+
+    def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:
+        """Store a decision, and the link that it applies.
+
+        Raises
+        ------
+        UsageError
+            There is no suggestion of this id, or it was decided already.
+        """
+        with self._database.writing():
+            rows = self._database.rows(
+                "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
+                "RETURNING id",
+                (status, _stamp(now), suggestion_id),
+            )
+            if rows and link is not None:
+                self._database.rows(
+                    "INSERT INTO links VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    (link.code_symbol, link.schema_ref, _stamp(now)),
+                )
+        if not rows:
+            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
+
+    def links(self) -> list[Link]:
+        """Return the applied links."""
+        return [Link(*row) for row in self._read("SELECT code_symbol, schema_ref FROM links ORDER BY 1, 2")]
+
+    def inject(self, evidence: Evidence) -> None:
+        """Put evidence before a question; what the same place said before is replaced."""
+        values = (
+            *(evidence.question, evidence.kind, evidence.location, evidence.symbol),
+            *(evidence.content, evidence.content_hash, _stamp(evidence.created_at)),
+        )
+        self._write(
+            "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (question, kind, location, symbol) DO UPDATE SET content = excluded.content, "
+            "content_hash = excluded.content_hash, created_at = excluded.created_at",
+            values,
+        )
+
+    def evidence_for(self, question: str) -> list[Evidence]:
+        """Return the evidence of a question's key, in the order in which it was injected."""
+        rows = self._read(
+            "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location, symbol", (question,)
+        )
+        return [
+            Evidence(
+                question=key,
+                kind=kind,
+                location=location,
+                symbol=symbol,
+                content=content,
+                content_hash=digest,
+                created_at=_moment(at),
+            )
+            for key, kind, location, symbol, content, digest, at in rows
+        ]
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a day's snapshot of a gate; a later one of the same day replaces it."""
+        self._write(
+            "INSERT INTO gate_snapshots VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (day, gate) DO UPDATE SET good = excluded.good, total = excluded.total",
+            (snapshot.day.isoformat(), snapshot.gate, snapshot.good, snapshot.total),
+        )
+
+    def snapshots(self, gate: str) -> list[Snapshot]:
+        """Return a gate's snapshots, the newest first."""
+        rows = self._read("SELECT * FROM gate_snapshots WHERE gate = ? ORDER BY day DESC", (gate,))
+        return [Snapshot(date.fromisoformat(day), name, good, total) for day, name, good, total in rows]
+
+    def take_repair(self, now: datetime, *, most: int) -> bool:
+        """Count a round of repair; whether the hour's budget allows it."""
+        hour = now.astimezone(UTC).isoformat(timespec="hours")[:13]
+        rows = self._write(
+            "INSERT INTO repairs VALUES (?, 1) ON CONFLICT (hour) DO UPDATE SET rounds = repairs.rounds + 1 "
+            "WHERE repairs.rounds < ? RETURNING rounds",
+            (hour, most),
+        )
+        return bool(rows) and rows[0][0] <= most
+
+    def keep_answer(self, row: AnswerRow) -> None:
+        """Keep an ended answer; a second time changes nothing."""
+        values = (
+            *(row.run_id, row.session_id, _stamp(row.ended_at), int(row.is_supported)),
+            *(row.repairs, row.mends, json.dumps(row.found, sort_keys=True)),
+        )
+        self._write(
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO NOTHING", values
+        )
+
+    def has_answer(self, run_id: str) -> bool:
+        """Whether an ended answer was kept."""
+        return bool(self._read("SELECT run_id FROM answers WHERE run_id = ?", (run_id,)))
+
+    def answers(self, *, since: datetime) -> list[AnswerRow]:
+        """Return the answers that ended since a time, in order."""
+        rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (_stamp(since),))
+        return [_answer(row) for row in rows]
+
+    def mending(self, run_id: str) -> AnswerRow | None:
+        """Return the newest ended answer that replaces a rejected one."""
+        rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
+        return _answer(rows[0]) if rows else None
+
+    def forget_answer(self, run_id: str, question: str) -> None:
+        """Remove what people said of an answer, its row, and the gaps of its question."""
+        with self._database.writing():
+            for change, value in (
+                ("DELETE FROM feedback WHERE message_id = ?", run_id),
+                ("UPDATE feedback SET mended_by = '' WHERE mended_by = ?", run_id),
+                ("DELETE FROM answers WHERE run_id = ?", run_id),
+                ("DELETE FROM knowledge_gaps WHERE topic = ?", _storable(question)),
+            ):
+                self._database.rows(change, (value,))
+        self._database.erase(*_KEPT)
+
+    def forget_before(self, moment: datetime) -> int:
+        """Remove rows with text of users that are older than a time; returns how many."""
+        removed = 0
+        with self._database.writing():
+            for table, column in _KEPT.items():
+                rows = self._database.rows(
+                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (_stamp(moment),)
+                )
+                removed += len(rows)
+        if removed:
+            self._database.erase(*_KEPT)
+        return removed
+
+    def _read(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        with self._database.reading():
+            return self._database.rows(statement, parameters)
+
+    def _write(self, statement: str, parameters: tuple[Any, ...]) -> list[Any]:
+        with self._database.writing():
+            return self._database.rows(statement, tuple(map(_storable, parameters)))
+
+
+@contextmanager
+def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
+    """Open the tables of a workspace; they are created if necessary.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Of the project.
+    environ : mapping
+        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the tables are in the
+        SQLite file ``repair.db`` in `Workspace.runs_dir`.
+
+    Raises
+    ------
+    RunStoreError
+        The database cannot be used.
+    MissingExtraError
+        Postgres needs an extra.
+    """
+    if address := environ.get("CORELOOP_DATABASE_URL"):
+        from coreloop.base.postgres import postgres_database
+
+        with postgres_database(address, versions="repair_version", migrations=(FIRST,)) as postgres:
+            yield RepairStore(postgres)
+        return
+    workspace.keep_private(workspace.runs_dir)
+    with sqlite_database(workspace.runs_dir / FILE_NAME, REPAIR) as database:
+        yield RepairStore(database)
+
+
+def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
+    """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
+    return bool(environ.get("CORELOOP_DATABASE_URL")) or (workspace.runs_dir / FILE_NAME).exists()
+
+
+def _new_id(now: datetime) -> str:
+    return new_ulid(now, token_bytes(10))
+
+
+def _storable(value: Any) -> Any:
+    """Leave out what a database cannot hold: NUL and lone surrogates."""
+    return encodable(value).replace("\0", "") if isinstance(value, str) else value
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _feedback(row: Any) -> Feedback:
+    key, chat, message, kind, reason, mended_by, created = row
+    return Feedback(
+        id=key,
+        chat_id=chat,
+        message_id=message,
+        kind=kind,
+        reason=reason,
+        mended_by=mended_by,
+        created_at=_moment(created),
+    )
+
+
+def _gap(row: Any) -> Gap:
+    key, topic, file, symbol, reason, seen, created, closed, by = row
+    return Gap(
+        id=key,
+        topic=topic,
+        file=file,
+        symbol=symbol,
+        reason=reason,
+        seen=seen,
+        created_at=_moment(created),
+        closed_at=_moment(closed) if closed else None,
+        closed_by=by,
+    )
+
+
+def _suggestion(row: Any) -> Suggestion:
+    key, action, target, details, status, created, decided = row
+    return Suggestion(
+        id=key,
+        action=action,
+        target=target,
+        details=json.loads(details),
+        status=status,
+        created_at=_moment(created),
+        decided_at=_moment(decided) if decided else None,
+    )
+
+
+def _answer(row: Any) -> AnswerRow:
+    run_id, session_id, ended, is_supported, repairs, mends, found = row
+    return AnswerRow(
+        run_id=run_id,
+        session_id=session_id,
+        ended_at=_moment(ended),
+        is_supported=bool(is_supported),
+        repairs=repairs,
+        mends=mends,
+        found=json.loads(found),
+    )

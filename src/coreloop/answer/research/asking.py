@@ -1,0 +1,112 @@
+"""Questions of a research to its models: a prompt and what is in view -> a typed reply, as a step."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib.resources import files
+from math import inf
+from typing import Final, TypeVar
+
+from coreloop.answer.models.contracts import Contract
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message
+from coreloop.answer.models.prompt import Material, NumberedSource, user_message
+from coreloop.answer.models.steps import ask_in_run
+from coreloop.answer.research.knowledge import Knowledge
+from coreloop.answer.research.memory import Memory
+from coreloop.base.errors import ModelError
+from coreloop.runs.decide import seconds_left
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+
+T = TypeVar("T", bound=Contract)
+AGAINST: Final = "What speaks against the answer?"
+"""The sub-question of an exhaustive run; it is not part of the prompts."""
+_WAITS_S: Final = (1.0, 4.0, inf)
+"""Before the next attempt, unless the endpoint says how long."""
+
+
+def read_prompt(name: str, *, package: str = "coreloop.answer.research") -> str:
+    """Return the text of a file in a package's ``prompts/``."""
+    return (files(package) / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
+
+
+def ask(
+    run: Run,
+    ladder: Ladder,
+    prompt: str,
+    material: Material,
+    schema: type[T],
+    *,
+    key: str,
+    is_answer: bool = False,
+    package: str = "coreloop.answer.research",
+) -> T:
+    """Ask the models within the time that is left; after a rate limit or an outage, again.
+
+    All attempts together take no longer than one call may. None starts that cannot end in time.
+
+    Raises
+    ------
+    ModelError
+        No model gave a usable reply; the error of the first attempt, which later ones follow from.
+    BudgetError
+        The call could pass a limit.
+    """
+    messages = [Message("system", read_prompt(prompt, package=package)), user_message(material)]
+    limits, failures = CallLimits(), list[ModelError]()
+    ends_at = time.monotonic() + time_left(run, is_answer=is_answer, at_most=limits.timeout_s)
+    for place, wait_s in enumerate(_WAITS_S):
+        share_s = ladder.share_s(ends_at - time.monotonic(), len(_WAITS_S) - place, limits)
+        limits = replace(limits, timeout_s=share_s)
+        try:
+            return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
+        except ModelError as error:
+            failures.append(error)
+        last = failures[-1]
+        asked_s = wait_s if last.retry_after_s is None else last.retry_after_s
+        if not last.is_retryable or last.kind == "malformed" or time.monotonic() + asked_s >= ends_at:
+            break
+        time.sleep(asked_s)
+    raise failures[0]
+
+
+def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
+    """Return the seconds that a call may take: until the deadline, less the reserve for the answer."""
+    left = seconds_left(run.state, run.now())
+    if left is None:
+        return at_most
+    reserved = 0.0 if is_answer else run.state.limits.answer.seconds
+    return min(at_most, max(0.0, left - reserved))
+
+
+def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:
+    """Build what a call is about from what is in view."""
+    return Material(
+        question=state.question,
+        sub_questions=tuple(part.text for part in state.sub_questions if part.text != AGAINST),
+        sources=tuple(
+            NumberedSource(
+                number=read.number,
+                title=read.source.title,
+                text=read.source.text,
+                type=read.source.type,
+                location=read.source.location,
+            )
+            for read in memory.working
+        ),
+        searched=tuple(search.query for search in state.search_history),
+        notes=tuple(notes),
+    )
+
+
+def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
+    """Return the findings in view and the active hypotheses as notes for a model."""
+    findings = [
+        f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
+        for finding in memory.semantic
+    ]
+    hypotheses = [
+        f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.active_hypotheses
+    ]
+    return findings + hypotheses

@@ -1,0 +1,137 @@
+"""An iteration of a research, and its answer: everything that a run repeats until its controller stops it."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from coreloop.answer.models.contracts import CheckResponse, PlanResponse, SynthesisResponse
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.prompt import Material
+from coreloop.answer.research.answer import answer_from, build_response
+from coreloop.answer.research.asking import AGAINST, ask, material_of, notes_of
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.research.execute import execute
+from coreloop.answer.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
+from coreloop.answer.research.learn import helped_before
+from coreloop.answer.research.memory import Memory
+from coreloop.answer.research.plan import (
+    START_STRATEGY,
+    angled,
+    first_queries,
+    is_stuck,
+    next_queries,
+    plan_parts,
+)
+from coreloop.answer.research.reflect import reflect, view
+from coreloop.answer.research.tiers import run_limits
+from coreloop.answer.research.verify import CheckedAnswer, check_answer, without
+from coreloop.base.errors import BudgetError, ModelError
+from coreloop.runs import events
+from coreloop.runs.decide import Stop
+from coreloop.runs.drift import check_drift
+from coreloop.runs.phases import phase
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+
+_ADVICE: Final = "Searches in a row found nothing: go back to first principles."
+
+
+def iterate(run: Run, desk: Desk) -> None:
+    """Do one iteration: plan, search, reflect. It begins and ends with the state of the run.
+
+    The reflection is the end of an iteration, so that the controller decides with what was just found.
+    """
+    with phase(run, "plan"):
+        if not run.state.sub_questions:
+            _plan(run, desk)
+        _turn(run)
+        strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
+        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, desk, strategy)
+    with phase(run, "search"):
+        if not execute(run, desk, queries, strategy):
+            _turn(run)
+            other = _other_angle(run.state, desk, run.state.last_strategy)
+            execute(run, desk, other, run.state.last_strategy)
+    with phase(run, "reflect"):
+        reflect(run, desk.ladder, _notes(run, desk))
+
+
+def answer(run: Run, _stop: Stop, desk: Desk) -> None:
+    """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
+    is_unusable = False
+    try:
+        with phase(run, "synthesize"):
+            checked = _synthesised(run, desk.ladder)
+    except (ModelError, BudgetError):
+        checked, is_unusable = answer_from(run.state), True
+    response = build_response(run.state, checked, is_unusable=is_unusable)
+    run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
+
+
+def _plan(run: Run, desk: Desk) -> None:
+    plan = ask(run, desk.ladder, "plan", Material(question=run.state.question), PlanResponse, key="plan")
+    request = knowledge_of(run.state).request
+    tier = request.tier or plan.complexity_tier or "standard"
+    parts = plan_parts(run.state.question, plan)
+    is_exhaustive = run.state.mode == "exhaust"
+    if not is_exhaustive:
+        run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
+    run.record(events.Planned, sub_questions=(*parts, AGAINST) if is_exhaustive else parts)
+    queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
+    run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
+
+
+def _turn(run: Run) -> None:
+    """Record drift, so that the strategy changes."""
+    if turn := check_drift(run.state):
+        run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
+
+
+def _other_angle(state: State, desk: Desk, strategy: tuple[str, ...]) -> list[PlanQuery]:
+    """Return queries for the open sub-questions, turned the way of a strategy; none offline if exhaustive."""
+    if state.mode == "exhaust" and desk.ladder.name == OFFLINE:
+        return []
+    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
+    number = state.iteration + 1
+    searched = [search.query for search in state.search_history]
+    texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
+    return [PlanQuery(text, "other angle", "", number) for text in texts]
+
+
+def _notes(run: Run, desk: Desk) -> list[str]:
+    """Return what helped in similar situations, if the run gets nowhere."""
+    if not is_stuck(run.state, knowledge_of(run.state)):
+        return []
+    strategies = helped_before(desk.store, run.state)
+    return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
+
+
+def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:
+    knowledge = knowledge_of(run.state)
+    if not knowledge.sources:
+        return CheckedAnswer((), ())
+    if ladder.name == OFFLINE:  # it quotes, and its findings are quotes already
+        return answer_from(run.state)
+    memory = view(run, is_answer=True)
+    material = material_of(run.state, memory, notes_of(knowledge, memory))
+    said = ask(run, ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
+    checked = _checked_again(run, ladder, check_answer(said.answer, knowledge))
+    for claim in checked.dropped:
+        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
+    if checked.sentences:
+        return checked
+    return replace(answer_from(run.state), dropped=checked.dropped)
+
+
+def _checked_again(run: Run, ladder: Ladder, checked: CheckedAnswer) -> CheckedAnswer:
+    """Let a model judge the sentences that passed, if that was asked for."""
+    knowledge = knowledge_of(run.state)
+    if not (knowledge.request.second_check and checked.sentences):
+        return checked
+    cited = tuple(read for read in knowledge.sources if read.number in checked.cited)
+    notes = [f"sentence {number}: {text}" for number, text in enumerate(checked.sentences, 1)]
+    material = material_of(run.state, Memory(cited, ()), notes)
+    said = ask(run, ladder, "check", material, CheckResponse, key="check", is_answer=True)
+    return without(checked, said.unsupported)

@@ -1,0 +1,243 @@
+"""What a research knows: its part of the run's state, and the events that change it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.answer.models.contracts import Tier
+from coreloop.answer.research.contradictions import Contradiction
+from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
+from coreloop.answer.research.tiers import Wishes
+from coreloop.answer.search.source import Source
+from coreloop.runs.state import State
+
+KIND: Final = "research"
+"""Of the runs."""
+(
+    REQUESTED,
+    PLANNED,
+    READ,
+    FOUND,
+    DROPPED,
+    TESTED,
+    REFLECTED,
+    CONTRADICTED,
+    FAILED,
+    REWORDED,
+    COMPACTED,
+    ANSWERED,
+) = (
+    *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
+    *("search_failed", "reworded", "compacted", "answer"),
+)
+"""Names of the events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a person asked for beside the question; kept with the run, so that a resumed one does the same."""
+
+    tier: Tier | None = None
+    wishes: Wishes = field(default_factory=Wishes)
+    second_check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanQuery:
+    """A query of an iteration, what it is for, and the layer of the reflection that it came from."""
+
+    query: str
+    intent: str = ""
+    layer: str = ""
+    iteration: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailedQuery:
+    """A query whose search was blocked or failed, and why."""
+
+    query: str
+    outcome: str
+    reason: str
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What a model wrote and no source supports, and why."""
+
+    sentence: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A query that found little, what it became, and how."""
+
+    query: str
+    becomes: str
+    how: str
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSource:
+    """A source with its number, in the order in which sources were retrieved.
+
+    Attributes
+    ----------
+    number : int
+        From 1; how answers cite it.
+    source : Source
+        As it was retrieved; never changed.
+    origin : str
+        Who says so; copies have the same origin.
+    query : str
+        The query that found it.
+    iteration : int
+        In which it was read.
+    """
+
+    number: int
+    source: Source
+    origin: str
+    query: str
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A time at which older sources left the prompts; ``archived`` are their numbers."""
+
+    reason: str
+    iteration: int
+    archived: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """What a thorough reflection left empty although there were sources: ``findings``, ``uncertainties``."""
+
+    what: str
+    iteration: int
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What a research knows; its fields are keys of ``state.json``."""
+
+    request: Request = field(default_factory=Request)
+    tier: str = ""
+    model: str = ""
+    active_hypotheses: list[Hypothesis] = field(default_factory=list)
+    all_hypotheses: list[Hypothesis] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    contradictions_found: list[Contradiction] = field(default_factory=list)
+    plan_queries: list[PlanQuery] = field(default_factory=list)
+    failed_queries: list[FailedQuery] = field(default_factory=list)
+    rewordings: list[Rewording] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    uncertainties: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unsaid: list[Unsaid] = field(default_factory=list)
+    sources: list[ReadSource] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+    answer: dict[str, Any] | None = None
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether a search was blocked or failed."""
+        return bool(self.failed_queries)
+
+    def source(self, number: int) -> ReadSource | None:
+        """Return the source of a number, or None."""
+        return self.sources[number - 1] if 1 <= number <= len(self.sources) else None
+
+
+def knowledge_of(state: State) -> Knowledge:
+    """Return what the run of a state knows; to be read only."""
+    return Knowledge(**state.extra)
+
+
+def initial() -> dict[str, Any]:
+    """Make the keys of a new run's ``state.json``."""
+    new = Knowledge()
+    return {known.name: getattr(new, known.name) for known in fields(Knowledge)}
+
+
+def fold(extra: dict[str, Any], name: str, data: Any) -> None:
+    """Add an event of a research to its keys; events of a newer version are ignored."""
+    if name in _APPLY:
+        _APPLY[name](extra, data)
+
+
+def _requested(extra: dict[str, Any], data: Any) -> None:
+    extra["request"] = msgspec.convert(data, Request)
+
+
+def _planned(extra: dict[str, Any], data: Any) -> None:
+    extra["plan_queries"] += msgspec.convert(data["queries"], list[PlanQuery])
+    extra["tier"] = data.get("tier") or extra["tier"]
+
+
+def _found(extra: dict[str, Any], data: Any) -> None:
+    finding = msgspec.convert(data, Finding)
+    others = extra["findings"]
+    place = next((place for place, known in enumerate(others) if known.text == finding.text), None)
+    if place is None:
+        others.append(finding)
+    else:
+        others[place] = finding
+
+
+def _dropped(extra: dict[str, Any], data: Any) -> None:
+    """Add what was dropped; a sentence that an answer repeats is listed once."""
+    claim = msgspec.convert(data, Dropped)
+    if all(known.sentence != claim.sentence for known in extra["dropped"]):
+        extra["dropped"].append(claim)
+
+
+def _tested(extra: dict[str, Any], data: Any) -> None:
+    extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
+    extra["active_hypotheses"] = extra["all_hypotheses"][:MAX_ACTIVE]
+
+
+def _reflected(extra: dict[str, Any], data: Any) -> None:
+    extra["model"] = data["model"]
+    extra["gaps"] = data["gaps"]
+    extra["uncertainties"] = data["uncertainties"]
+    extra["missing"] = data["missing"]
+    extra["unsaid"] += msgspec.convert(data.get("unsaid", []), list[Unsaid])
+
+
+def _contradicted(extra: dict[str, Any], data: Any) -> None:
+    extra["contradictions_found"] = msgspec.convert(data, list[Contradiction])
+
+
+def _answered(extra: dict[str, Any], data: Any) -> None:
+    extra["answer"] = data
+
+
+def _added(key: str, kind: type) -> Callable[[dict[str, Any], Any], None]:
+    """Return what appends the event's data, as a value of a type, to a list."""
+    return lambda extra, data: extra[key].append(msgspec.convert(data, kind))
+
+
+_APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
+    REQUESTED: _requested,
+    PLANNED: _planned,
+    READ: _added("sources", ReadSource),
+    FOUND: _found,
+    TESTED: _tested,
+    REFLECTED: _reflected,
+    CONTRADICTED: _contradicted,
+    DROPPED: _dropped,
+    FAILED: _added("failed_queries", FailedQuery),
+    REWORDED: _added("rewordings", Rewording),
+    COMPACTED: _added("compactions", Compaction),
+    ANSWERED: _answered,
+}

@@ -1,0 +1,100 @@
+"""Which unfinished researches ask what a new question asks: words find them, and a model judges in doubt."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from coreloop.answer.language.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.answer.language.words import read_query
+from coreloop.answer.models.contracts import LikenessResponse
+from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.prompt import Material
+from coreloop.answer.research.asking import ask
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.research.sessions import sessions_of
+from coreloop.base.errors import BudgetError, ModelError
+from coreloop.runs.run import work_on
+from coreloop.runs.state import TERMINAL
+from coreloop.runs.stores.accounts import RunRow
+
+MAX_LIKE: Final = 3
+_NUMBER: Final = re.compile(r"\d+")
+_SIMILAR_FROM: Final = 0.4
+_DOUBTFUL_FROM: Final = 0.2
+"""For a model to judge: 99.7 % of ParaKQC's paraphrases, 9.1 % of other pairs (at 0.4, 94.8 and 3.1 %)."""
+
+Likeness = Literal["exact", "similar"]
+Like = tuple[Likeness, RunRow]
+
+
+@dataclass(frozen=True, slots=True)
+class LikeSessions:
+    """Researches that are like a question.
+
+    Attributes
+    ----------
+    sessions : tuple of (str, RunRow)
+        ``exact`` or ``similar``, the likest first, at most `MAX_LIKE`.
+    begun : str or None
+        The new research, if it was begun to ask a model in it: go on with it, or stop it.
+    """
+
+    sessions: tuple[Like, ...]
+    begun: str | None = None
+
+
+def find_like(question: str, desk: Desk, begin: Callable[[], str]) -> LikeSessions:
+    """Find the unfinished researches that are like a question.
+
+    A model is asked only if words find some and none that is the same. The question to it is a step of the
+    new research, so that it is counted there.
+
+    Parameters
+    ----------
+    question : str
+        The new one.
+    desk : Desk
+        Without a model that can judge, or if it gives no usable reply, words alone decide.
+    begin : callable
+        Begins the new research; returns its id.
+    """
+    going = [row for row in sessions_of(desk.store) if row.status not in TERMINAL]
+    by_words = like_sessions(question, going)
+    doubtful = like_sessions(question, going, least=_DOUBTFUL_FROM)
+    is_sure = any(likeness == "exact" for likeness, _ in doubtful)
+    if desk.ladder.name == OFFLINE or is_sure or not doubtful:
+        return LikeSessions(by_words)
+    begun = begin()
+    try:
+        return LikeSessions(_judged([row for _, row in doubtful], begun, desk), begun)
+    except (ModelError, BudgetError):
+        return LikeSessions(by_words, begun)
+
+
+def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMILAR_FROM) -> tuple[Like, ...]:
+    """Return the researches whose words are like a question's, the likest first, at most `MAX_LIKE`."""
+    words = read_query(question)
+    scored = []
+    for row in rows:
+        other = read_query(row.question)
+        has_same_numbers = _NUMBER.findall(question) == _NUMBER.findall(row.question)
+        is_exact = has_same_numbers and similarity(words, other) >= DUPLICATE_AT
+        score = 1.0 if is_exact else word_similarity(words, other)
+        if score >= least:
+            likeness: Likeness = "exact" if is_exact else "similar"
+            scored.append((score, likeness, row))
+    scored.sort(key=lambda entry: -entry[0])
+    return tuple((likeness, row) for _, likeness, row in scored[:MAX_LIKE])
+
+
+def _judged(rows: Sequence[RunRow], run_id: str, desk: Desk) -> tuple[Like, ...]:
+    """Let a model say which are like; the run is held no longer, since waiting for a person is no work."""
+    notes = tuple(f"research {number}: {row.question}" for number, row in enumerate(rows, 1))
+    with work_on(desk.store, run_id) as run:
+        material = Material(question=run.state.question, notes=notes)
+        said = ask(run, desk.ladder, "likeness", material, LikenessResponse, key="likeness")
+    numbered = list(enumerate(rows, 1))
+    exact: list[Like] = [("exact", row) for number, row in numbered if number in said.exact]
+    similar = {*said.similar} - {*said.exact}
+    return (*exact, *(("similar", row) for number, row in numbered if number in similar))

@@ -1,0 +1,143 @@
+"""The report of a research as Markdown, HTML or JSON; a partial one while it runs, or after a crash."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
+from coreloop.answer.research.changed import ChangedSource, changed_line
+from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.base.errors import UsageError
+from coreloop.base.files import write_private
+from coreloop.base.text import counted, escape_markdown, printable
+from coreloop.runs.state import State
+
+_NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body{{max-width:46rem;margin:2rem auto;font:1rem/1.6 sans-serif}}li{{margin:.3rem 0}}</style></head>
+<body><h1>{title}</h1>
+{body}
+</body></html>
+"""
+
+
+def markdown_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+    """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
+    lines = [f"# {escape_markdown(state.question)}", "", f"*{_status(state)}*", ""]
+    for heading, entries in _sections(state, changed):
+        lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
+    return "\n".join(lines)
+
+
+def html_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+    """Return the report as one HTML page without scripts or links to other pages."""
+    parts = [f"<p><em>{escape(_status(state))}</em></p>"]
+    for heading, entries in _sections(state, changed):
+        items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
+        parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
+    return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
+
+
+def json_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+    """Return the response, the findings and the hypotheses as JSON."""
+    knowledge = knowledge_of(state)
+    report = {
+        "question": state.question,
+        "status": state.status,
+        "stop_reason": state.stop_reason,
+        "response": respond(state),
+        "findings": knowledge.findings,
+        "hypotheses": knowledge.all_hypotheses,
+        "contradictions": knowledge.contradictions_found,
+        "sources": knowledge.sources,
+        "changed_sources": changed,
+    }
+    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+REPORTS: Final[Mapping[str, Callable[[State, Sequence[ChangedSource]], str]]] = {
+    "markdown": markdown_report,
+    "html": html_report,
+    "json": json_report,
+}
+
+
+def write_report(state: State, form: str, path: Path, *, changed: Sequence[ChangedSource] = ()) -> None:
+    """Write a report to a new file of mode 0600.
+
+    Parameters
+    ----------
+    state : State
+        Of the research.
+    form : str
+        A key of `REPORTS`.
+    path : Path
+        The file.
+    changed : sequence of ChangedSource
+        Cited files that changed since they were read.
+
+    Raises
+    ------
+    UsageError
+        The file exists.
+    """
+    if path.exists():
+        raise UsageError(f"{path}: exists; name a new file")
+    write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
+
+
+def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
+    response, knowledge = respond(state), knowledge_of(state)
+    yield "Answer", response.final_answer.splitlines()
+    yield from _filled(
+        "Findings", [f"{one.tag} {one.text} {_numbers(one.sources)}" for one in knowledge.findings]
+    )
+    yield from _filled(
+        "Hypotheses",
+        [f"{one.id} {one.confidence:.2f} {one.statement}" for one in knowledge.all_hypotheses],
+    )
+    yield from _filled(
+        "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
+    )
+    offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
+    said = [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
+    yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
+    yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
+    since = [changed_line(changed)] if changed else []
+    yield from _filled("Sources", [*map(_source, cited_sources(state)), *since])
+
+
+def _unsaid(knowledge: Knowledge) -> Iterator[str]:
+    """Say what the model was asked for and did not report."""
+    for what in dict.fromkeys(unsaid.what for unsaid in knowledge.unsaid):
+        numbers = ", ".join(str(unsaid.iteration) for unsaid in knowledge.unsaid if unsaid.what == what)
+        yield f"The model was asked for {what} and reported none in iteration {numbers}."
+
+
+def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:
+    if entries:
+        yield heading, entries
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def _source(read: ReadSource) -> str:
+    source = read.source
+    line = f":{source.line}" if source.line else ""
+    published = f", published {source.published}" if source.published else ""
+    return f"[{read.number}] {source.title}, {source.location}{line}{published}"
+
+
+def _status(state: State) -> str:
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    partial = "" if state.is_terminal else "; this report is partial"
+    return (
+        f"{state.status}{reason} after {counted(state.iteration, 'iteration')}, run {state.run_id}{partial}"
+    )

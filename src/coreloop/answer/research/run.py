@@ -1,0 +1,161 @@
+"""The use case: a question becomes a run, and the run an answer."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from threading import Event
+from typing import Final
+
+import msgspec
+
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
+from coreloop.answer.models.contracts import Tier
+from coreloop.answer.models.questions import search_words
+from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.cycle import answer, iterate
+from coreloop.answer.research.desk import Desk
+from coreloop.answer.research.knowledge import KIND, REQUESTED, Request
+from coreloop.answer.research.learn import learn
+from coreloop.answer.research.record import record_research
+from coreloop.answer.research.tiers import Wishes, run_limits
+from coreloop.base.errors import UsageError
+from coreloop.base.text import printable
+from coreloop.runs.controller import drive
+from coreloop.runs.manage import begin_run
+from coreloop.runs.run import Run, work_on
+from coreloop.runs.views import Viewer
+
+MAX_QUESTION_CHARS: Final = 10_000
+_WIDEST: Final[Tier] = "deep"
+"""The limits of a run whose tier the plan chooses; the plan can only make them tighter."""
+
+
+def run_research(
+    task: str,
+    *,
+    desk: Desk,
+    max_iters: int | None = None,
+    max_queries: int | None = None,
+    max_sources: int | None = None,
+    max_execution_time_s: float | None = None,
+    token_budget: int | None = None,
+    tier: Tier | None = None,
+    exhaust: bool = False,
+    second_check: bool = False,
+    show: Callable[[Run], None] = lambda _: None,
+) -> AgentResponse:
+    """Research a question until the run's controller stops it, and answer it.
+
+    Parameters
+    ----------
+    task : str
+        The question.
+    desk : Desk
+        Store, models and search.
+    max_iters, max_queries, max_sources, max_execution_time_s, token_budget
+        See `coreloop.answer.research.tiers.Wishes`; None for what the tier says.
+    tier : str or None
+        ``simple``, ``standard`` or ``deep``; None for what the plan says.
+    exhaust : bool
+        Go on until the run is stopped or completed, and search for counter-evidence.
+    second_check : bool
+        Let a model judge the sentences of the answer that passed the check without a model.
+    show : callable
+        Called after each committed iteration and at the end.
+
+    Returns
+    -------
+    AgentResponse
+        Whole; from the findings alone if no model could write it.
+
+    Raises
+    ------
+    ModelError
+        No model gave a usable reply; the run has failed, and its findings stay.
+    UsageError
+        The question is empty or too long, or the limits cannot hold.
+    """
+    wishes = Wishes(
+        max_iters=max_iters,
+        max_queries=max_queries,
+        max_sources=max_sources,
+        max_execution_time_s=max_execution_time_s,
+        token_budget=token_budget,
+    )
+    run_id = begin_research(
+        task, Request(tier=tier, wishes=wishes, second_check=second_check), desk, exhaust=exhaust
+    )
+    return continue_research(run_id, desk, show=show)
+
+
+def begin_research(
+    task: str, request: Request, desk: Desk, *, exhaust: bool = False, run_id: str = "", trace_id: str = ""
+) -> str:
+    """Create the run of a research; nothing is searched yet. Returns its id.
+
+    A run of a ``run_id`` that exists stays as it is.
+
+    Raises
+    ------
+    UsageError
+        The question is empty or too long, or the limits cannot hold.
+    """
+    require_question(task)
+    return begin_run(
+        desk.workspace,
+        desk.store,
+        task,
+        kind=KIND,
+        now=datetime.now(UTC),
+        mode="exhaust" if exhaust else "bounded",
+        limits=run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust),
+        first=[(REQUESTED, msgspec.to_builtins(request))],
+        run_id=run_id,
+        trace_id=trace_id,
+    )
+
+
+def require_question(task: str) -> None:
+    """Refuse a question that cannot be searched for.
+
+    Raises
+    ------
+    UsageError
+        It is empty, too long, or has no words.
+    """
+    if not printable(task).strip():
+        raise UsageError("the question is empty; ask one")
+    if len(task) > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {len(task):,} characters; at most {MAX_QUESTION_CHARS:,} are read"
+        )
+    if not search_words(task):
+        raise UsageError("the question has no words to search for; ask in words")
+
+
+def continue_research(
+    run_id: str, desk: Desk, *, show: Callable[[Run], None] = lambda _: None, leave: Event | None = None
+) -> AgentResponse:
+    """Work on a research to its end, as `run_research`; it goes on where the last process left it.
+
+    Raises
+    ------
+    Interrupted
+        ``leave`` is set: another process can go on.
+    RunNotFoundError, RunBusyError, RunEndedError
+        There is no such run, another process works on it, or it is over.
+    """
+    write_views = Viewer(desk.workspace.root, desk.store)
+
+    def show_all(run: Run) -> None:
+        learn(desk.store, run.state)
+        write_views(run)
+        show(run)
+
+    with work_on(desk.store, run_id, leave=leave) as run:
+        try:
+            drive(run, partial(iterate, desk=desk), answer=partial(answer, desk=desk), show=show_all)
+        finally:
+            if run.state.is_terminal:
+                record_research(desk, run.state)
+        return respond(run.state)

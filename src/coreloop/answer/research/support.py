@@ -1,0 +1,215 @@
+"""Whether cited texts say what a sentence says, without a model.
+
+A sentence must find its dates, amounts, names and negation, and enough of its words.
+`benchmarks/citations.py` fits the weights and measures on claims that people judged.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from coreloop.answer.language.words import is_hangul
+from coreloop.answer.models.dates import Date, holds_date
+from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.quantities import Quantity, is_rounded
+from coreloop.answer.research.statement import Statement, plain_text, read_statement
+
+WEIGHTS: Final = {"sentence": 0.33, "pairs": 2.04, "runs": 0.47, "length": -0.2}
+BIAS: Final = 0.3
+SUPPORTED_AT: Final = 0.5
+"""Share of judged claims with this score that are supported."""
+_RUN: Final = 4
+_SAME_NAME: Final = 5
+"""Letters from which two forms of a name are one: ``America``, ``American``; initials may be as long."""
+_SAME_SUBJECT: Final = 0.6
+"""Share of a claim's letters from which a sentence is about the same thing."""
+_ONE_CLAUSE: Final = 6
+"""Words up to which a denial is the claim; with 12, macro-F1 falls by 0.010."""
+_AS_GOOD: Final = 0.9
+"""Part of the best share from which another sentence says as much."""
+
+Missing = Literal["date", "number", "name", "negation", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """The cited texts say so; ``score`` is 0–1."""
+
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """They do not.
+
+    Attributes
+    ----------
+    missing : str
+        The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
+        denies what the other says) or ``words``.
+    reason : str
+        One line for a person.
+    """
+
+    missing: Missing
+    reason: str
+
+
+def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsupported:
+    """Check whether the cited texts say what a sentence says.
+
+    Parameters
+    ----------
+    sentence : str
+        Of an answer; its citations are ignored.
+    cited_texts : sequence of str
+        The texts of all sources that the sentence cites.
+    """
+    evidence = Evidence(cited_texts)
+    claim = read_statement(sentence)
+    if lack := evidence.lack(claim):
+        return lack
+    if evidence.quotes(sentence):
+        return Supported(1.0)
+    score = support_score(evidence.features(claim))
+    if score < SUPPORTED_AT:
+        return Unsupported("words", "the cited text has too few of the sentence's words together")
+    return Supported(score)
+
+
+def support_score(features: Mapping[str, float]) -> float:
+    """Return 0–1, the logistic function of the weighed features."""
+    weighed = BIAS + sum(WEIGHTS[name] * value for name, value in features.items())
+    return 1 / (1 + math.exp(-weighed))
+
+
+class Evidence:
+    """Cited texts, read once for several sentences."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._flat = " ".join(_flat(text) for text in texts)
+        self._whole = read_statement("\n".join(texts))
+        self._sentences = [read_statement(part) for text in texts for part in split_sentences(text)]
+        self._pairs = {frozenset(pair) for pair in pairwise(self._whole.subject)}
+        self._runs = set(_runs(self._whole.tokens))
+        self._beginnings = {token[:_SAME_NAME] for token in self._whole.tokens}
+        self._letters = word_letters(self._whole.tokens)
+        self._joined = self._flat.replace(" ", "")
+        self._initials = "".join(token[0] for token in self._whole.tokens)
+
+    def quotes(self, sentence: str) -> bool:
+        """Whether a sentence stands in the texts word for word."""
+        quote = _flat(plain_text(sentence))
+        return bool(quote) and f" {quote} " in f" {self._flat} "
+
+    def lack(self, claim: Statement) -> Unsupported | None:
+        """The first date, amount, name or negation that the texts do not have."""
+        if dates := self._missing_dates(claim):
+            return Unsupported("date", f"the cited text does not have the date {_show(dates[0])}")
+        if amounts := self._missing_amounts(claim):
+            return Unsupported("number", f"the cited text does not have the number {amounts[0].value:,g}")
+        if names := self._missing_names(claim) or self._exchanged(claim):
+            return Unsupported("name", f"the cited text does not mention {names[0]}")
+        if self._is_denied(claim):
+            return Unsupported("negation", "the sentence or the cited text denies what the other says")
+        return None
+
+    def features(self, claim: Statement) -> dict[str, float]:
+        """Return the values that `WEIGHTS` weighs.
+
+        ``sentence``: the largest share of the claim's letters in one sentence; ``pairs``: the share of its
+        neighbouring words that are neighbours in the texts; ``runs``: the share of its runs of four words;
+        ``length``: the logarithm of the number of words in the texts, where more is found by chance.
+        """
+        pairs = [frozenset(pair) for pair in pairwise(claim.subject)]
+        runs = list(_runs(claim.tokens))
+        best = self._coverage(claim)
+        return {
+            "sentence": best,
+            "pairs": sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else best,
+            "runs": sum(run in self._runs for run in runs) / len(runs) if runs else best,
+            "length": math.log(1 + len(self._whole.subject)),
+        }
+
+    def _coverage(self, claim: Statement) -> float:
+        return max((_share(claim, part) for part in self._sentences), default=0.0)
+
+    def _near(self, claim: Statement) -> list[Statement]:
+        """The sentences that say most of it, with the one before each; all if none says enough."""
+        shares = [_share(claim, part) for part in self._sentences]
+        best = max(shares, default=0.0)
+        if best < _SAME_SUBJECT:
+            return self._sentences
+        places = [place for place, share in enumerate(shares) if share >= _AS_GOOD * best]
+        return [self._sentences[near] for place in places for near in (place - 1, place) if near >= 0]
+
+    def _missing_dates(self, claim: Statement) -> list[Date]:
+        near = self._near(claim)
+        found = tuple(date for part in near for date in part.dates)
+        known = {date.year for date in self._whole.dates}
+        years = {amount.value for part in near for amount in part.quantities}
+        return [
+            date
+            for date in claim.dates
+            if not holds_date(found, date, known) and not (date == Date(date.year) and date.year in years)
+        ]
+
+    def _missing_amounts(self, claim: Statement) -> list[Quantity]:
+        found = [amount for part in self._near(claim) for amount in part.quantities]
+        return [
+            amount for amount in claim.quantities if not any(is_rounded(amount, other) for other in found)
+        ]
+
+    def _missing_names(self, claim: Statement) -> list[str]:
+        return [name for name in claim.names if not self._has_name(name)]
+
+    def _has_name(self, name: str) -> bool:
+        is_long = len(name) >= _SAME_NAME or is_hangul(name)
+        if name[:_SAME_NAME] in self._beginnings or (is_long and name in self._joined):
+            return True
+        return len(name) <= _SAME_NAME and name in self._initials
+
+    def _exchanged(self, claim: Statement) -> list[str]:
+        """Korean nouns that are new, in a claim that has most of a sentence: names, as far as words tell."""
+        if self._coverage(claim) < _SAME_SUBJECT:
+            return []
+        return [noun for noun in claim.nouns if not self._has_most_of(noun)]
+
+    def _has_most_of(self, noun: str) -> bool:
+        letters = word_letters([noun])
+        return len(letters & self._letters) * 2 > len(letters)
+
+    def _is_denied(self, claim: Statement) -> bool:
+        is_short = len(claim.subject) <= _ONE_CLAUSE
+        if claim.is_denial and is_short and not self._whole.is_denial and not self._whole.denied:
+            return True
+        best = self._coverage(claim)
+        near = [part for part in self._sentences if _share(claim, part) >= _AS_GOOD * best]
+        return best >= _SAME_SUBJECT and all(denies(claim, part) or denies(part, claim) for part in near)
+
+
+def denies(one: Statement, other: Statement) -> bool:
+    """Return whether a statement denies a word that another one has without denying it."""
+    return bool((one.denied & other.letters) - other.denied)
+
+
+def _share(claim: Statement, part: Statement) -> float:
+    return len(claim.letters & part.letters) / len(claim.letters) if claim.letters else 0.0
+
+
+def _runs(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [tokens[start : start + _RUN] for start in range(len(tokens) - _RUN + 1)]
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"\W+", " ", text.casefold()).strip()
+
+
+def _show(date: Date) -> str:
+    if date.quarter:
+        return f"{date.year or ''} Q{date.quarter}".strip()
+    return "-".join(f"{part:02}" for part in (date.year, date.month, date.day) if part is not None)

@@ -1,0 +1,56 @@
+"""Passages: what search finds, at most `MAX_PASSAGE_CHARS` long, cut where a reader would cut."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.answer.search.extract.document import Document, Section
+
+MAX_PASSAGE_CHARS: Final = 1_500
+_BREAKS: Final = ("\n\n", "\n", ". ", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a document; ``text`` is ``document.text[start:end]``."""
+
+    start: int
+    end: int
+    line: int
+    heading: str
+    text: str
+
+
+def split_passages(document: Document) -> Iterator[Passage]:
+    """Yield the passages of a document in order, without the white space between them."""
+    for section in document.sections:
+        line, counted_to = section.line, section.start
+        for start, end in _cuts(document.text, section):
+            if document.has_own_lines:
+                line += document.text.count("\n", counted_to, start)
+                counted_to = start
+            yield Passage(start, end, line, section.heading, document.text[start:end])
+
+
+def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
+    start = section.start
+    while start < section.end:
+        end = _cut(text, start, section.end)
+        part = text[start:end]
+        stripped = part.strip()
+        if stripped:
+            first = start + len(part) - len(part.lstrip())
+            yield first, first + len(stripped)
+        start = end
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    """Where a passage ends: at a paragraph, a line, a sentence, a word, or anywhere."""
+    if end - start <= MAX_PASSAGE_CHARS:
+        return end
+    latest = start + MAX_PASSAGE_CHARS
+    for mark in _BREAKS:
+        place = text.rfind(mark, start + MAX_PASSAGE_CHARS // 2, latest)
+        if place >= 0:
+            return place + len(mark)
+    return latest

@@ -1,0 +1,117 @@
+"""Files that should be indexed and are not, or that changed since."""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from coreloop.answer.search.index.store import KnownFile, known_files, reading
+from coreloop.answer.search.index.tree import MAX_FILE_BYTES, FoundFile, find_files
+from coreloop.base.files import open_regular
+from coreloop.base.project.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingFile:
+    """A file that the index lacks.
+
+    Attributes
+    ----------
+    location : str
+        See `coreloop.answer.search.source.Source`.
+    reason : str
+        ``new``, or ``changed`` or ``removed`` since it was indexed.
+    version : str
+        Of its content, as far as size and time tell.
+    """
+
+    location: str
+    reason: Literal["new", "changed", "removed"]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The files that should be indexed: how many are, and which are not."""
+
+    fresh: int
+    pending: tuple[PendingFile, ...]
+
+
+def read_coverage(workspace: Workspace, *, now: datetime) -> Coverage:
+    """Compare the files below the setting ``search: paths`` with the index, by size and time.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    now : datetime
+        With a time zone; for an index of an older version.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    with reading(workspace.index_file, now=now) as connection:
+        known = known_files(connection)
+    fresh, pending = 0, {}
+    for file in _files(workspace):
+        before = known.get(file.location)
+        if before and (before.size_bytes, before.mtime_ns) == (file.size_bytes, file.mtime_ns):
+            fresh += 1
+        else:
+            pending[file.location] = PendingFile(
+                location=file.location,
+                reason="changed" if before else "new",
+                version=f"{file.size_bytes}-{file.mtime_ns}",
+            )
+    return Coverage(fresh, tuple(pending.values()))
+
+
+def stale_files(workspace: Workspace, locations: Collection[str], *, now: datetime) -> list[PendingFile]:
+    """Return those of some files whose content is not the indexed one.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    locations : collection of str
+        Of passages that were found; what the index does not have is left out.
+    now : datetime
+        With a time zone; for an index of an older version.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    with reading(workspace.index_file, now=now) as connection:
+        known = known_files(connection, only=locations)
+    compared = (_compared(workspace.root / location, known[location]) for location in sorted(known))
+    return [file for file in compared if file is not None]
+
+
+def _compared(path: Path, known: KnownFile) -> PendingFile | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return PendingFile(location=known.path, reason="removed", version=f"removed-{known.hash}")
+    if (state.st_size, state.st_mtime_ns) == (known.size_bytes, known.mtime_ns):
+        return None
+    with suppress(OSError), open_regular(path) as file:
+        if sha256(file.read(MAX_FILE_BYTES + 1)).hexdigest() == known.hash:
+            return None
+    return PendingFile(location=known.path, reason="changed", version=f"{state.st_size}-{state.st_mtime_ns}")
+
+
+def _files(workspace: Workspace) -> Iterator[FoundFile]:
+    root, settings = workspace.root.resolve(), workspace.settings
+    data_dir = (root / settings.data_dir).resolve()
+    for start in workspace.search_paths:
+        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=workspace.schemas):
+            if isinstance(file, FoundFile):
+                yield file

@@ -1,0 +1,87 @@
+"""Tables of the index."""
+
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from coreloop.base import sqlite
+
+_FIRST: Final = """
+-- A file. Its id stays when the file changes or moves.
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,      -- relative to the project with /, or absolute outside of it
+    type TEXT NOT NULL,             -- markdown, text, html, python, pdf
+    title TEXT NOT NULL,            -- empty if the file states none
+    hash TEXT NOT NULL,             -- SHA-256 of the bytes
+    size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,      -- with the size, decides whether the file is read again
+    indexed_at TEXT NOT NULL        -- ISO 8601, UTC
+);
+CREATE INDEX documents_by_hash ON documents (hash);
+
+-- start and end count characters of the file's text, which has neither control nor invisible characters.
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    line INTEGER NOT NULL,          -- of the file, from 1; of a PDF the page
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX passages_by_document ON passages (document_id);
+
+-- Words of passages, rowid = passages.id. It keeps no text of its own: FTS5's 'delete' command removes a row
+-- when it is given the same words, so a change of how words are made needs a migration that fills this again.
+-- The trigram tokenizer finds no Korean word of two characters, and says nothing; bigrams find it.
+CREATE VIRTUAL TABLE passage_words USING fts5(
+    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+"""
+_SECOND: Final = """
+-- What files declare: symbols of code, and parts of schemas.
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,             -- class, function, schema
+    name TEXT NOT NULL,             -- qualified in its module; of a schema # and where it stands
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,             -- signature, parameters, fields: a line each
+    is_public INTEGER NOT NULL,
+    is_documented INTEGER NOT NULL
+);
+CREATE INDEX entries_by_document ON entries (document_id);
+CREATE INDEX entries_by_name ON entries (name);
+
+-- As passage_words; rowid = entries.id.
+CREATE VIRTUAL TABLE entry_words USING fts5(
+    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- Modules that a file imports; relative ones begin with dots.
+CREATE TABLE imports (
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    module TEXT NOT NULL,
+    PRIMARY KEY (document_id, module)
+) WITHOUT ROWID;
+
+-- Python files are read again, since they have symbols now.
+UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
+"""
+_TABLES: Final = frozenset({"documents", "passages", "passage_words"})
+
+
+def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _FIRST)
+
+
+def _add_entries(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _SECOND)
+
+
+def _is_own(connection: sqlite3.Connection) -> bool:
+    return set(sqlite.tables(connection)) >= _TABLES
+
+
+INDEX: Final = sqlite.Schema("index", (_create, _add_entries), _is_own)

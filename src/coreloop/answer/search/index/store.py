@@ -1,0 +1,173 @@
+"""The database of the index: opening it, and the statements that add, move and remove documents."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.answer.search.extract.document import Document
+from coreloop.answer.search.extract.passages import Passage, split_passages
+from coreloop.answer.search.index.entries import add_entries, remove_entries
+from coreloop.answer.search.index.schema import INDEX
+from coreloop.answer.search.index.terms import passage_words
+from coreloop.base import sqlite
+from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+
+NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
+_PUT: Final = """
+    INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        path = excluded.path, type = excluded.type, title = excluded.title, hash = excluded.hash,
+        size_bytes = excluded.size_bytes, mtime_ns = excluded.mtime_ns, indexed_at = excluded.indexed_at
+"""
+_PASSAGE: Final = (
+    'INSERT INTO passages (document_id, "start", "end", line, heading, text) VALUES (?, ?, ?, ?, ?, ?)'
+)
+_WORDS: Final = "INSERT INTO passage_words (rowid, heading, words, bigrams) VALUES (?, ?, ?, ?)"
+_REMOVED_WORDS: Final = (
+    "INSERT INTO passage_words (passage_words, rowid, heading, words, bigrams) VALUES ('delete', ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it is now; ``path`` is its location, see `coreloop.answer.search.source.Source`."""
+
+    path: str
+    hash: str
+    size_bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A document's file when it was last read."""
+
+    id: int
+    path: str
+    hash: str
+    size_bytes: int
+    mtime_ns: int
+    indexed_at: str
+
+
+@contextmanager
+def reading(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
+    """Open an index for searching; its file is not changed.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, it has a newer version, or it cannot be read.
+    """
+    if not path.exists():
+        raise WorkspaceError(NO_INDEX, path=path)
+    with _with_remedy(path), sqlite.reader(path, INDEX, now=now) as connection:
+        yield connection
+
+
+def require_index(path: Path, *, now: datetime) -> None:
+    """Refuse an index that cannot be searched, before any work is done.
+
+    Raises
+    ------
+    WorkspaceError
+        As `reading`.
+    """
+    with reading(path, now=now):
+        pass
+
+
+@contextmanager
+def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
+    """Open an index for changes; it is created or migrated if necessary. Searches go on.
+
+    Raises
+    ------
+    WorkspaceError
+        The file is not an index, has a newer version, or cannot be written.
+    """
+    with _with_remedy(path), sqlite.writer(path, INDEX, now=now) as connection:
+        connection.execute(
+            "PRAGMA synchronous = NORMAL"
+        )  # a power failure may lose the last commits, no more
+        yield connection
+
+
+@contextmanager
+def _with_remedy(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DamagedDatabaseError as error:
+        remedy = "is damaged; delete it and run `dartlab-coreloop index` again"
+        raise WorkspaceError(remedy, path=path) from error
+
+
+def known_files(
+    connection: sqlite3.Connection, *, only: Collection[str] | None = None
+) -> dict[str, KnownFile]:
+    """Return every document's file, or those at some paths, by its path."""
+    rows = connection.execute(
+        "SELECT id, path, hash, size_bytes, mtime_ns, indexed_at FROM documents "
+        "WHERE ? OR path IN (SELECT value FROM json_each(?))",
+        (only is None, json.dumps(sorted(only or ()))),
+    )
+    return {row[1]: KnownFile(*row) for row in rows}
+
+
+def put_document(
+    connection: sqlite3.Connection,
+    file: FileState,
+    document: Document,
+    *,
+    known_id: int | None,
+    now: datetime,
+) -> None:
+    """Add a document, or replace what is stored of it; its id stays."""
+    if known_id is not None:
+        _remove_passages(connection, known_id)
+        remove_entries(connection, known_id)
+    values = (known_id, file.path, document.type, document.title, *_state(file, now))
+    inserted = connection.execute(_PUT, values).lastrowid
+    _add_passages(connection, known_id or inserted, split_passages(document))
+    add_entries(connection, known_id or inserted, document)
+
+
+def place_document(connection: sqlite3.Connection, file: FileState, *, known_id: int, now: datetime) -> None:
+    """Store where a document is now, and its file's size and time; its text is the same."""
+    connection.execute(
+        "UPDATE documents SET path = ?, hash = ?, size_bytes = ?, mtime_ns = ?, indexed_at = ? WHERE id = ?",
+        (file.path, *_state(file, now), known_id),
+    )
+
+
+def remove_document(connection: sqlite3.Connection, known_id: int) -> None:
+    """Remove a document and all that came from it."""
+    _remove_passages(connection, known_id)
+    remove_entries(connection, known_id)
+    connection.execute("DELETE FROM documents WHERE id = ?", (known_id,))
+
+
+def _state(file: FileState, now: datetime) -> tuple[str, int, int, str]:
+    return file.hash, file.size_bytes, file.mtime_ns, now.isoformat(timespec="seconds")
+
+
+def _add_passages(
+    connection: sqlite3.Connection, document_id: int | None, passages: Iterable[Passage]
+) -> None:
+    for passage in passages:
+        values = (document_id, passage.start, passage.end, passage.line, passage.heading, passage.text)
+        key = connection.execute(_PASSAGE, values).lastrowid
+        connection.execute(_WORDS, (key, *passage_words(passage.heading, passage.text)))
+
+
+def _remove_passages(connection: sqlite3.Connection, document_id: int) -> None:
+    rows = connection.execute("SELECT id, heading, text FROM passages WHERE document_id = ?", (document_id,))
+    removed = [(key, *passage_words(heading, text)) for key, heading, text in rows]
+    connection.executemany(_REMOVED_WORDS, removed)
+    connection.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))

@@ -1,0 +1,137 @@
+"""The files below a path that can be indexed, and the reasons why others are not."""
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.answer.search.extract.kinds import extractor_of
+
+MAX_FILE_BYTES: Final = 20_000_000
+IGNORED_FOLDERS: Final = frozenset(
+    {
+        "node_modules",
+        "__pycache__",
+        "venv",
+        "env",
+        "site-packages",
+        "dist",
+        "build",
+        "target",
+        "site",
+        "vendor",
+    }
+)
+"""Besides these, folders and files whose names begin with a dot, and the project's data folder."""
+_MADE_BY_PROGRAMS: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
+"""Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
+_RECORDS: Final = os.path.join("audit", "ai-ask")  # noqa: PTH118 - strings: see _walk
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file of a kind that is read; ``location`` is its path as the index has it."""
+
+    path: str
+    location: str
+    size_bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file or folder that is not read, and why."""
+
+    location: str
+    reason: str
+
+
+def location_of(path: Path, root: Path) -> str:
+    """Return a path relative to the project, with ``/``; absolute if it is outside of it."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def find_files(
+    start: Path, root: Path, *, data_dir: Path, schemas: Collection[str] = ()
+) -> Iterator[FoundFile | SkippedFile]:
+    """Yield the files at or below a path; links are not followed.
+
+    Parameters
+    ----------
+    start : Path
+        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it.
+    root : Path
+        The project, absolute and resolved.
+    data_dir : Path
+        The project's data folder, which is ignored unless ``start`` is in it.
+    schemas : collection of str
+        Locations of declared schemas.
+    """
+    if start.is_dir():
+        yield from _walk(start, root, ignored=str(data_dir), schemas=schemas)
+    elif start.exists():
+        yield _file(str(start), location_of(start, root), start.stat(), schemas)
+
+
+def _walk(
+    start: Path, root: Path, *, ignored: str, schemas: Collection[str]
+) -> Iterator[FoundFile | SkippedFile]:
+    waiting = [(str(start), "" if start == root else f"{location_of(start, root)}/")]
+    while waiting:
+        folder, prefix = waiting.pop()
+        try:
+            entries = _entries(folder)
+        except OSError as error:
+            yield SkippedFile(prefix, f"folder cannot be read ({error.strerror})")
+            continue
+        if folder != str(start) and _is_made(folder, entries):
+            continue
+        for entry in entries:
+            if entry.name[0] == ".":
+                continue
+            location = f"{prefix}{entry.name}"  # strings: a Path costs 30 µs a file
+            if not entry.is_dir(follow_symlinks=False):
+                with suppress(FileNotFoundError):  # removed in between
+                    yield _file(entry.path, location, entry.stat(follow_symlinks=False), schemas)
+            elif entry.name not in IGNORED_FOLDERS and entry.path != ignored:
+                waiting.append((entry.path, f"{location}/"))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What a folder contains, by name."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _is_made(folder: str, entries: list[os.DirEntry[str]]) -> bool:
+    """Whether a folder is a report, a cache, or the data folder of another project of coreloop."""
+    names = {entry.name for entry in entries}
+    if not _MADE_BY_PROGRAMS.isdisjoint(names):
+        return True
+    return "audit" in names and os.path.isdir(os.path.join(folder, _RECORDS))  # noqa: PTH112, PTH118
+
+
+def _file(
+    path: str, location: str, status: os.stat_result, schemas: Collection[str]
+) -> FoundFile | SkippedFile:
+    reason = _reason(location, status, schemas)
+    if reason:
+        return SkippedFile(location.encode("utf-8", "replace").decode(), reason)
+    return FoundFile(path, location, status.st_size, status.st_mtime_ns)
+
+
+def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "link"
+    if not stat.S_ISREG(status.st_mode):
+        return "not a regular file"
+    if extractor_of(location, schemas) is None:
+        return "other kind of file"
+    if status.st_size > MAX_FILE_BYTES:
+        return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
+    if not location.isascii() and location != location.encode("utf-8", "replace").decode():
+        return "name is not UTF-8"
+    return ""

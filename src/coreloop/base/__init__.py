@@ -1,0 +1,1 @@
+"""What every room stands on: errors, files, text, HTTP, databases, git, GitHub, the project, the record."""

@@ -1,0 +1,314 @@
+"""Records as lines of JSON: canonical arguments, conversion to plain values, and the size cap of a line.
+
+Imports only the standard library, orjson and `records`, because the collector runs in users' servers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, cast
+
+import orjson
+
+from coreloop.base.records import (
+    DEFAULT_SELECTORS,
+    OTHER,
+    OverrideCall,
+    Record,
+    ToolCall,
+    encodable,
+    has_uncleared_flag,
+    selector_value,
+)
+
+MAX_LINE_BYTES: Final = 4096
+MAX_STRING_CHARS: Final = 500
+ELIDED: Final = "…"
+"""Replaces an argument's value that does not fit on the line."""
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+_BRIEF_CHARS = 32
+# orjson kills the process if a field of a dataclass with slots is not set.
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+QUESTION: Final = "question"
+"""Source in ``args_from`` of a value from the user's question."""
+_PREVIEW_CHARS = 120
+_FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
+_SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
+
+
+def canonical_json(value: object) -> bytes:
+    """Encode a value as compact UTF-8 JSON with sorted keys; a set becomes a sorted list.
+
+    Raises
+    ------
+    TypeError
+        The value has no JSON form; convert it with `to_plain`.
+    """
+    return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
+
+
+def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
+    """Replace every string of more than ``limit`` characters, at any depth, by its size and a preview."""
+    if isinstance(value, str):
+        return value if len(value) <= limit else _truncated(value, limit)
+    if isinstance(value, list):
+        return [shorten(item, limit=limit) for item in value]
+    if isinstance(value, dict):
+        if _is_truncated(value):
+            return {**value, "preview": value["preview"][: _preview_chars(limit)]}
+        return {key[:_PREVIEW_CHARS]: shorten(item, limit=limit) for key, item in value.items()}
+    return value
+
+
+def to_plain(value: object) -> Any:
+    """Copy a value into plain JSON types.
+
+    Lone surrogates are replaced; integers over 64 bits and values without a JSON form become ``<type name>``.
+    Values beyond 20 levels or 5,000 items become ``<…>``, so that recursive values are safe too.
+    """
+    return _plain(value, 20, [5000])
+
+
+def _plain(value: object, depth: int, items_left: list[int]) -> Any:
+    items_left[0] -= 1
+    if depth < 0 or items_left[0] < 0:
+        return "<…>"
+    if isinstance(value, str):
+        return encodable(value)
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    if isinstance(value, Mapping):
+        return {encodable(text_of(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1, items_left) for item in value]
+    return f"<{type(value).__name__}>"
+
+
+def text_of(value: object) -> str:
+    """Return ``str(value)``, or ``<type name>`` if that raises."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value)
+    except Exception:  # a user's own __str__ must not break the request
+        return f"<{type(value).__name__}>"
+
+
+def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
+    r"""Write a record as one line of at most 4,096 bytes, newline included.
+
+    A record that does not fit is reduced in this order: long argument strings, null or empty fields of calls,
+    lists and argument values of more than 32 characters, result sizes and all but two results among an
+    argument's sources, long texts and unknown fields, ``args_from`` of the first calls, argument values other
+    than selectors, the last ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``).
+    The hashes are those of the full record; ``omitted_failure`` and ``omitted_error`` preserve its outcome.
+
+    Parameters
+    ----------
+    record : Record
+        ``args`` may be an ``orjson.Fragment`` of JSON. Every string must be encodable.
+    selectors : mapping of tool to argument names, optional
+        For tools whose selectors differ from the default.
+
+    Returns
+    -------
+    bytes
+        Valid JSON and ``\n``.
+    """
+    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {})
+
+
+def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
+    calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
+    shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
+    chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
+    brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]
+    bare = [_without_size(call) for call in brief]
+    for attempt in (shorter, [_without_empty(call) for call in shorter], brief, bare):
+        line = _line(record, attempt)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
+    bounded = _bounded_fields(record)
+    outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
+    for attempt in (bare, outlined):
+        cut = _omit_sources(attempt, len(_line(bounded, attempt)) - MAX_LINE_BYTES)
+        line = _line(bounded, cut)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
+    return _omit_tail(bounded, cut)
+
+
+def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bytes:
+    return orjson.dumps({**record, "tool_calls": calls}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _brief(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
+    """The call without empty fields and long argument values; selectors stay."""
+    args = call["args"] if isinstance(call["args"], dict) else {}
+    brief = {key: value if _is_brief(value) else ELIDED for key, value in args.items()}
+    brief |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    return _without_empty({**call, "args": brief})
+
+
+def _is_brief(value: Any) -> bool:
+    return value in _EMPTY or (isinstance(value, str | int | float) and len(str(value)) <= _BRIEF_CHARS)
+
+
+def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without null and empty fields, which readers treat as absent."""
+    return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
+
+
+def _without_size(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without its result's size, and with at most two results among each argument's sources."""
+    smaller = {key: value for key, value in call.items() if key != "result_size_bytes"}
+    if "args_from" in smaller:
+        smaller["args_from"] = {name: _first_results(paths) for name, paths in smaller["args_from"].items()}
+    return smaller
+
+
+def _first_results(paths: Sequence[str]) -> Sequence[str]:
+    results = [path for path in paths if path != QUESTION]
+    return results[:2] or paths
+
+
+def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
+    """Remove ``args_from`` from the first calls until enough bytes are saved."""
+    smaller = list(calls)
+    for place in range(len(smaller)):
+        if excess_bytes <= 0:
+            break
+        call = dict(smaller[place])
+        sources = call.pop("args_from", None)
+        if sources is not None:
+            excess_bytes -= len(orjson.dumps({"args_from": sources})) - 1
+            smaller[place] = call
+    return smaller
+
+
+def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
+    """Keep as many overrides as fit into half a kilobyte, then as many calls as fit on the line."""
+    overrides = [_outline_override(override) for override in record["override_calls"]]
+    first_overrides = overrides[: _count_within(512, overrides)]
+    flagged = has_uncleared_flag(
+        ((call["name"], bool(call["extreme_flags"]), _clears(call)) for call in record["tool_calls"]),
+        {override["tool"] for override in record["override_calls"] if override["succeeded"]},
+    )
+    failed = any(not override["succeeded"] for override in overrides[len(first_overrides) :])
+    bare = {
+        **record,
+        "override_calls": first_overrides,
+        "tool_calls": [],
+        "tool_calls_omitted": len(calls),
+        "omitted_failure": flagged or failed,
+    }
+    if calls and not calls[-1]["ok"]:
+        bare["omitted_error"] = calls[-1].get("error") or ""
+    n_calls = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
+    bare["tool_calls"] = calls[:n_calls]
+    bare["tool_calls_omitted"] = len(calls) - n_calls
+    if n_calls == len(calls):
+        bare.pop("omitted_error", None)
+    return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _clears(call: ToolCall) -> bool:
+    return bool(call["overrides_used"]) and call["ok"]
+
+
+def _bounded_fields(record: Record) -> dict[str, Any]:
+    """The known fields, with strings cut so that together they take less than a line."""
+    fields = {
+        key: _cut(value, _FIELD_BYTES.get(key, 100)) if isinstance(value, str) else value
+        for key, value in record.items()
+        if key in Record.__annotations__ and (key in _SHAPED_FIELDS or not isinstance(value, dict | list))
+    }
+    judgment = {key: _cut(str(value), 100) if value else None for key, value in record["judgment"].items()}
+    return {**fields, "judgment": judgment}
+
+
+def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
+    """The call with its selectors, and of every other argument the name and whether it is empty."""
+    args = call["args"] if isinstance(call["args"], dict) else {}
+    outlined = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
+    outlined |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    return {
+        **call,
+        "args": outlined,
+        "error": _cut(call["error"], 120) if call["error"] else call["error"],
+        "overrides_used": _outline_names(call["overrides_used"]),
+        "extreme_flags": _outline_names(call["extreme_flags"]),
+    }
+
+
+def _outline_selector(value: Any) -> Any:
+    """A selector's value, or a list if it is not a name, so that the step stays the same."""
+    return value if value is None or selector_value(value) != OTHER else ["…"]
+
+
+def _outline_override(override: OverrideCall) -> dict[str, Any]:
+    return {
+        **override,
+        "override_keys": _outline_names(override["override_keys"]),
+        "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
+    }
+
+
+def _outline_names(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else [_cut(name, 40) for name in names[:5]]
+
+
+def _count_within(room: int, items: Sequence[object]) -> int:
+    """How many items, written as JSON and joined by commas, fit into ``room`` bytes."""
+    for count, item in enumerate(items):
+        room -= len(orjson.dumps(item)) + 1
+        if room < 0:
+            return count
+    return len(items)
+
+
+def _cut(text: str, limit: int) -> str:
+    """Cut a text to at most ``limit`` bytes as JSON, ending in ``…`` if it was cut."""
+    if len(orjson.dumps(text)) - 2 <= limit:
+        return text
+    head = text[:limit]
+    while len(orjson.dumps(head)) - 2 > limit - 3:
+        head = head[: len(head) * 9 // 10]
+    return head + "…"
+
+
+def _truncated(text: str, limit: int) -> dict[str, Any]:
+    return {"truncated": True, "size": len(text), "preview": text[: _preview_chars(limit)]}
+
+
+def _is_truncated(value: dict[str, Any]) -> bool:
+    return (
+        value.keys() == {"truncated", "size", "preview"}
+        and isinstance(value["preview"], str)
+        and isinstance(value["size"], int)
+        and value["truncated"] is True
+    )
+
+
+def _preview_chars(limit: int) -> int:
+    return min(_PREVIEW_CHARS, limit // 4)
+
+
+def _expanded(args: Any) -> Any:
+    # A Fragment has no readable contents, although the type stub declares them.
+    return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
+
+
+def _as_plain(value: object) -> Any:
+    """A set as a sorted list; a dataclass as its fields, without running its code."""
+    kind = type(value)
+    if issubclass(kind, set | frozenset):
+        return sorted(cast("set[Any]", value), key=repr)
+    names = getattr(kind, "__dataclass_fields__", None)
+    if names is None:
+        raise TypeError
+    fields = {}
+    for name in names:
+        with suppress(AttributeError):  # a field that is not set
+            fields[name] = object.__getattribute__(value, name)
+    return fields

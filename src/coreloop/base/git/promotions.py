@@ -1,0 +1,303 @@
+"""Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.repository import Commit, Repository
+from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
+
+_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A commit with the key of a candidate.
+
+    Attributes
+    ----------
+    phase : str
+        ``R`` or ``F``.
+    merged_at : datetime
+        When it was merged, UTC: the time of the merge commit, not of the commit that it merged.
+    reverted : bool
+        Whether a later commit reverted it, and that revert was not reverted.
+    """
+
+    key: str
+    candidate_id: str
+    phase: str
+    target: str
+    sha: str
+    merged_at: datetime
+    reverted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge of a promotion; a promotion may be merged several times.
+
+    Attributes
+    ----------
+    landing, parent : str
+        The commit on the branch, a merge commit or the promotion's own, and its first parent; ``parent`` is
+        empty for a root commit.
+    place : int
+        Index of ``landing`` in `History.times_s`.
+    """
+
+    promotion: Promotion
+    landing: str
+    parent: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The promotions in a line of history.
+
+    Attributes
+    ----------
+    merges : tuple of Merge
+        In order; a promotion that was reverted and promoted again is listed twice.
+    revert_places : tuple of int
+        Indexes of the commits that reverted a promotion, also of promotions that were merged again.
+    times_s : tuple of int
+        Committer's times along the first parents, oldest first, in seconds since 1970.
+    """
+
+    merges: tuple[Merge, ...]
+    revert_places: tuple[int, ...]
+    times_s: tuple[int, ...]
+
+    def promotions(self) -> list[Promotion]:
+        """One promotion per key, in the order of merges: the first, or the one in effect after its revert."""
+        by_key: dict[str, Promotion] = {}
+        for promotion in (merge.promotion for merge in self.merges):
+            earlier = by_key.get(promotion.key)
+            if earlier is None or (earlier.reverted and not promotion.reverted):
+                by_key.pop(promotion.key, None)  # its place is that of the newer merge
+                by_key[promotion.key] = promotion
+        return list(by_key.values())
+
+    def moment(self, place: int, *, now: datetime) -> datetime:
+        """When a commit came to the branch, corrected for wrong clocks.
+
+        A commit is not older than its ancestors, and not newer than ``now``.
+        """
+        now_s = int(now.timestamp())
+        if self.times_s[place] > now_s:
+            return now
+        return datetime.fromtimestamp(max(at for at in self.times_s[: place + 1] if at <= now_s), UTC)
+
+
+def promotions(commits: Iterable[Commit]) -> list[Promotion]:
+    """The promotions in a line of history.
+
+    Parameters
+    ----------
+    commits : iterable of Commit
+        Newest first, as from `Repository.log`; squash commits count like merges, since they keep the
+        trailers.
+
+    Returns
+    -------
+    list of Promotion
+        In the order in which they came to the branch. Of several commits with one key (a merge commit may
+        repeat the trailers) only the oldest is listed.
+    """
+    return read_history(commits).promotions()
+
+
+def read_history(commits: Iterable[Commit]) -> History:
+    """Every merge and every revert of a promotion; ``commits`` as in `promotions`."""
+    ordered = list(commits)[::-1]
+    alive = _alive(ordered)
+    line = _first_parents(ordered)
+    landings = _landings(ordered, line)
+    merges: dict[tuple[str, int], Merge] = {}
+    for commit in ordered:
+        if _REVERTS.search(commit.message):
+            continue
+        for trailers in read_promoted(commit.message):
+            key = trailers.get("Candidate-Key")
+            if key and trailers.get("Phase") in {"R", "F"}:
+                landing = landings[commit.sha]
+                promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
+                parent = landing.commit.parents[0] if landing.commit.parents else ""
+                merge = Merge(promotion, landing.commit.sha, parent, landing.place)
+                merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
+    promoted = {merge.promotion.sha for merge in merges.values()}
+    reverts = {landings[sha].place for sha in _reverts(ordered, promoted)}
+    return History(
+        merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
+        revert_places=tuple(sorted(reverts)),
+        times_s=tuple(commit.committed_s for commit in line),
+    )
+
+
+def project_keys(folder: Path, *, base: str) -> frozenset[str]:
+    """`known_keys` of the repository that a folder belongs to; empty outside a repository."""
+    try:
+        repository = Repository(folder)
+    except NoRepositoryError:
+        return frozenset()
+    with repository:
+        repository.require_history()
+        return known_keys(repository, base=base)
+
+
+def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
+    """When each key in effect came to the base branch; empty outside a repository or without the branch."""
+    try:
+        repository = Repository(folder)
+    except NoRepositoryError:
+        return {}
+    with repository:
+        repository.require_history()
+        try:
+            commits = repository.log(repository.base(base))
+        except GitError:
+            return {}
+        return {
+            promotion.key: promotion.merged_at for promotion in promotions(commits) if not promotion.reverted
+        }
+
+
+def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
+    """Keys that are not proposed again: on the base branch, reverted there, or on an open branch.
+
+    Parameters
+    ----------
+    repository : Repository
+        Only this clone is read; nothing is fetched.
+    base : str
+        Name of the base branch; its remote-tracking branches of every remote count, too.
+    """
+    remotes = repository.remotes()
+    names = [base, *(f"{remote}/{base}" for remote in remotes)]
+    bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
+    merged = {promotion.key for sha in bases for promotion in promotions(repository.log(sha))}
+    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in (None, *remotes))))
+
+
+def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
+    """Candidate keys at the heads of this clone's promotion branches, with the branches' names."""
+    heads = repository.promotion_heads(remote, BRANCH_PREFIX)
+    return {key: branch for branch, commit in heads.items() for key in promoted_keys(commit.message)}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBranch:
+    """A branch with a promotion that is not on the base branch, and the time of its commit, UTC."""
+
+    name: str
+    key: str
+    committed_at: datetime
+
+
+def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
+    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
+    branches = {}
+    for remote in (None, *repository.remotes()):
+        for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
+            for key in promoted_keys(commit.message):
+                if key not in merged:
+                    branches[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+    return list(branches.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Landing:
+    """A commit of the line of first parents, and its index there, oldest first."""
+
+    place: int
+    commit: Commit
+
+
+def _promotion(commit: Commit, trailers: Mapping[str, str], landing: Commit, *, reverted: bool) -> Promotion:
+    return Promotion(
+        key=trailers["Candidate-Key"],
+        candidate_id=trailers.get("Candidate-Id", ""),
+        phase=trailers["Phase"],
+        target=trailers.get("Target", ""),
+        sha=commit.sha,
+        merged_at=datetime.fromtimestamp(landing.committed_s, UTC),
+        reverted=reverted,
+    )
+
+
+def _first_parents(ordered: list[Commit]) -> list[Commit]:
+    """The line of first parents of the newest commit, oldest first."""
+    commits = {commit.sha: commit for commit in ordered}
+    line: list[Commit] = []
+    step = ordered[-1] if ordered else None
+    while step is not None:
+        line.append(step)
+        step = commits.get(step.parents[0]) if step.parents else None
+    return line[::-1]
+
+
+def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
+    """The commit on the branch for each commit: itself, or the merge that brought it.
+
+    A commit's own time is that of the proposal; a draft may wait for weeks.
+    """
+    commits = {commit.sha: commit for commit in ordered}
+    landings: dict[str, _Landing] = {}
+    for place, commit in enumerate(line):
+        pending = [commit.sha]
+        while pending:
+            sha = pending.pop()
+            if sha in commits and sha not in landings:
+                landings[sha] = _Landing(place, commit)
+                pending.extend(commits[sha].parents)
+    return landings
+
+
+def _reverts(ordered: list[Commit], promoted: set[str]) -> list[str]:
+    """Commits that revert a promotion, without those that revert such a revert."""
+    parents = {commit.sha: commit.parents for commit in ordered}
+    undoes: dict[str, bool] = {}
+    for commit in ordered:
+        named = tuple(_REVERTS.findall(commit.message))
+        for sha in [sha for sha in parents if sha.startswith(named)] if named else ():
+            touched = {sha, *_brought(sha, parents)}
+            reverts = touched & undoes.keys()
+            if touched & promoted or reverts:
+                undoes[commit.sha] = bool(touched & promoted) or not any(undoes[revert] for revert in reverts)
+    return [sha for sha, is_revert in undoes.items() if is_revert]
+
+
+def _alive(ordered: list[Commit]) -> dict[str, bool]:
+    """Whether each commit is in effect: not reverted, or its revert was reverted.
+
+    Read from the newest commit on, since only a later commit can revert a revert. The revert of a merge names
+    only the merge, but also reverts the commits that it brought.
+    """
+    parents = {commit.sha: commit.parents for commit in ordered}
+    alive = {commit.sha: True for commit in ordered}
+    for commit in reversed(ordered):
+        named = tuple(_REVERTS.findall(commit.message)) if alive[commit.sha] else ()
+        reverted = [sha for sha in alive if sha.startswith(named)] if named else []
+        alive |= {undone: False for sha in reverted for undone in (sha, *_brought(sha, parents))}
+    return alive
+
+
+def _brought(sha: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Commits that a merge brought to the line of its first parent."""
+    first, others = parents[sha][:1], parents[sha][1:]
+    return _ancestors(others, parents) - _ancestors(first, parents) if others else set()
+
+
+def _ancestors(shas: Iterable[str], parents: Mapping[str, tuple[str, ...]]) -> set[str]:
+    pending, ancestors = list(shas), set[str]()
+    while pending:
+        sha = pending.pop()
+        if sha not in ancestors:
+            ancestors.add(sha)
+            pending.extend(parents.get(sha, ()))
+    return ancestors

@@ -1,0 +1,379 @@
+"""Read a git repository with the git program.
+
+Only the standard library, and read-only: `coreloop.promote.commits` writes.
+"""
+
+import os
+import posixpath
+import re
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.blobs import Blobs
+
+_REGULAR: Final = frozenset({"100644", "100755"})
+_LINK: Final = "120000"
+_MAX_LINKS: Final = 40  # as Linux follows
+NO_GIT: Final = "git is not installed, or not in PATH"
+# No prompts, since a nightly job would hang. One language, since messages are parsed.
+ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
+_GITHUB: Final = re.compile(
+    # matches the complete address, since a path or another host may end in the same words
+    r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
+    r"(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: its hash, the committer's time in seconds since 1970, its full message, its parents.
+
+    `people` are the names and e-mail addresses of the author and the committer.
+    """
+
+    sha: str
+    committed_s: int
+    message: str
+    parents: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """A path that differs between two commits: the modes and blobs before and after."""
+
+    path: str
+    modes: tuple[str, str]
+    blobs: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A regular file with its content before and after."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
+class Repository:
+    """The git repository that a folder belongs to.
+
+    Parameters
+    ----------
+    folder : Path
+        Any folder of its work tree.
+
+    Raises
+    ------
+    NoRepositoryError
+        The folder is outside a repository.
+    GitError
+        The repository is bare.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.root = _root(folder)
+        self._blobs = Blobs(self.root, {**os.environ, **ENVIRONMENT})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._blobs.close()
+
+    def resolve(self, revision: str) -> str | None:
+        """Hash of the commit that a revision names; None if absent."""
+        name = f"{revision}^{{commit}}"
+        return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok={0, 1, 128}) or None
+
+    def is_shallow(self) -> bool:
+        """Whether the history is truncated (``clone --depth``)."""
+        return self._git("rev-parse", "--is-shallow-repository") == "true"
+
+    def require_history(self) -> None:
+        """Refuse a clone with a truncated history.
+
+        Raises
+        ------
+        GitError
+            The clone is shallow.
+        """
+        if self.is_shallow():
+            raise GitError(
+                "this clone is shallow, so its promotions cannot be read; run git fetch --unshallow"
+            )
+
+    def base(self, branch: str) -> str:
+        """The base branch's newest commit in this clone, of the remote-tracking branch if there is one.
+
+        Raises
+        ------
+        GitError
+            The branch does not exist.
+        """
+        remote = self.remote()
+        tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
+        sha = tracked or self.resolve(f"refs/heads/{branch}")
+        if sha is None:
+            raise GitError(f"there is no branch {branch}; set forge: base in coreloop.yaml")
+        return sha
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """A file's bytes at a revision; None if absent or not a regular file."""
+        entry = self._entry(revision, path)
+        return None if entry is None else self.blob(entry[1])
+
+    def followed(self, revision: str, path: str) -> bytes | None:
+        """What a program reads at a path: a file's bytes, through links that stay inside the tree."""
+        for _ in range(_MAX_LINKS):
+            entry = self._entry(revision, path, _REGULAR | {_LINK})
+            if entry is None or entry[0] != _LINK:
+                return None if entry is None else self.blob(entry[1])
+            target = self.blob(entry[1]).decode("utf-8", "replace")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+            if path.startswith(("/", "../")):
+                return None
+        return None
+
+    def links(self, revision: str) -> list[str]:
+        """Paths of the symbolic links at a revision."""
+        entries = self._git("ls-tree", "-r", "-z", "--full-tree", revision).split("\0")
+        return [entry.partition("\t")[2] for entry in entries if entry.startswith(f"{_LINK} ")]
+
+    def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
+        """Commits reachable from a revision and not from ``exclude``; children always before parents."""
+        text = self._output(
+            "log",
+            "-z",
+            "--no-show-signature",
+            "--topo-order",
+            "--format=%H %ct %P%n%an%n%ae%n%cn%n%ce%n%B",
+            "--end-of-options",
+            revision,
+            *([f"^{exclude}"] if exclude is not None else []),
+        )
+        for part in text.decode("utf-8", "replace").split("\0"):
+            head, *rest = part.split("\n", 5)
+            if head:
+                sha, committed, *parents = head.split()
+                *people, message = rest
+                yield Commit(sha, int(committed), message, tuple(parents), tuple(people))
+
+    def message(self, sha: str) -> str:
+        """A commit's full message."""
+        return self._git("log", "-1", "--no-show-signature", "--format=%B", "--end-of-options", sha)
+
+    def changed_files(self, old: str, new: str) -> list[str]:
+        """Paths that differ between two commits."""
+        names = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
+        return [name for name in names.split("\0") if name]
+
+    def patch(self, old: str, new: str) -> str:
+        """What changes between two commits, without the places in the files."""
+        text = self._git(
+            "diff-tree",
+            "-r",
+            "-p",
+            "--unified=0",
+            "--binary",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            old,
+            new,
+        )
+        return re.sub(r"^(?:@@ .*|index .*)\n", "", text, flags=re.MULTILINE)
+
+    def replaced_file(self, old: str, new: str) -> Replaced | None:
+        """The only file that differs between two commits, if it is regular and has the same name and mode."""
+        differences = self.differences(old, new)
+        if len(differences) != 1:
+            return None
+        path, modes, blobs = differences[0].path, differences[0].modes, differences[0].blobs
+        if modes[0] != modes[1] or modes[1] not in _REGULAR:
+            return None
+        before, after = map(self._blobs.read, blobs)
+        if before is None or after is None:
+            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
+        return Replaced(path, before, after)
+
+    def merge_base(self, left: str, right: str) -> str | None:
+        """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
+        return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
+
+    def differences(self, old: str, new: str) -> list[FileDifference]:
+        """The files that differ between two commits; a rename is a deletion and an addition."""
+        command = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
+        words = self._git(*command).split("\0")
+        differences = []
+        for head, path in zip(words[::2], words[1::2], strict=False):
+            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
+            differences.append(FileDifference(path, (old_mode, new_mode), (old_blob, new_blob)))
+        return differences
+
+    def blob(self, sha: str) -> bytes:
+        """A blob's bytes."""
+        content = self._blobs.read(sha)
+        if content is None:
+            raise GitError(f"git has no content for blob {sha[:12]}; run git fetch")
+        return content
+
+    def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
+        """Files at a revision that match an extended regular expression as whole words.
+
+        ``paths`` are git's patterns below the root.
+        """
+        words = ("--files-with-matches", "--full-name", "-z", "-I", "--word-regexp", "--extended-regexp")
+        command = ("grep", *words, "-e", pattern, revision, "--", *paths)
+        names = self._git(*command, ok={0, 1}).split("\0")
+        return [name.partition(":")[2] for name in names if name]
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether git would ignore a path below the root; it need not exist."""
+        return self._output("check-ignore", "--", path, ok={0, 1}) != b""
+
+    def tracked(self, folders: Sequence[str]) -> list[str]:
+        """Paths of the index in folders below the root."""
+        return [*filter(None, os.fsdecode(self._output("ls-files", "-z", "--", *folders)).split("\0"))]
+
+    def remotes(self) -> list[str]:
+        """Names of all remotes."""
+        return self._git("remote").splitlines()
+
+    def remote(self) -> str | None:
+        """The remote for promotions: ``origin``, else the only remote; None without a remote.
+
+        Raises
+        ------
+        GitError
+            There are several remotes, and none is ``origin``.
+        """
+        names = self.remotes()
+        if "origin" in names or not names:
+            return "origin" if names else None
+        if len(names) > 1:
+            raise GitError(f"none of the remotes {', '.join(names)} is called origin; rename one to origin")
+        return names[0]
+
+    def remote_url(self, remote: str) -> str:
+        """Address of a remote as configured, before ``insteadOf``; it may contain a password."""
+        return self._git("config", "--get-all", f"remote.{remote}.url", ok={0, 1}).partition("\n")[0]
+
+    def push_urls(self, remote: str) -> list[str]:
+        """Addresses that a push to a remote goes to, as configured; they may contain passwords."""
+        keys = (f"remote.{remote}.pushurl", f"remote.{remote}.url")
+        addresses = (self._git("config", "--get-all", key, ok={0, 1}).splitlines() for key in keys)
+        return next(filter(None, addresses), [])
+
+    def heads(self, remote: str | None) -> dict[str, str]:
+        """Local branch names and their commits, or those that a remote has now; nothing is fetched."""
+        command = ("ls-remote", "--heads", "--", remote) if remote is not None else ("show-ref", "--heads")
+        # show-ref exits with 1 if no branch exists
+        pairs = (line.split() for line in self._git(*command, ok={0} if remote else {0, 1}).splitlines())
+        return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
+
+    def promotion_heads(self, remote: str | None, prefix: str) -> dict[str, Commit]:
+        """Commits at the heads of this clone's branches with a prefix, also remote-tracking branches."""
+        patterns = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
+        fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00"
+        text = self._output("for-each-ref", f"--format={fields}", *patterns).decode("utf-8", "replace")
+        parts = text.split("\0")
+        rows = zip(parts[::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
+        return {
+            prefix + name.strip().partition(prefix)[2]: Commit(sha, int(committed), message)
+            for name, sha, committed, message in rows
+            if committed  # empty for a branch that points at no commit
+        }
+
+    def _entry(self, revision: str, path: str, modes: Collection[str] = _REGULAR) -> tuple[str, str] | None:
+        """Mode and blob of a regular file, or of what has one of the modes."""
+        line = self._git("ls-tree", "-z", "--full-tree", revision, "--", f":(top,literal){path}").rstrip("\0")
+        head = line.partition("\t")[0].split(" ")
+        return (head[0], head[2]) if head[0] in modes else None
+
+    def _git(self, *words: str, ok: Collection[int] = (0,)) -> str:
+        return self._output(*words, ok=ok).decode("utf-8", "replace").strip("\n")
+
+    def _output(self, *words: str, ok: Collection[int] = (0,)) -> bytes:
+        done = _run(self.root, *words)
+        if done.returncode not in ok:
+            raise git_failure(words, done.stderr)
+        return done.stdout
+
+
+def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:
+    """The error of a git command: its verb and git's last message."""
+    return GitError(f"git {words[2] if words[0] == '-c' else words[0]}: {_last_line(stderr)}")
+
+
+def _root(folder: Path) -> Path:
+    """The top of the work tree that a folder belongs to."""
+    no_repository = NoRepositoryError(
+        f"{folder} is not in a git repository; run git init or change the folder"
+    )
+    if not folder.is_dir():
+        raise no_repository
+    words = ("rev-parse", "--show-toplevel")
+    try:
+        done = _run(folder, *words)
+    except GitError:  # without git, a .git folder still shows whether this is a repository
+        if any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents)):
+            raise
+        raise no_repository from None
+    if done.returncode == 0:
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    if b"not a git repository" in done.stderr:
+        raise no_repository
+    if b"must be run in a work tree" in done.stderr:
+        raise GitError(f"{folder} is a bare repository; run this in a clone")
+    raise git_failure(words, done.stderr)
+
+
+def _run(folder: Path, *words: str) -> "subprocess.CompletedProcess[bytes]":
+    try:
+        return subprocess.run(
+            ["git", *words],
+            cwd=folder,
+            env={**os.environ, **ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise GitError(NO_GIT) from error
+
+
+def github_repo(repository: Repository) -> str | None:
+    """``owner/name`` of the remote if it is on GitHub, else None."""
+    remote = repository.remote()
+    match = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
+    return match["repo"] if match else None
+
+
+def user_name(folder: Path) -> str | None:
+    """Git's ``user.name`` in a folder, in a repository or not; None if not set."""
+    try:
+        output = _run(folder, "config", "--get", "user.name").stdout
+    except GitError:
+        return None
+    return output.decode("utf-8", "replace").strip() or None
+
+
+def _last_line(stderr: str | bytes) -> str:
+    """Git's last message, without a password in an address."""
+    text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    last = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
+    return re.sub(r"\S+", lambda word: _without_password(word[0]), last)
+
+
+def _without_password(word: str) -> str:
+    """A word without what is before the ``@`` of an address; an opening quote stays."""
+    account, _, host = word.rpartition("@")
+    quote = account[: len(account) - len(account.lstrip("'\""))]
+    return f"{quote}…@{host}" if ":" in account else word

@@ -1,0 +1,127 @@
+"""The marks of a promotion: branch, title, label and the trailers of commits and pull requests.
+
+`promote` writes them; `history` and `guard` read them.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from coreloop.base.git.slug import to_slug
+
+BRANCH_PREFIX: Final = "skill/"
+"""Prefix of every promotion's branch."""
+
+TITLE_MARK: Final = "[CORELOOP-"
+"""Prefix of every promotion's title."""
+
+LABEL: Final = "coreloop"
+"""The label that coreloop adds to its pull requests."""
+
+SECTIONS: Final[Mapping[str, str]] = {"R": "Guide", "F": "Caveats"}
+"""Docstring section of each phase."""
+
+REPLAYS: Final[Mapping[str, frozenset[str]]] = {
+    "R": frozenset({"reproduced", "inconclusive", "unavailable", "not-applicable"}),
+    "F": frozenset({"not-applicable"}),
+}
+"""Replay verdicts with which a promotion proceeds; a Guide's statement has no calls to replay."""
+
+NAMES: Final = (
+    "Phase",
+    "Candidate-Id",
+    "Candidate-Key",
+    "Target",
+    "Evidence",
+    "Observed",
+    "Unique-Questions",
+    "Success-Rate",
+    "Replay",
+)
+CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
+CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
+SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
+"""The part of a target after ``::``: a qualname, with a line if it is defined twice."""
+
+# Lines are trimmed outside of these, since a pattern that does so takes quadratic time in a row of spaces.
+_CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
+_KINDS: Final = {"R": "docstring", "F": "caveat"}
+_SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
+_LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):(.*)$", re.MULTILINE)
+
+
+def read_trailers(message: str) -> dict[str, str]:
+    """Read coreloop's trailers from a commit message or a pull request's body.
+
+    Every paragraph is searched, since tools append their own trailers; the last of a name counts.
+    """
+    return dict(_trailers(message))
+
+
+def _trailers(message: str) -> Iterator[tuple[str, str]]:
+    for match in _LINE.finditer(message):
+        yield match[1], match[2].lstrip(" \t").rstrip(" \t\r")
+
+
+def read_promoted(message: str) -> tuple[dict[str, str], ...]:
+    """Read the trailers of each candidate in a message, in order; each ``Phase`` begins a new candidate.
+
+    Repeated groups, as in a squash, count once.
+    """
+    groups: list[dict[str, str]] = [{}]
+    for name, value in _trailers(message):
+        if name == "Phase" and "Phase" in groups[-1]:
+            groups.append({})
+        groups[-1][name] = value
+    return tuple({tuple(group.items()): group for group in groups if group}.values())
+
+
+def co_authors(message: str) -> tuple[str, ...]:
+    """Names and addresses of a message's ``Co-authored-by`` trailers, such as a suggestion's author."""
+    people = (match[1].strip().removesuffix(">").rpartition("<") for match in _CO_AUTHOR.finditer(message))
+    parts = (part.strip() for name, _, address in people for part in (name, address))
+    return tuple(filter(None, parts))
+
+
+def promoted_keys(message: str) -> tuple[str, ...]:
+    """The keys of the candidates in a message."""
+    return tuple(key for group in read_promoted(message) if (key := group.get("Candidate-Key")))
+
+
+def write_trailers(values: Mapping[str, str]) -> str:
+    """Write trailers as one paragraph, in the order of `NAMES`; each value on one line."""
+    return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in NAMES if name in values)
+
+
+def write_title(phases: Collection[str], engine: str) -> str:
+    """Subject of a promotion's commit and title of its pull request; with both phases the mark is ``R``."""
+    first, *others = sorted(set(phases), reverse=True)
+    subject = " and ".join(_SUBJECTS[phase] for phase in (first, *others))
+    return f"{TITLE_MARK}{first}] docs({engine}): {subject}"
+
+
+def write_message(groups: Sequence[Mapping[str, str]], engine: str, section: str | None) -> str:
+    """The message of a promotion's commit from the trailers of its candidates.
+
+    Parameters
+    ----------
+    groups : sequence of mapping of str to str
+        The trailers of each candidate, for one docstring.
+    engine : str
+        The tool.
+    section : str or None
+        The section that the lines are in; None for the description.
+    """
+    where = "the description" if section is None else section
+    title = write_title([group["Phase"] for group in groups], engine)
+    return f"{title}\n\nAdds to {where} of {groups[0]['Target']}.\n\n{write_groups(groups)}\n"
+
+
+def write_groups(groups: Sequence[Mapping[str, str]]) -> str:
+    """The trailers of several candidates, a paragraph each."""
+    return "\n\n".join(map(write_trailers, groups))
+
+
+def branch_start(phase: str, engine: str) -> str:
+    """The beginning of a promotion's branch name; the axis and the day follow."""
+    return f"{BRANCH_PREFIX}{_KINDS[phase]}-{to_slug(engine)}-"

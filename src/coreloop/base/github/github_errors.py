@@ -1,0 +1,201 @@
+"""GitHub's error responses, and responses that do not match its API, as ForgeErrors.
+
+The only module that knows GitHub's status codes. Each message is a single line: what failed, why, and what to
+do next. The libraries' exceptions are translated by the transports.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from coreloop.base.errors import (
+    ForgeAnswerError,
+    ForgeAuthError,
+    ForgeError,
+    ForgeForbiddenError,
+    ForgeNotFoundError,
+    ForgeRateLimitError,
+    ForgeRefusedError,
+    ForgeUnavailableError,
+    PullRequestExistsError,
+)
+from coreloop.base.shapes import ShapeError, parse_json, shaped
+
+_LONGEST_QUOTE = 200
+
+_REFUSALS: dict[int, tuple[type[ForgeError], str, str]] = {
+    401: (ForgeAuthError, "the token is not accepted", "set GITHUB_TOKEN or GH_TOKEN to a valid token"),
+    403: (
+        ForgeForbiddenError,
+        "the token may not do this",
+        "give it access to the repository: contents and pull requests, read and write",
+    ),
+    404: (
+        ForgeNotFoundError,
+        "not found",
+        "check repo and base under forge: in coreloop.yaml, and that the token may see the repository",
+    ),
+}
+_OTHER_REFUSAL = (ForgeRefusedError, "GitHub refused", "correct this and run the same command again")
+_MOVED = (
+    ForgeNotFoundError,
+    "the repository has moved",
+    "set forge: repo to its current name in coreloop.yaml",
+)
+_OUT_OF_ORDER = (
+    ForgeUnavailableError,
+    "GitHub is unavailable",
+    "run the same command again later; it continues where it stopped",
+)
+_EXISTS = (
+    PullRequestExistsError,
+    "the branch has an open pull request",
+    "review it on GitHub, and close it if it is not needed",
+)
+_NO_DRAFTS = (
+    ForgeRefusedError,
+    "this repository does not support drafts, and coreloop opens only drafts",
+    "open the pull request from the pushed branch by hand",
+)
+_CHECK_ROUTE = "check GITHUB_API_URL and any proxy"
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    message: str | None = None
+    field: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ErrorBody:
+    message: str = ""
+    errors: tuple[_Problem | str, ...] = ()
+
+
+def refusal(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
+    """The error for a response with an error status.
+
+    Parameters
+    ----------
+    doing : str
+        The operation, as it follows "cannot": ``"open the pull request"``.
+    status : int
+        HTTP status, 300 or more.
+    headers : Mapping[str, str]
+        Names in lower case.
+    detail : str
+        GitHub's message, see `quoted`.
+    """
+    if is_rate_limit(status, headers, detail):
+        return rate_limit(doing, status=status, headers=headers, detail=detail)
+    leaf, why, advice = _refusal_for(status, detail)
+    quote = f": {detail}" if detail else ""
+    return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, detail=detail)
+
+
+def _refusal_for(status: int, detail: str) -> tuple[type[ForgeError], str, str]:
+    if status < 400:
+        return _MOVED
+    if status >= 500:
+        return _OUT_OF_ORDER
+    if status == 422 and "pull request already exists" in detail.lower():
+        return _EXISTS
+    if status == 422 and "draft pull requests are not supported" in detail.lower():
+        return _NO_DRAFTS
+    return _REFUSALS.get(status, _OTHER_REFUSAL)
+
+
+def is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool:
+    """Whether a response reports an exceeded rate limit."""
+    if status == 429:
+        return True
+    # GitHub answers 403 for missing permissions and for rate limits
+    is_exhausted = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
+    return status == 403 and (is_exhausted or "rate limit" in detail.lower())
+
+
+def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
+    """The error for an exceeded rate limit, with the time when it resets."""
+    retry_at = _reset_time(headers)
+    wait_s = headers.get("retry-after", "")
+    when = "in a few minutes"
+    if wait_s.isdecimal():
+        when = f"in {wait_s} s"
+    elif retry_at is not None:
+        when = f"after {retry_at:%Y-%m-%d %H:%M:%S} UTC"
+    line = f"cannot {doing}: GitHub's rate limit is exceeded ({status}); run the same command again {when}"
+    return ForgeRateLimitError(line, status=status, detail=detail, retry_at=retry_at)
+
+
+def _reset_time(headers: Mapping[str, str]) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(headers.get("x-ratelimit-reset", "")), tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def wrong_answer(doing: str, why: str) -> ForgeAnswerError:
+    """The error for a response that does not match the API description."""
+    return ForgeAnswerError(
+        f"cannot {doing}: the answer does not match GitHub's API ({_one_line(why)}); {_CHECK_ROUTE}"
+    )
+
+
+def no_answer(doing: str, why: str) -> ForgeUnavailableError:
+    """The error for a request without a response."""
+    advice = "check the network and GITHUB_API_URL, then run the same command again"
+    return ForgeUnavailableError(f"cannot {doing}: {why}; {advice}")
+
+
+def moved(doing: str, *, to: str) -> ForgeNotFoundError:
+    """The error for a renamed repository."""
+    return ForgeNotFoundError(
+        f"cannot {doing}: the repository is now called {_one_line(to)}; "
+        "set forge: repo to that name in coreloop.yaml"
+    )
+
+
+def quoted(body: object) -> str:
+    """GitHub's message in an error body: a single line, printable, at most 200 characters.
+
+    Parameters
+    ----------
+    body : object
+        JSON text or the decoded value; anything else gives "".
+    """
+    try:
+        error = shaped(parse_json(body) if isinstance(body, str | bytes) else body, _ErrorBody)
+    except ShapeError:
+        return ""
+    text = "; ".join(filter(None, [error.message, *map(_problem, error.errors)]))
+    return _one_line(text)
+
+
+def _problem(problem: _Problem | str) -> str:
+    if isinstance(problem, str):
+        return problem
+    return problem.message or " ".join(filter(None, [problem.field, problem.code]))
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    line = " ".join(printable.split())
+    return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
+
+
+def without_secrets(exc: Exception) -> Exception:
+    """Remove frames and requests from an exception and its causes: they contain the Authorization header."""
+    pending: list[BaseException] = [exc]
+    seen: set[int] = set()
+    while pending:
+        error = pending.pop()
+        if id(error) in seen:
+            continue
+        seen.add(id(error))
+        error.__traceback__ = None
+        for name in ("request", "response"):
+            vars(error).pop(name, None)
+        links = (error.__cause__, error.__context__, *error.args)
+        pending.extend(link for link in links if isinstance(link, BaseException))
+    return exc

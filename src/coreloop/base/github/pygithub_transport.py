@@ -1,0 +1,113 @@
+"""Requests to GitHub with PyGithub, for promotions."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from github import Auth, Github, GithubRetry
+from urllib3.util import Retry
+
+from coreloop.base.github.github_api import API_VERSION, DEFAULT_URL, Reply, Verb, checked_host, checked_token
+from coreloop.base.github.pygithub_errors import translated
+
+# PyGithub logs to stderr by default, where an error must be a single line. Configured logging is unaffected.
+logging.getLogger("github").handlers[:] = [logging.NullHandler()]
+
+
+def patient() -> Retry:
+    """Three retries for reads; after a lost answer to a write, the caller must check the result.
+
+    Waits at most a minute for a rate limit.
+    """
+    # raise_on_status: the last answer says more than the library's "too many retries"
+    return GithubRetry(
+        total=3, backoff_factor=0.5, allowed_methods={"GET"}, raise_on_status=False, max_rate_limit_wait=60
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Connection settings for GitHub.
+
+    Attributes
+    ----------
+    base_url : str
+        Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
+    retry : Retry | int | None
+        The retries, see `patient`; None for no retries.
+    timeout_s : int
+        Longest wait for data from the server.
+    seconds_between_requests, seconds_between_writes : float
+        The pace that GitHub recommends.
+    """
+
+    base_url: str = DEFAULT_URL
+    retry: Retry | int | None = None
+    timeout_s: int = 15
+    seconds_between_requests: float = 0.25
+    seconds_between_writes: float = 1.0
+
+
+class PygithubTransport:
+    """A `Transport` with PyGithub.
+
+    PyGithub does the authentication, pacing, retries, and logging with a masked token. Its objects are not
+    used: they fetch missing fields with additional requests, read branch protection in a retired preview
+    format, do not support branch rules, and detect a malformed answer only when the field is read.
+
+    Parameters
+    ----------
+    token : str
+        Stored in PyGithub only.
+    connection : Connection
+
+    Raises
+    ------
+    ForgeAuthError
+        `token` is empty or invalid.
+    UsageError
+        The address is invalid.
+    """
+
+    __slots__ = ("_github", "_timeout_s", "host")
+
+    def __init__(self, token: str, connection: Connection) -> None:
+        auth = Auth.Token(checked_token(token))
+        self.host = checked_host(connection.base_url)
+        self._timeout_s = connection.timeout_s
+        self._github = Github(
+            auth=auth,
+            base_url=connection.base_url.rstrip("/"),
+            retry=connection.retry,
+            timeout=connection.timeout_s,
+            user_agent="coreloop",
+            seconds_between_requests=connection.seconds_between_requests,
+            seconds_between_writes=connection.seconds_between_writes,
+            api_version=API_VERSION,
+        )
+
+    def send(
+        self,
+        verb: Verb,
+        path: str | None,
+        *,
+        doing: str,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """`Transport.send`."""
+        with translated(doing, timeout_s=self._timeout_s):
+            requester = self._github.requester
+            url = path if path is not None else requester.graphql_url
+            status, headers, text = requester.requestJson(verb, url, parameters=dict(query or {}), input=body)
+            return Reply(status, headers, self._masked(text))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._github.close()
+
+    def _masked(self, text: str) -> str:
+        # a server may echo the request
+        auth = self._github.requester.auth
+        return text.replace(auth.token, "***") if auth else text

@@ -1,0 +1,136 @@
+"""JSON Lines files: append values, and read them with a count of the skipped lines.
+
+For small files. Records have their own readers: `coreloop.observe.reading.decode`, `coreloop.sanitize.lines`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import orjson
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import append_private, overwrite, read_file
+
+_TORN: Final = "torn or not JSON"
+_NOT_UTF8: Final = "not UTF-8"
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(Generic[_Value]):
+    """The content of a file.
+
+    Attributes
+    ----------
+    values : tuple
+        In file order.
+    skipped : mapping of str to int
+        Number of unreadable lines by reason; empty lines do not count.
+    """
+
+    values: tuple[_Value, ...]
+    skipped: Mapping[str, int]
+
+
+def append(path: Path, value: Any) -> None:
+    """Append a value to a file of mode 0600; a newline comes first after an incomplete line.
+
+    Parameters
+    ----------
+    path : Path
+        Created with its folder if absent.
+    value : Any
+        A dataclass or any other value that `orjson.dumps` accepts; texts must be valid UTF-8.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    append_private(path, [orjson.dumps(value).decode()])
+
+
+def take_back(path: Path, value: Any) -> bool:
+    """Blank out the last line that `append` wrote for a value; False if there is none.
+
+    The file keeps its length, so that other processes can append to it at the same time.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    line = orjson.dumps(value)
+    at = b"".join((b"\n", read_file(path))).rfind(b"\n" + line + b"\n")
+    if at >= 0:
+        overwrite(path, at, b" " * len(line))
+    return at >= 0
+
+
+def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = None) -> Lines[_Value]:
+    """Read the values of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : type
+        A dataclass or a `msgspec.Struct`; unknown fields are ignored.
+    other : str
+        Reason to report for a line of JSON that is not of this type: ``not a judgment``.
+    newest : int, optional
+        The newest ``schema_version`` that this program can read; by default lines have no version.
+
+    Returns
+    -------
+    Lines
+        Skipped lines count as ``torn or not JSON``, ``not UTF-8`` or ``other``.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read, or a line has a newer version, whose content would silently be lost.
+    """
+    values: list[_Value] = []
+    skipped: Counter[str] = Counter()
+    decoder = msgspec.json.Decoder(kind)
+    for number, raw in enumerate(read_file(path).splitlines(), start=1):
+        if not raw.strip():
+            continue
+        try:
+            if newest is not None:
+                _refuse_newer(raw, newest, path, number)
+            values.append(decoder.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            skipped[_reason(error, other)] += 1
+    return Lines(tuple(values), dict(skipped))
+
+
+def with_zone(moment: datetime) -> datetime:
+    """Return a time with its zone, UTC by default."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+_decode_version = msgspec.json.Decoder(_Version).decode
+
+
+def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
+    version = _decode_version(raw).schema_version
+    if version > newest:
+        raise WorkspaceError(f"line {number} has schema version {version}; upgrade coreloop", path=path)
+
+
+def _reason(error: Exception, other: str) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return _NOT_UTF8
+    return other if isinstance(error, msgspec.ValidationError) else _TORN

@@ -1,0 +1,293 @@
+"""The extra ``postgres``: a Postgres database for the stores of several machines.
+
+psycopg is imported only in this module, on first use. The tables are in the schema ``coreloop`` of the
+database. A session holds runs by advisory locks, so a pooler must not share it between transactions.
+"""
+
+import selectors
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import BoundedSemaphore, Lock, local
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from coreloop.base.database import Database, this_process
+from coreloop.base.errors import RunStoreError
+from coreloop.base.extras import needs_extra
+from coreloop.base.text import printable
+
+if TYPE_CHECKING:
+    import psycopg
+
+Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+VARIABLE: Final = "CORELOOP_DATABASE_URL"
+_MIGRATING: Final = 7_100_917_430_112_644_003
+"""The advisory lock of migrations; those of runs are hashes of their ids."""
+_NAME_BYTES: Final = 63
+_CONNECT_S: Final = 10
+_MOST_SESSIONS: Final = 4
+"""Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
+_UNANSWERED_MS: Final = 20_000
+"""After which a server whose machine is gone is given up; otherwise the system waits for 15 minutes."""
+_SET_UP: Final = """
+SET search_path TO coreloop; SET tcp_keepalives_idle TO 20; SET tcp_keepalives_interval TO 5;
+SET tcp_keepalives_count TO 3
+"""
+"""So the server gives up what the session of a machine that is gone holds: in 35 s, not in two hours."""
+_POLL_S: Final = 0.2
+
+
+class PostgresDatabase(Database):
+    """A few sessions, of which each thread uses one at a time; see `postgres_database`."""
+
+    lock_row = " FOR UPDATE"
+    take_row = " FOR UPDATE SKIP LOCKED"
+
+    def __init__(self, address: str) -> None:
+        self._sessions = _Sessions(lambda: connect(address))
+        self._own = local()
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement."""
+        return rows(self._own.session, statement, parameters)
+
+    def now(self) -> datetime:
+        """Return the time of the server: the clocks of machines differ."""
+        with self.reading():
+            ((moment,),) = self.rows("SELECT clock_timestamp()")
+        return moment.astimezone(UTC)  # type: ignore[no-any-return]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Use a session, and translate Postgres' errors."""
+        if getattr(self._own, "session", None) is not None:
+            yield
+            return
+        with store_errors(), self._sessions.one() as session:
+            self._own.session = session
+            try:
+                yield
+            finally:
+                self._own.session = None
+
+    @contextmanager
+    def writing(self, *, is_durable: bool = True) -> Iterator[None]:
+        """Every commit waits for the disk, unless the database is set otherwise."""
+        with self.reading(), self._own.session.transaction():
+            yield
+
+    def erase(self, *tables: str) -> None:
+        """Free the rows' space; Postgres' own logs and backups are its administrator's."""
+        with self.reading():
+            self.rows(f"VACUUM {', '.join(tables)}")
+
+    def migrate(self, versions: str, migrations: Sequence[str]) -> None:
+        """Create a store's tables or migrate them.
+
+        Parameters
+        ----------
+        versions : str
+            The table that has their version.
+        migrations : sequence of str
+            SQL, a script for each version; ``BLOB`` stands for ``BYTEA``.
+
+        Raises
+        ------
+        RunStoreError
+            They are of a newer version.
+        """
+        with self.writing():
+            self.rows("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
+            if self.rows(f"SELECT to_regclass('coreloop.{versions}')") == [(None,)]:
+                self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
+                self.rows(f"CREATE TABLE {versions} AS SELECT 0 AS version")
+            ((version,),) = self.rows(f"SELECT version FROM {versions}")
+            if version > len(migrations):
+                raise RunStoreError(f"the Postgres store has schema version {version}; upgrade coreloop")
+            for script in migrations[version:]:
+                self.rows(script.replace("BLOB", "BYTEA"))
+            self.rows(f"UPDATE {versions} SET version = ?", (len(migrations),))
+
+    def close(self) -> None:
+        """Close the sessions."""
+        self._sessions.close()
+
+
+class _Sessions:
+    """Sessions that are kept for their next use, and replaced once they are lost."""
+
+    def __init__(self, connect: Callable[[], Session]) -> None:
+        self._connect = connect
+        self._free = BoundedSemaphore(_MOST_SESSIONS)
+        self._lock = Lock()
+        self._idle: list[Session] = []
+        self._is_closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[Session]:
+        """Use a session that works, alone."""
+        with self._free:
+            session = self._next()
+            try:
+                yield session
+            finally:
+                self._give_back(session)
+
+    def close(self) -> None:
+        """Close all sessions; those in use when their use ends."""
+        with self._lock:
+            self._is_closed = True
+            while self._idle:
+                self._idle.pop().close()
+
+    def _next(self) -> Session:
+        while True:
+            with self._lock:
+                session = self._idle.pop() if self._idle else None
+            if session is None:
+                return self._connect()
+            if is_alive(session):
+                return session
+            session.close()
+
+    def _give_back(self, session: Session) -> None:
+        with self._lock:
+            if self._is_closed or session.closed or session.info.transaction_status.name != "IDLE":
+                session.close()
+            else:
+                self._idle.append(session)
+
+
+def rows(session: Session, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    """Run a statement with ``?`` in a session; returns its rows."""
+    if parameters:  # a script without any may contain either character
+        statement = statement.replace("?", "%s")
+    cursor = session.execute(statement.encode(), parameters or None)
+    return cursor.fetchall() if cursor.description else []
+
+
+def connect(address: str) -> Session:
+    """Open a session whose tables are in the schema ``coreloop``."""
+    import psycopg
+
+    session = psycopg.connect(
+        address,
+        autocommit=True,
+        connect_timeout=_CONNECT_S,
+        tcp_user_timeout=_UNANSWERED_MS,
+        application_name=this_process().encode("ascii", "replace")[:_NAME_BYTES].decode(),
+        keepalives_idle=_UNANSWERED_MS // 1000,  # a statement that the server received, and nobody answers
+    )
+    session.execute(_SET_UP)
+    return session
+
+
+def is_alive(session: Session) -> bool:
+    """Whether an idle session works, without asking the server: a lost one has something to read, its end."""
+    import psycopg
+
+    if session.closed:
+        return False
+    with selectors.DefaultSelector() as selector:
+        selector.register(session.fileno(), selectors.EVENT_READ)
+        if not selector.select(0):
+            return True
+    try:
+        session.execute("SELECT 1")  # it may have been a notice
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@contextmanager
+def postgres_database(
+    address: str, *, versions: str, migrations: Sequence[str]
+) -> Iterator[PostgresDatabase]:
+    """Open a database; a store's tables are created or migrated if necessary.
+
+    Parameters
+    ----------
+    address : str
+        ``postgresql://user@host/database``. It never appears in a message, because it may hold a password.
+    versions, migrations
+        See `PostgresDatabase.migrate`.
+
+    Raises
+    ------
+    MissingExtraError
+        psycopg is not installed.
+    RunStoreError
+        The database cannot be used, or has tables of a newer version.
+    """
+    require_extra()
+    database = PostgresDatabase(address)
+    try:
+        database.migrate(versions, migrations)
+        yield database
+    finally:
+        database.close()
+
+
+def require_extra() -> None:
+    """Refuse an address if psycopg is not installed.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not.
+    """
+    try:
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        raise needs_extra("postgres", feature=VARIABLE) from error
+
+
+def wait_until_started(address: str, *, wait_s: float) -> bool:
+    """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
+
+    Whether this one may connect, and to which database, is for `postgres_database` to say.
+
+    Raises
+    ------
+    MissingExtraError
+        psycopg is not installed.
+    RunStoreError
+        It is no address.
+    """
+    require_extra()
+    from psycopg.conninfo import make_conninfo
+    from psycopg.pq import PGconn, Ping
+
+    with store_errors():
+        asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
+    give_up_at = time.monotonic() + wait_s
+    while (found := PGconn.ping(asked)) in {Ping.REJECT, Ping.NO_RESPONSE}:
+        if time.monotonic() >= give_up_at:
+            break
+        time.sleep(_POLL_S)
+    return found == Ping.OK
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Translate what Postgres, its network and its address can do wrong, but not errors of ours."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.errors.DiskFull as error:
+        raise RunStoreError("the disk of the Postgres store is full; make room and run this again") from error
+    except psycopg.OperationalError as error:
+        reason = printable(str(error).strip().partition("\n")[0])
+        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {VARIABLE}") from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise RunStoreError(
+            f"the user of {VARIABLE} may not use the schema coreloop; grant it, or create it once"
+        ) from error
+    except psycopg.ProgrammingError as error:
+        if getattr(error, "sqlstate", None) is not None:
+            raise
+        raise RunStoreError(
+            f"{VARIABLE} is not an address such as postgresql://user@host/database"
+        ) from error

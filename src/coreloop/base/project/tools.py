@@ -1,0 +1,260 @@
+"""A tool's definition in the source, which gives the closed vocabulary of the proposed text."""
+
+import ast
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.project.choices import declared_choices, listed_values
+from coreloop.base.project.limits import Limits, declared_limits
+from coreloop.base.project.settings import ToolSettings
+
+_SKIPPED_FOLDERS: Final = frozenset(
+    {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
+)
+_MAX_SOURCE_BYTES: Final = 2_000_000
+_TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool's definition.
+
+    Attributes
+    ----------
+    name : str
+        The name that the model sees.
+    file : str
+        Path below the project's folder, with ``/``.
+    qualname : str
+        ``Class.method`` or ``function``; ``function:LINE`` if the target names a line.
+    parameters : tuple of str
+        Names in the order of the signature, without ``self`` and ``cls``.
+    literals : frozenset of str
+        String constants of the file without docstrings.
+    docstring : str
+        The docstring of the definition; empty if absent.
+    choices : mapping of str to tuple of str
+        Argument -> the values that its annotation allows, see `coreloop.base.project.choices`.
+    limits : mapping of str to Limits
+        Argument -> what the schema says of it besides its type.
+    listed : frozenset of frozenset of str
+        Sets of texts that the file lists together.
+    """
+
+    name: str
+    file: str
+    qualname: str
+    parameters: tuple[str, ...]
+    literals: frozenset[str]
+    docstring: str = ""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    limits: Mapping[str, Limits] = field(default_factory=dict, hash=False)
+    listed: frozenset[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A tool whose definition is unknown, with the reason."""
+
+    name: str
+    reason: str
+
+
+def is_tool_name(name: str) -> bool:
+    """Whether a recorded tool name may be written into a docstring.
+
+    It must look like an identifier; dots, colons, dashes and slashes are allowed.
+    """
+    return _TOOL_NAME.fullmatch(name) is not None
+
+
+def resolve_tools(
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+) -> dict[str, Tool | Unresolved]:
+    """Find the definitions of tools without importing anything.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Tool names.
+    root : Path
+        The project's folder. Hidden folders, environments, build output and tests are not searched.
+    configured : mapping of tool name to ToolSettings
+        A ``target`` is used as given; a tool without a target is searched by name.
+
+    Returns
+    -------
+    dict of str to Tool or Unresolved
+        An entry for every name. A name that is defined twice is unresolved.
+    """
+    names = sorted(set(names))
+    targets = {name: configured[name].target for name in names if name in configured}
+    searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
+    matches = _search(searched, root) if searched else {}
+    resolved: dict[str, Tool | Unresolved] = {}
+    for name in names:
+        target = targets.get(name)
+        resolved[name] = _from_target(name, target, root) if target else _unique(name, matches.get(name, []))
+    return resolved
+
+
+def bare_name(name: str) -> str:
+    """The tool in a name as clients log it: ``mcp__rooms__book_room``, ``rooms.book_room``."""
+    if name.startswith("mcp__"):
+        return name.removeprefix("mcp__").partition("__")[2]
+    return name.rpartition(".")[2]
+
+
+def logged_names(
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+) -> dict[str, str]:
+    """Map names as clients log them to the project's tools; parameters as in `resolve_tools`.
+
+    Returns
+    -------
+    dict of str to str
+        Logged name -> tool. Left out are names that the project or coreloop.yaml has as they are, and those
+        of several servers with a tool of that name: ``tools:`` says which is meant.
+    """
+    names = set(names)
+    bare = {name: bare_name(name) for name in names - configured.keys() if bare_name(name) not in {"", name}}
+    if not bare:
+        return {}
+    tools = resolve_tools({*bare, *bare.values()}, root=root, configured=configured)
+    servers = Counter(bare.values())
+    return {
+        name: tool
+        for name, tool in bare.items()
+        if servers[tool] == 1 and not isinstance(tools[name], Tool) and isinstance(tools[tool], Tool)
+    }
+
+
+def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
+    file, _, qualname = target.partition("::")
+    tree = parse_python(root / file)
+    if tree is None:
+        return Unresolved(name, f"{file} is not readable Python")
+    symbol, _, line = qualname.partition(":")
+    nodes = [node for defined, node in definitions(tree) if defined == symbol]
+    if line:
+        nodes = [node for node in nodes if line in map(str, _head_lines(node))]
+    if not nodes:
+        return Unresolved(name, f"{file} has no {qualname}")
+    return make_tool(name, file, qualname, nodes[0], tree)
+
+
+def _head_lines(node: _Definition) -> Iterator[int]:
+    """Yield the lines by which a target may name a definition: its ``def`` and its decorators."""
+    yield node.lineno
+    for decorator in node.decorator_list:
+        yield decorator.lineno
+
+
+def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
+    if len(tools) == 1:
+        return tools[0]
+    if not tools:
+        return Unresolved(name, "no definition of that name; name it under tools: in coreloop.yaml")
+    places = ", ".join(f"{tool.file}::{tool.qualname}" for tool in tools[:3])
+    return Unresolved(name, f"defined {len(tools)} times ({places}); name one under tools: in coreloop.yaml")
+
+
+def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
+    mention = re.compile(
+        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
+    )
+    tools: dict[str, list[Tool]] = {name: [] for name in names}
+    for path in python_files(root):
+        source = _read(path)
+        if not mention.search(source):
+            continue
+        tree = _parse_bytes(source)
+        for qualname, node in definitions(tree) if tree is not None else ():
+            if node.name in tools and not isinstance(node, ast.ClassDef):
+                file = path.relative_to(root).as_posix()
+                tools[node.name].append(make_tool(node.name, file, qualname, node, tree))
+    return tools
+
+
+def python_files(root: Path) -> Iterator[Path]:
+    """Yield the Python files below a folder, without tests, environments and build output."""
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(name for name in subfolders if not _is_skipped(name))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith("test_"):
+                yield Path(folder, name)
+
+
+def _is_skipped(folder: str) -> bool:
+    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
+
+
+def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
+    """Yield the definitions in modules and classes with their qualnames, without overloads."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
+            yield from definitions(node, above)
+        elif isinstance(node, _Definition) and not _is_overload(node):
+            yield f"{above}{node.name}", node
+            if isinstance(node, ast.ClassDef):
+                yield from definitions(node, f"{above}{node.name}.")
+
+
+def _is_overload(node: _Definition) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+
+
+def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
+    """Make the tool of a definition in a file."""
+    tool = Tool(name, file, qualname, _parameters(node), frozenset(), ast.get_docstring(node) or "")
+    if tree is None:
+        return tool
+    tool = replace(tool, literals=_literals(tree), listed=listed_values(tree))
+    if isinstance(node, ast.ClassDef):
+        return tool
+    return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
+
+
+def _parameters(node: _Definition) -> tuple[str, ...]:
+    if isinstance(node, ast.ClassDef):
+        return ()
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
+
+
+def _literals(tree: ast.AST) -> frozenset[str]:
+    nodes = list(ast.walk(tree))
+    expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in expressions)
+    return frozenset(node.value for node in constants if isinstance(node.value, str))
+
+
+def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
+    """Parse a file; None if it is not readable Python or does not match ``mention``."""
+    source = _read(path)
+    return _parse_bytes(source) if mention is None or mention.search(source) else None
+
+
+def _parse_bytes(source: bytes) -> ast.AST | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
+            return None
+
+
+def _read(path: Path) -> bytes:
+    """Return the source; empty if the file is unreadable or too large to be hand-written."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
+    except OSError:
+        return b""

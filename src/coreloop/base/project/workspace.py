@@ -1,0 +1,180 @@
+"""The paths of a project's files."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import normpath
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import open_regular
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import FILE_NAME, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A project's folder and its settings.
+
+    Parameters
+    ----------
+    root : Path
+        Absolute; contains coreloop.yaml if the project has it.
+    settings : Settings
+        The settings of coreloop.yaml, or the defaults.
+    """
+
+    root: Path
+    settings: Settings
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether the project has a coreloop.yaml."""
+        return (self.root / FILE_NAME).is_file()
+
+    @property
+    def audit_dir(self) -> Path:
+        return self.root / self.settings.data_dir / "audit"
+
+    @property
+    def records_dir(self) -> Path:
+        return self.audit_dir / "ai-ask"
+
+    @property
+    def own_records_dir(self) -> Path:
+        """What coreloop itself was asked (`ask`, `research`, the service), apart from the agent's records."""
+        return self.audit_dir / "own"
+
+    @property
+    def candidates_dir(self) -> Path:
+        return self.audit_dir / "candidates"
+
+    @property
+    def counterexamples_dir(self) -> Path:
+        return self.audit_dir / "counterexamples"
+
+    @property
+    def judgments_dir(self) -> Path:
+        return self.audit_dir / "judgments"
+
+    @property
+    def rollups_dir(self) -> Path:
+        """Cached aggregates of the records; safe to delete."""
+        return self.audit_dir / "rollups"
+
+    @property
+    def knowledge_dir(self) -> Path:
+        return self.root / self.settings.data_dir / "ai" / "knowledge"
+
+    @property
+    def knowledge_file(self) -> Path:
+        """The knowledge database, with the file name that dartlab uses."""
+        return self.knowledge_dir / "dartlab_knowledge.db"
+
+    @property
+    def archive_dir(self) -> Path:
+        """Snapshots of the knowledge database, in clear text."""
+        return self.knowledge_dir / "_archive"
+
+    @property
+    def runs_dir(self) -> Path:
+        """The database of runs, see `coreloop.runs.stores.store`; questions and results in clear text."""
+        return self.root / self.settings.data_dir / "runs"
+
+    @property
+    def sign_in_file(self) -> Path:
+        """The secret that signs the cookies of readers of pages. Safe to delete: they sign in again."""
+        return self.runs_dir / "sign-in.key"
+
+    @property
+    def index_file(self) -> Path:
+        """The index of files, see `coreloop.answer.search.index`; their text in clear. Safe to delete."""
+        return self.root / self.settings.data_dir / "index" / "index.db"
+
+    @property
+    def search_paths(self) -> list[Path]:
+        """Files and folders that should be indexed."""
+        return [self.root / path for path in self.settings.search.paths]
+
+    @property
+    def schemas(self) -> frozenset[str]:
+        """Declared schemas by their paths from the project's folder, without ``./`` and ``//``."""
+        return frozenset(map(normpath, self.settings.schemas))
+
+    @property
+    def pages_dir(self) -> Path:
+        """Web pages that a research read, as they came, by SHA-256. Safe to delete."""
+        return self.index_file.parent / "pages"
+
+    @property
+    def audit_notes_dir(self) -> Path:
+        """Notes about companies, written by people: ``{stock code}.md``."""
+        return self.root / self.settings.data_dir / "dart" / "auditAnalysis"
+
+    @property
+    def replays_file(self) -> Path:
+        """Ids of coreloop's own replayed requests, one per line; they are never mined."""
+        return self.audit_dir / "replays.txt"
+
+    @property
+    def dropped_file(self) -> Path:
+        """Counts of requests that the collectors could not record, see `coreloop.observe.dropped_file`."""
+        return self.audit_dir / "dropped.jsonl"
+
+    @property
+    def reach_file(self) -> Path:
+        """Outcomes of reach checks, see `coreloop.promote.reach_log`."""
+        return self.audit_dir / "reach.jsonl"
+
+    @property
+    def notified_file(self) -> Path:
+        """The status that was last sent to the command of ``notify:``, see `coreloop.admin.status.notify`."""
+        return self.audit_dir / "notified.json"
+
+    def keep_private(self, path: Path) -> None:
+        """Close one of coreloop's folders or files, which a clone or an older version left open, to others.
+
+        Only `runs_dir` and paths in it, in `audit_dir` or in `knowledge_dir.parent`, and only those of this
+        user.
+        """
+        own = {folder.resolve() for folder in (self.audit_dir, self.knowledge_dir.parent, self.runs_dir)}
+        is_own = not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve()
+        if not is_own or not hasattr(os, "geteuid"):
+            return
+        with suppress(OSError):  # absent, or on a file system without modes
+            status = path.stat()
+            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+                path.chmod(status.st_mode & 0o700)
+
+    def replayed(self) -> frozenset[str]:
+        """Return the ids in the replays file."""
+        try:
+            with open_regular(self.replays_file) as file:
+                return frozenset(file.read().decode().splitlines()) - {""}
+        except FileNotFoundError:
+            return frozenset()
+        except (OSError, UnicodeDecodeError) as error:
+            raise WorkspaceError(f"cannot be read ({error})", path=self.replays_file) from error
+
+
+def open_workspace(start: Path) -> Workspace:
+    """Open the workspace of a folder.
+
+    Parameters
+    ----------
+    start : Path
+        The root is ``start`` or its nearest parent with a coreloop.yaml; without coreloop.yaml, ``start``.
+
+    Raises
+    ------
+    SettingsError
+        coreloop.yaml cannot be used.
+    """
+    root = find_root(start)
+    return Workspace(root, load_settings(root))
+
+
+def find_root(start: Path) -> Path:
+    """Return the nearest parent of a folder with a coreloop.yaml, or the folder itself; absolute."""
+    start = start.absolute()
+    return next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)

@@ -1,0 +1,425 @@
+"""SQLite database files: file modes, schema versions, transactions and errors.
+
+Independent of what a database stores. Only this module translates sqlite3 errors into `WorkspaceError`.
+"""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.leftovers import temporary_file
+
+BUSY_TIMEOUT_S: Final = 30.0
+"""How long a process waits for another process that is writing."""
+_PAUSE_S: Final = 0.02
+_NEARLY_FULL_BYTES: Final = 1 << 20
+_UNGROWABLE: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+"""A full disk or a used quota, for the database and for the files beside it."""
+# Functions registered with SQLite must accept any value, so that only Ctrl-C can raise this error.
+_INTERRUPTED: Final = "user-defined function raised exception"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema of a database and its migrations.
+
+    Attributes
+    ----------
+    name : str
+        For messages: ``knowledge``.
+    migrations : tuple of callable
+        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
+        called with the connection, inside a transaction, and the time.
+    is_own : callable
+        Whether a database that is not empty has this schema, in any version.
+    """
+
+    name: str
+    migrations: tuple[Callable[[sqlite3.Connection, datetime], None], ...]
+    is_own: Callable[[sqlite3.Connection], bool]
+
+    @property
+    def version(self) -> int:
+        """The newest version, which this program reads."""
+        return len(self.migrations)
+
+
+@contextmanager
+def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
+    """Open a database for reading; the file is not changed, and neither it nor its folder must be writable.
+
+    A database of an older version is copied into memory and migrated there.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file.
+    schema : Schema
+        The expected schema.
+    now : datetime
+        With a zone; for migrations.
+
+    Raises
+    ------
+    WorkspaceError
+        The database has another schema or a newer version.
+    """
+    with sqlite_errors(path), closing(_connect_to_read(path)) as connection:
+        check_schema(connection, path, schema)
+        if version(connection) == schema.version:
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+            return
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+            connection.backup(copy)
+            _prepare(copy)
+            with transaction(copy):
+                migrate(copy, schema, now=now)
+            yield copy
+
+
+@contextmanager
+def writer(
+    path: Path, schema: Schema, *, now: datetime, wal: bool = True, threads: bool = False
+) -> Iterator[sqlite3.Connection]:
+    """Open a database for writing; it is created or migrated if necessary.
+
+    Several processes may write at once: each waits for the others' transactions.
+
+    Parameters
+    ----------
+    path : Path
+        Created with mode 0600, its folder with 0700.
+    schema : Schema
+        The expected schema.
+    now : datetime
+        With a zone; for migrations.
+    wal : bool
+        Let other processes read during a write.
+    threads : bool
+        Let other threads use the connection; they must take turns.
+
+    Raises
+    ------
+    WorkspaceError
+        The database has another schema or a newer version, cannot be written, or another process has been
+        writing for longer than `BUSY_TIMEOUT_S`.
+    """
+    _make(path, schema, now)
+    with sqlite_errors(path), closing(connect(path, threads=threads)) as connection:
+        check_schema(connection, path, schema)
+        if wal:
+            use_wal(connection)
+        if version(connection) < schema.version:
+            with transaction(connection):
+                check_schema(connection, path, schema)
+                migrate(connection, schema, now=now)
+        keep_private(path)
+        yield connection
+
+
+def _make(path: Path, schema: Schema, now: datetime) -> None:
+    """Create a database with its tables, whole or not at all: a file without content was emptied by somebody.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be created, or the file is empty.
+    """
+    try:
+        if path.is_file() and path.stat().st_size == 0:
+            raise WorkspaceError(
+                "is empty: something truncated it. Restore it from a backup, or remove it to begin without "
+                "its content",
+                path=path,
+            )
+        if path.exists():
+            return
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with temporary_file(path, mode=0o600) as temporary:
+            with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
+                migrate(connection, schema, now=now)
+            with suppress(FileExistsError):  # another process was faster
+                os.link(temporary, path)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
+
+
+def keep_private(path: Path) -> bool:
+    """Remove other users' access to a database and its WAL files; whether they now have none.
+
+    Files of another user are not changed.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    for file in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        with suppress(OSError):  # absent, or a file system without modes
+            status = file.stat()
+            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+                file.chmod(status.st_mode & 0o700)
+    return not path.stat().st_mode & 0o077
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Run a block as a transaction, for which other writers wait.
+
+    They wait from its start, not from its first write: no timeout covers a read that becomes a write.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself rolls back when the disk is full
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Translate SQLite errors that a user can cause into a `WorkspaceError`.
+
+    Errors that only a bug can cause (a violated constraint, a wrong statement) are not translated.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise WorkspaceError(_message(error, path), path=path) from error
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
+
+
+def connect(
+    path: Path, *, make: bool = False, threads: bool = False, options: str = "mode=rw"
+) -> sqlite3.Connection:
+    """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
+    try:
+        if path.exists() and not path.is_file():
+            raise WorkspaceError("cannot be opened (not a regular file)", path=path)
+        if make:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        uri = f"{path.absolute().as_uri()}?{options}"
+    except OSError as error:
+        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads
+    )
+    try:
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a connection; where nothing can be written, to the file as it is if its WAL has nothing.
+
+    A reader of a database in WAL mode makes files beside it, which a full disk refuses, too.
+    """
+    connection = connect(path)
+    try:
+        version(connection)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not (_is_unwritable(error) or _code(error) in _UNGROWABLE) or _has_wal(path):
+            raise
+        return connect(path, options="mode=ro&immutable=1")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_wal(path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    return False
+
+
+def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
+    """Refuse a database with another schema or a newer version; an empty file passes.
+
+    Raises
+    ------
+    WorkspaceError
+        The database has other tables or a newer version.
+    """
+    is_empty = not tables(connection) and version(connection) == 0
+    if not is_empty and not schema.is_own(connection):
+        raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
+    if version(connection) > schema.version:
+        raise WorkspaceError(f"has schema version {version(connection)}; upgrade coreloop", path=path)
+
+
+def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) -> None:
+    """Migrate a database to the newest version, inside the caller's transaction.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction; the database passes `check_schema`.
+    schema : Schema
+        The target schema.
+    now : datetime
+        With a zone; used for rows whose time is not recorded.
+    """
+    for number, step in enumerate(schema.migrations, start=1):
+        if version(connection) < number:
+            step(connection, now)
+            connection.execute(f"PRAGMA user_version = {number}")
+
+
+def run_script(connection: sqlite3.Connection, script: str) -> None:
+    r"""Run the statements of a script, each ended by ``;\n``, inside the caller's transaction.
+
+    `sqlite3.Connection.executescript` would commit that transaction.
+    """
+    for statement in script.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Return the schema version; 0 if no migration has run yet."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def tables(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of the tables without SQLite's own."""
+    listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    return [row[0] for row in connection.execute(listed)]
+
+
+def columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the names of a table's columns; an absent table has none."""
+    return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def quoted_name(name: str) -> str:
+    """Quote a table's name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def use_wal(connection: sqlite3.Connection) -> None:
+    """Let other processes read during a write."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite itself does not wait here if two processes open a new file at the same time.
+            if not _is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
+    """Return what is wrong with the pages, tables and indexes of a database of the newest version."""
+    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        migrate(made, schema, now=datetime.now(UTC))
+        if _definitions(connection) != _definitions(made):
+            found.append("the definitions of its tables were changed")
+    return [line for line in found if line != "ok"]
+
+
+def _definitions(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    listed = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
+    return [tuple(row) for row in connection.execute(listed)]
+
+
+def empty_wal(connection: sqlite3.Connection) -> bool:
+    """Write the WAL into the database file and truncate it; False if a reader prevented that."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    # SQLite waits for readers and writers, but not for another checkpoint.
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: Path) -> None:
+    """Overwrite a database with a copy of another; processes that have it open then see the copy.
+
+    Raises
+    ------
+    WorkspaceError
+        Another process has been writing to the database, ``path``, for longer than `BUSY_TIMEOUT_S`.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+
+    def stop(status: int, _remaining: int, _total: int) -> None:
+        # Called after every step of a backup, which would otherwise wait forever for another writer.
+        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
+            raise WorkspaceError(f"{busy()}; run this again", path=path)
+
+    source.backup(connection, progress=stop)
+
+
+def busy() -> str:
+    """Return the message for a database that another process is using."""
+    return f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s"
+
+
+def reason(error: sqlite3.OperationalError) -> str:
+    """Explain the failure of a statement that the caller can do without."""
+    return busy() if _is_busy(error) else str(error)
+
+
+def _message(error: sqlite3.OperationalError, path: Path) -> str:
+    if _is_busy(error):
+        return f"{busy()}; run this again"
+    if _is_full(error, path):
+        return f"the disk is full ({error}); make room and run this again"
+    if _is_unwritable(error):
+        return f"cannot be used ({error}); allow writing to it and to its folder"
+    return f"cannot be used ({error})"
+
+
+def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
+    """Whether the disk is full; for a WAL or journal file SQLite only reports an I/O error."""
+    if _code(error) != sqlite3.SQLITE_IOERR:
+        return _code(error) == sqlite3.SQLITE_FULL
+    with suppress(OSError):
+        return shutil.disk_usage(path.absolute().parent).free < _NEARLY_FULL_BYTES
+    return False
+
+
+def _is_unwritable(error: sqlite3.OperationalError) -> bool:
+    """Whether the file or its folder cannot be written, which reading a WAL needs, too."""
+    return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _code(error: sqlite3.OperationalError) -> int:
+    """Return the primary code of an error; 0 if it is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")  # other programs write anything
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file

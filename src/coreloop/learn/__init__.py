@@ -1,0 +1,1 @@
+"""Records become statements, proposals and verdicts: what keeps failing, what keeps succeeding."""

@@ -1,0 +1,265 @@
+"""Insights about companies: storage, the gate for live answers, and recall by trust."""
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import orjson
+
+from coreloop.base.sqlite import transaction
+from coreloop.learn.knowledge.schema import utc_text
+from coreloop.learn.knowledge.store import storable
+
+MIN_ANSWER_CHARS: Final = 500
+GOOD_GRADES: Final = frozenset({"P", "T"})
+# 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
+_CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
+
+
+class InsightSource(StrEnum):
+    """Source of an insight, most trusted first."""
+
+    BLOG = "blog"
+    AUDIT = "audit"
+    LIVE = "live"
+
+
+class QualityGate(StrEnum):
+    """How an insight was checked."""
+
+    HUMAN_APPROVED = "human-approved"
+    AUTO_EXTRACTED = "auto-extracted"
+    MIGRATION = "migration"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """A judgment about a company.
+
+    Attributes
+    ----------
+    stock_code : str
+        The company.
+    narrative : str
+        The judgment as text.
+    strengths, weaknesses : tuple of str
+        One statement per item.
+    sector : str
+        "" if unknown.
+    source : str
+        An `InsightSource`; databases of dartlab may contain other values.
+    key_metrics : mapping of str to float or str
+        Figures by name.
+    data_as_of : str
+        Date or period of the figures, as the author wrote it.
+    evidence_ref : str
+        Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
+    quality_gate : str
+        A `QualityGate`; "" in a dartlab row before its first cleanup.
+    created_at, expires_at : str or None
+        UTC, ISO 8601; never expires if ``expires_at`` is None.
+    """
+
+    stock_code: str
+    narrative: str
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    sector: str = ""
+    source: str
+    key_metrics: Mapping[str, float | str] = field(default_factory=dict)
+    data_as_of: str = ""
+    evidence_ref: str = ""
+    quality_gate: str = ""
+    created_at: str | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedInsight:
+    """A live insight that was not stored, and the reason."""
+
+    reason: str
+
+
+def is_stock_code(text: str) -> bool:
+    """Whether a text has the form of a stock code: ``005930``, ``BRK.B``."""
+    return _CODE.fullmatch(text) is not None
+
+
+def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None) -> str | None:
+    """Check whether an answer may become an insight.
+
+    Parameters
+    ----------
+    stock_code : str or None
+        The company that the answer is about, or None if unknown.
+    answer_chars : int
+        Length of the answer.
+    grade : str or None
+        The verdict on the answer: P, T, C, V.
+
+    Returns
+    -------
+    str or None
+        The reason for refusal, or None if accepted.
+    """
+    if not stock_code:
+        return "it has no stock code"
+    if answer_chars < MIN_ANSWER_CHARS:
+        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
+    if grade not in GOOD_GRADES:
+        return f"its grade is {grade or 'unknown'}, not P or T"
+    return None
+
+
+def save_live(
+    connection: sqlite3.Connection,
+    insight: Insight,
+    *,
+    answer_chars: int,
+    grade: str | None,
+    now: datetime,
+) -> RefusedInsight | None:
+    """Store the insight of an answer, replacing the previous live insight about the company.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.learn.knowledge.store.writing`.
+    insight : Insight
+        Its source and gate are set to ``live`` and ``auto-extracted``.
+    answer_chars, grade
+        As in `refuse_live`.
+    now : datetime
+        Timezone-aware.
+
+    Returns
+    -------
+    RefusedInsight or None
+        The reason if nothing was written, else None.
+    """
+    reason = refuse_live(stock_code=insight.stock_code, answer_chars=answer_chars, grade=grade)
+    if reason is not None:
+        return RefusedInsight(reason)
+    values = {**_values(insight), "source": InsightSource.LIVE, "quality_gate": QualityGate.AUTO_EXTRACTED}
+    with transaction(connection):
+        connection.execute(
+            "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
+        )
+        _insert(connection, values, now)
+    return None
+
+
+def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: datetime) -> None:
+    """Insert an insight, or update the row with the same source and evidence; needs a transaction.
+
+    An update leaves ``created_at`` unchanged.
+    """
+    values = _values(insight)
+    settings = ", ".join(f"{name} = :{name}" for name in values)
+    changed = connection.execute(
+        f"UPDATE insights SET {settings} WHERE source = :source AND evidence_ref = :evidence_ref", values
+    )
+    if not changed.rowcount:
+        _insert(connection, values, now)
+
+
+def recall(
+    connection: sqlite3.Connection,
+    *,
+    stock_code: str | None = None,
+    sector: str | None = None,
+    now: datetime,
+) -> list[Insight]:
+    """Recall insights about a company or sector: blog, then audit, then live, each newest first.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of the store.
+    stock_code : str, optional
+        The company.
+    sector : str, optional
+        Part of a sector's name.
+    now : datetime
+        Insights that expired before this time are omitted.
+
+    Returns
+    -------
+    list of Insight
+    """
+    rows = connection.execute(
+        "SELECT * FROM insights WHERE (expires_at IS NULL OR expires_at > :now)"
+        " AND (:stock_code IS NULL OR stock_code = :stock_code)"
+        " AND (:sector IS NULL OR instr(lower(sector), lower(:sector)))"
+        " ORDER BY CASE source WHEN 'blog' THEN 0 WHEN 'audit' THEN 1 WHEN 'live' THEN 2 ELSE 3 END,"
+        " created_at DESC, id DESC",
+        {"now": utc_text(now), "stock_code": stock_code, "sector": sector},
+    )
+    return [_insight(row) for row in rows]
+
+
+def all_insights(connection: sqlite3.Connection, source: InsightSource | None = None) -> list[Insight]:
+    """Return every insight in insertion order, including expired ones."""
+    rows = connection.execute(
+        "SELECT * FROM insights WHERE :source IS NULL OR source = :source ORDER BY id", {"source": source}
+    )
+    return [_insight(row) for row in rows]
+
+
+def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: datetime) -> None:
+    row = {**values, "created_at": utc_text(now)}
+    names = ", ".join(row)
+    connection.execute(
+        f"INSERT INTO insights ({names}) VALUES ({', '.join(f':{name}' for name in row)})", row
+    )
+
+
+def _values(insight: Insight) -> dict[str, Any]:
+    return storable(
+        {
+            "stock_code": insight.stock_code,
+            "narrative": insight.narrative,
+            "strengths": insight.strengths,
+            "weaknesses": insight.weaknesses,
+            "sector": insight.sector,
+            "source": insight.source,
+            "key_metrics": insight.key_metrics,
+            "data_as_of": insight.data_as_of,
+            "evidence_ref": insight.evidence_ref,
+            "quality_gate": insight.quality_gate,
+            "expires_at": insight.expires_at,
+        }
+    )
+
+
+def _insight(row: sqlite3.Row) -> Insight:
+    return Insight(
+        **{
+            **{name: row[name] for name in row.keys() if name != "id"},  # noqa: SIM118 - a Row yields values
+            "strengths": _texts(row["strengths"]),
+            "weaknesses": _texts(row["weaknesses"]),
+            "key_metrics": _metrics(row["key_metrics"]),
+        }
+    )
+
+
+def _texts(column: str) -> tuple[str, ...]:
+    """Parse a JSON list of texts; plain text of another program counts as one item."""
+    try:
+        texts = orjson.loads(column)
+    except orjson.JSONDecodeError:
+        texts = [column] if column else []
+    return tuple(map(str, texts)) if isinstance(texts, list) else (str(texts),)
+
+
+def _metrics(column: str) -> dict[str, float | str]:
+    try:
+        metrics = orjson.loads(column)
+    except orjson.JSONDecodeError:
+        metrics = {"": column} if column else {}
+    return metrics if isinstance(metrics, dict) else {"": str(metrics)}

@@ -1,0 +1,238 @@
+"""Mining sessions of a project: the only place that combines what decides how a record counts.
+
+Settings, verdicts, replays, the cache and the executor meet here, so that all commands and services share
+the same rollups and do not evict each other's.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from coreloop.base.days import Days
+from coreloop.base.errors import CacheWriteError
+from coreloop.base.git.promotions import project_keys, project_merges
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.cache import open_cache
+from coreloop.learn.mine.executors import Executor
+from coreloop.learn.mine.folder import day_files, roll_up_folder
+from coreloop.learn.mine.oddities import LogOddities, find_oddities
+from coreloop.learn.mine.rollup import MineSettings, Rollup, mine_settings
+from coreloop.learn.mine.window import merge
+from coreloop.observe.judgments import Judgments, read_judgments
+from coreloop.observe.reading.remote import Folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MiningOptions:
+    """Which records to mine, and how; no option changes the results.
+
+    Attributes
+    ----------
+    in_dir : Path or Address, optional
+        The records of the project's agent by default.
+    own : bool
+        What coreloop itself was asked, instead of the agent's records.
+    jobs : int, optional
+        Processes; the number of cores by default.
+    no_cache : bool
+        Count everything again and write no cache.
+    scheduler : str, optional
+        Address of a Dask scheduler.
+    """
+
+    in_dir: Folder | None = None
+    own: bool = False
+    jobs: int | None = None
+    no_cache: bool = False
+    scheduler: str | None = None
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether the records are those of the project's agent."""
+        return self.in_dir is None and not self.own
+
+    def folder(self, workspace: Workspace) -> Folder:
+        """The folder or address of the records."""
+        if self.own:
+            return workspace.own_records_dir
+        return self.in_dir or workspace.records_dir
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """The rollups of a folder of records, and the verdicts with which they were counted.
+
+    Attributes
+    ----------
+    rollups : sequence of Rollup
+        In the order of the file names; usable until the session is closed.
+    judgments : Judgments
+        All verdicts of the project.
+    not_cached : str
+        Why the rollups could not be cached; empty if they were, or with ``no_cache``.
+    """
+
+    workspace: Workspace
+    rollups: Sequence[Rollup]
+    judgments: Judgments
+    not_cached: str = ""
+
+    @property
+    def n_files(self) -> int:
+        """Files of records."""
+        return len(self.rollups)
+
+    @property
+    def n_reused(self) -> int:
+        """Files that an earlier run counted."""
+        return sum(rollup.n_bytes_read is None for rollup in self.rollups)
+
+    @property
+    def n_bytes_read(self) -> int:
+        """Bytes of the files that this run counted."""
+        return sum(rollup.n_bytes_read or 0 for rollup in self.rollups)
+
+    def known_keys(self) -> frozenset[str]:
+        """Keys that are never proposed again: promoted, on an open branch, or rejected by a verdict.
+
+        Raises
+        ------
+        GitError
+            The clone is shallow, or git is missing.
+        """
+        base = self.workspace.settings.forge.base
+        return project_keys(self.workspace.root, base=base) | self.judgments.rejected()
+
+    def merges(self) -> dict[str, datetime]:
+        """When each promoted key came to the base branch; raises as `known_keys` does."""
+        return project_merges(self.workspace.root, base=self.workspace.settings.forge.base)
+
+
+def _ignore(*_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Callbacks for the progress of mining.
+
+    Attributes
+    ----------
+    progress : callable
+        Called with the bytes counted so far and the bytes to count.
+    opened : callable
+        Called with the session when all records are counted.
+    """
+
+    progress: Callable[[int, int], None] = _ignore
+    opened: Callable[[Mined], None] = _ignore
+
+
+UNWATCHED: Final = Watch()
+
+
+@contextmanager
+def open_mining(
+    workspace: Workspace,
+    options: MiningOptions,
+    *,
+    min_chunk_len: int | None = None,
+    check: bool = False,
+    watch: Watch = UNWATCHED,
+) -> Iterator[Mined]:
+    """Roll up a project's records; the rollups last as long as the session.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    options : MiningOptions
+        Where and how to mine.
+    min_chunk_len : int, optional
+        Characters of a complete answer; the setting of that name by default.
+    check : bool
+        Read every cached rollup completely, and replace damaged rollups.
+    watch : Watch, optional
+        Callbacks.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder, a file in it or a file of verdicts cannot be read. No folder is created.
+    """
+    folder = options.folder(workspace)
+    judgments = read_judgments(workspace.judgments_dir)
+    settings = _mine_settings(workspace, judgments, min_chunk_len)
+    day_files(folder)  # raise errors before any folder is created
+    executor = Executor(options.jobs, options.scheduler)
+    with ExitStack() as stack:
+        not_cached = ""
+        try:
+            cache_dir = None if options.no_cache else workspace.rollups_dir
+            cache = stack.enter_context(open_cache(cache_dir, settings, check=check))
+            rollups = roll_up_folder(
+                folder, settings, cache=cache, executor=executor, progress=watch.progress
+            )
+            stack.callback(cache.sweep, folder)
+        except CacheWriteError as error:
+            stack.close()
+            rollups, not_cached = roll_up_folder(folder, settings), f"{error}"
+        mined = Mined(workspace, rollups, judgments, not_cached)
+        watch.opened(mined)
+        yield mined
+
+
+def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: int | None) -> MineSettings:
+    gates = workspace.settings.gates.chosen(min_chunk_len=min_chunk_len)
+    return mine_settings(
+        workspace.settings,
+        gates.min_chunk_len,
+        replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MineResult:
+    """Result of ``mine``.
+
+    Attributes
+    ----------
+    n_files, n_reused : int
+        Files, and how many of them an earlier run counted.
+    n_bytes_read : int
+        Bytes that this run counted.
+    n_records : int
+        Records of the days.
+    oddities : LogOddities
+        Lines that were not mined, and fields that were read as absent, in all of the files.
+    not_cached : str
+        See `Mined`.
+    """
+
+    days: Days
+    n_files: int
+    n_reused: int
+    n_bytes_read: int
+    n_records: int
+    oddities: LogOddities
+    not_cached: str
+
+
+def run_mine(
+    workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
+) -> MineResult:
+    """Build and check the cached rollups of a project, and count its records of some days."""
+    with open_mining(workspace, options, check=True, watch=watch) as mined:
+        window = merge(mined.rollups, days)
+        return MineResult(
+            days=days,
+            n_files=mined.n_files,
+            n_reused=mined.n_reused,
+            n_bytes_read=mined.n_bytes_read,
+            n_records=window.n_records(),
+            oddities=find_oddities((rollup.path, rollup.oddities) for rollup in mined.rollups),
+            not_cached=mined.not_cached,
+        )

@@ -1,0 +1,113 @@
+"""A night's candidates for people: the draft as Markdown, and the redaction of entries for sharing."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from coreloop.base.project.tools import Unresolved
+from coreloop.base.records import is_category
+from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.learn.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
+from coreloop.learn.proposals.night import folded_note
+from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+
+
+def redact_entry(entry: Statement | Candidate, words: Vocabulary) -> Statement | Candidate:
+    """Redact an entry of a candidates file for sharing."""
+    if isinstance(entry, Statement):
+        return redact_statement(entry, words)
+    return redact_candidate(entry, words)
+
+
+def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
+    """Remove questions; texts outside the closed vocabularies become ``[REDACTED n]``, n is the length."""
+    axis = candidate.axis
+    withheld = any(
+        not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
+        for step in candidate.tool_pattern
+    )
+    return replace(
+        candidate,
+        # Both are plain hashes of redacted values, which a dictionary attack would reveal.
+        key="" if withheld else candidate.key,
+        seq_hash="" if withheld else candidate.seq_hash,
+        suggested_append=None if withheld else candidate.suggested_append,
+        refused=WITHHELD if withheld else candidate.refused,
+        engine=unless(words.is_known(candidate.engine), candidate.engine),
+        axis=None if axis is None else unless(words.declares(axis, candidate.engine), axis),
+        cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
+        tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
+        example_questions=(),
+        bullets=tuple(unless(False, text) for text in candidate.bullets),
+        providers=words.redacted_providers(candidate.providers),
+    )
+
+
+def redact_note(note: Note) -> Note:
+    """Redact a note: no part of it is from a closed vocabulary."""
+    bullets = tuple(unless(False, text) for text in note.bullets)
+    return replace(note, stock_code=unless(False, note.stock_code), bullets=bullets)
+
+
+def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
+    """The draft: statements, then candidates, each with its figures, its text and raw questions."""
+    window = document.window
+    head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
+    if not document.entries:
+        head += "\nNothing passed the gates.\n"
+    statements = "".join(map(statement_section, document.statements))
+    sections = "".join(_section(candidate, words) for candidate in document.candidates)
+    return head + statements + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
+
+
+def _mean_answer(candidate: Candidate) -> str:
+    mean = candidate.avg_chunk_len
+    return f"; mean answer {mean:.0f} characters" if mean else ""
+
+
+def _section(candidate: Candidate, words: Vocabulary) -> str:
+    suggested = candidate.suggested_append
+    title = f"## {candidate.id}: {escape_markdown(' > '.join(map(str, candidate.tool_pattern)))}"
+    figures = (
+        f"- category {candidate.cat_hash}, key `{candidate.key}`\n"
+        f"- {candidate.n_observed} requests, {candidate.n_unique_questions} distinct questions, "
+        f"{candidate.n_sessions} sessions, "
+        f"{candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d}\n"
+        f"- success rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}, "
+        f"category {candidate.base_rate:.2f}{_mean_answer(candidate)}\n"
+        f"- target: {_target(candidate, words)}"
+    )
+    text = (
+        f"Refused: {candidate.refused}."
+        if suggested is None
+        else indented_block(suggested.section, suggested.body)
+    )
+    asked = _quoted(candidate.example_questions) or "    (no text recorded)"
+    relaxed = f"The gate was relaxed by the playbook (evidence rank {candidate.evidence_rank}):\n\n"
+    advice = f"\n\n{relaxed}{_quoted(candidate.bullets)}" if candidate.bullets else ""
+    return f"\n{title}\n\n{figures}{advice}\n\n{text}\n\nExample questions:\n\n{asked}\n"
+
+
+def _notes(notes: Iterable[Note]) -> str:
+    """Audit notes, to read only: they are no evidence for a promotion."""
+    parts = [
+        f"\n### {escape_markdown(note.stock_code)}\n\n{_quoted(note.bullets)}\n"
+        for note in notes
+        if note.bullets
+    ]
+    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n"
+    return "".join([head, *parts]) if parts else ""
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    """Texts as a Markdown code block, a line for each."""
+    return "\n".join("    " + printable(text) for text in texts)
+
+
+def _target(candidate: Candidate, words: Vocabulary) -> str:
+    suggested = candidate.suggested_append
+    if suggested is not None and suggested.target_file is not None:
+        return f"{suggested.target_file}::{suggested.target_symbol}"
+    tool = words.tools.get(candidate.engine)
+    return f"not known: {tool.reason}" if isinstance(tool, Unresolved) else "none"

@@ -1,0 +1,273 @@
+"""A window's groups -> candidates: the gates, the ranking, and the details for a reviewer."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+import polars as pl
+
+from coreloop.base.project.settings import Gates
+from coreloop.base.records import is_category
+from coreloop.learn.mine.rollup import question_hash
+from coreloop.learn.mine.statistics import success_bound
+from coreloop.learn.mine.window import (
+    Window,
+    count_distinct,
+    count_patterns,
+    count_values,
+    find_questions,
+    group_by_first_tool,
+    moment,
+)
+from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.proposals.candidates import FROM_PLAYBOOK, Candidate, candidate_key
+from coreloop.learn.proposals.step import Step, target_step
+
+MAX_EXAMPLES: Final = 5
+RELAXED_COUNT: Final = 2
+"""Requests and questions that the gate needs if the playbook has a good bullet."""
+MAX_NEAREST: Final = 3
+"""Dropped patterns that are shown for each gate."""
+_NEAR: Final = 0.9
+"""Share of the gate's success rate below which a miss is shown only if no candidate was found."""
+_NEAREST_BY: Final = {
+    "min_repeat": ("n_observed", "success_rate"),
+    "min_success_rate": ("success_rate", "n_observed"),
+    "min_unique_questions": ("n_question_hashes", "n_observed"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """A pattern that failed a gate, for local output only: its steps may hold users' values.
+
+    Attributes
+    ----------
+    gate : str
+        The first gate that it failed.
+    n_questions : int or None
+        Different questions by their hash, or None if it failed before they were counted.
+    """
+
+    gate: str
+    category: str
+    steps: str
+    n_success: int
+    n_observed: int
+    success_rate: float
+    n_questions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSearch:
+    """Result of `find_candidates`.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        Best first.
+    n_groups : int
+        Patterns that were examined.
+    dropped : mapping of str to int
+        How many failed each gate.
+    nearest : tuple of NearMiss
+        The nearest misses of the success rate and, without candidates, of the other gates.
+    """
+
+    candidates: tuple[Candidate, ...]
+    n_groups: int
+    dropped: Mapping[str, int]
+    nearest: tuple[NearMiss, ...] = ()
+
+
+def find_candidates(
+    window: Window,
+    gate: Gates,
+    *,
+    known: frozenset[str] = frozenset(),
+    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    by_first_tool: bool = False,
+) -> CandidateSearch:
+    """Find the patterns of a window that keep succeeding.
+
+    Parameters
+    ----------
+    window : Window
+        Merged rollups.
+    gate : Gates
+        Minimum figures.
+    known : frozenset of str
+        Keys that are not proposed again: promoted, in an open pull request, or rejected.
+    playbook : mapping of str to tuple of str
+        Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
+        requests and two different questions; the gate's success rate still applies.
+    by_first_tool : bool
+        For projects without categories: compare patterns that begin with the same tool.
+
+    Returns
+    -------
+    CandidateSearch
+        Candidates by how far the lower bound of their success rate is above their category's base rate, then
+        by number of requests. Each dropped pattern is counted at the first gate that it fails.
+    """
+    patterns = count_patterns(window)
+    if by_first_tool:
+        patterns = group_by_first_tool(window, patterns)
+    advice = {label: _advice(label, playbook) for label in patterns["category"].unique()}
+    relaxed = [label for label, bullets in advice.items() if bullets]
+    sieve = _Sieve(patterns)
+    sieve.keep("min_repeat", pl.col("n_observed") >= _at_least(gate.min_repeat, relaxed))
+    sieve.keep("min_success_rate", pl.col("success_rate") >= gate.min_success_rate)
+    sieve.rows = count_distinct(window, sieve.rows)
+    unique = _at_least(gate.min_unique_questions, relaxed)
+    sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
+    sieve.keep("steps_not_recorded", pl.col("is_complete"))
+    details = _Details(window, sieve.rows)
+    passed: list[Candidate] = []
+    for row in sieve.rows.iter_rows(named=True):
+        candidate = _ranked(details.candidate(row), gate, advice[row["category"]])
+        if candidate.n_unique_questions < _relax(gate.min_unique_questions, bool(advice[row["category"]])):
+            sieve.dropped["min_unique_questions"] += 1
+        elif candidate.key in known:
+            sieve.dropped["known"] = sieve.dropped.get("known", 0) + 1
+        else:
+            passed.append(candidate)
+    ranked = tuple(sorted(passed, key=_rank))
+    nearest = _nearest(window, sieve, _NEAREST_BY)
+    if ranked:
+        limit = _NEAR * gate.min_success_rate
+        by_rate = (miss for miss in nearest if miss.gate == "min_success_rate")
+        nearest = tuple(miss for miss in by_rate if miss.success_rate >= limit)
+    return CandidateSearch(ranked, patterns.height, sieve.dropped, nearest)
+
+
+def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[NearMiss, ...]:
+    missed = [(gate, row) for gate in gates if gate in sieve.missed for row in sieve.missed[gate].to_dicts()]
+    texts = window.texts_of("sequence", (row["sequence"] for _, row in missed))
+    return tuple(
+        NearMiss(
+            gate=gate,
+            category=row["category"],
+            steps=texts.get(row["sequence"], "steps that were cut off"),
+            n_success=row["n_success"],
+            n_observed=row["n_observed"],
+            success_rate=row["success_rate"],
+            n_questions=row.get("n_question_hashes"),
+        )
+        for gate, row in missed
+    )
+
+
+def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The bullets for a category's topic, the second part of ``FIN-profitability-KR``."""
+    parts = category.split("-")
+    return playbook.get(parts[1], ()) if len(parts) > 1 and is_category(category) else ()
+
+
+def _relax(count: int, is_relaxed: bool) -> int:
+    return min(count, RELAXED_COUNT) if is_relaxed else count
+
+
+def _at_least(count: int, relaxed: list[str]) -> pl.Expr:
+    is_relaxed = pl.col("category").is_in(relaxed)
+    return pl.when(is_relaxed).then(_relax(count, True)).otherwise(count)
+
+
+def _ranked(candidate: Candidate, gate: Gates, bullets: tuple[str, ...]) -> Candidate:
+    """The candidate, with the playbook's bullets if it passed only the relaxed gate."""
+    passed = (
+        candidate.n_observed >= gate.min_repeat and candidate.n_unique_questions >= gate.min_unique_questions
+    )
+    return candidate if passed else replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=bullets)
+
+
+def _rank(candidate: Candidate) -> tuple[float, int, str]:
+    return (candidate.base_rate - candidate.success_low, -candidate.n_observed, candidate.key)
+
+
+class _Sieve:
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.rows = rows
+        self.dropped: dict[str, int] = {}
+        self.missed: dict[str, pl.DataFrame] = {}
+
+    def keep(self, gate: str, condition: pl.Expr) -> None:
+        passed = self.rows.filter(condition)
+        self.dropped[gate] = self.rows.height - passed.height
+        columns = _NEAREST_BY.get(gate)
+        if columns is not None:
+            failed = self.rows.filter(~condition)
+            nearest = failed.sort(*columns, "pattern", descending=[True, True, False])
+            self.missed[gate] = nearest.head(MAX_NEAREST)
+        self.rows = passed
+
+
+class _Details:
+    """Texts, steps and providers of the patterns that passed the gates."""
+
+    def __init__(self, window: Window, patterns: pl.DataFrame) -> None:
+        shapes = count_values(window, patterns, "shape").filter(pl.col("shape") != 0)
+        questions = find_questions(window, patterns)
+        self._questions = _by_pattern(questions)
+        self._shapes = _by_pattern(shapes)
+        self._providers = _by_pattern(count_values(window, patterns, "provider"))
+        self._texts = _read_questions(window, questions.select("file", "offset", "question"))
+        self._shape_texts = window.texts_of("shape", shapes["shape"])
+        self._sequences = window.texts_of("sequence", patterns["sequence"])
+
+    def candidate(self, row: Mapping[str, Any]) -> Candidate:
+        pattern = row["pattern"]
+        steps = self._steps(pattern)
+        target = target_step(steps)
+        distinct = self._distinct(pattern)
+        sequence = self._sequences[row["sequence"]]
+        return Candidate(
+            key=candidate_key(row["category"], sequence),
+            engine=target.name,
+            axis=next(iter(target.selectors.values()), None),
+            cat_hash=row["category"],
+            seq_hash=f"seq:{row['sequence']:016x}",
+            tool_pattern=steps,
+            n_observed=row["n_observed"],
+            n_unique_questions=len(distinct),
+            n_sessions=row["n_sessions"],
+            success_rate=row["success_rate"],
+            success_low=success_bound(row["n_success"], row["n_observed"]),
+            base_rate=row["base_rate"],
+            rest_ok=row["n_peers_success"] - row["n_success"],
+            rest_n=row["n_peers"] - row["n_observed"],
+            avg_chunk_len=row["avg_chunk_len"],
+            first_seen=moment(row["first_us"]),
+            last_seen=moment(row["last_us"]),
+            example_questions=tuple(text for text in distinct if text)[:MAX_EXAMPLES],
+            providers={row["provider"]: row["n"] for row in self._providers[pattern] if row["provider"]},
+        )
+
+    def _steps(self, pattern: int) -> tuple[Step, ...]:
+        most_frequent = self._shapes[pattern][0]["shape"]
+        return msgspec.json.decode(self._shape_texts[most_frequent], type=tuple[Step, ...])
+
+    def _distinct(self, pattern: int) -> list[str]:
+        """Texts of the different questions; an empty text for each that is no longer readable."""
+        texts = [self._texts.get((row["file"], row["offset"])) for row in self._questions[pattern]]
+        readable = [text for text in texts if text is not None]
+        different = [readable[index] for index in distinct_questions(readable)]
+        return different + [""] * (len(texts) - len(readable))
+
+
+def _by_pattern(rows: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
+    """Rows by pattern, in their order."""
+    parts = rows.partition_by("pattern", as_dict=True, maintain_order=True)
+    return {int(pattern): part.to_dicts() for (pattern,), part in parts.items()}
+
+
+def _read_questions(window: Window, questions: pl.DataFrame) -> dict[tuple[int, int], str]:
+    """Question texts by file and offset, without lines that were changed since they were mined."""
+    hashes = {(file, offset): hashed for file, offset, hashed in questions.iter_rows()}
+    return {
+        (file, offset): line.fields.question
+        for file, offset, line in window.lines(hashes)
+        if line.fields.question is not None and question_hash(line.fields) == hashes[file, offset]
+    }

@@ -1,0 +1,128 @@
+"""Counterexamples, and the file with those of a run: ``{day}-counterexamples.json``."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Final, Literal
+
+from coreloop.base.days import Days
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.learn.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.step import Step
+
+SECTION: Final = SECTIONS["F"]
+"""Docstring section for counterexamples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """All other calls of the same tool: how many failed, and the arguments that they have.
+
+    Attributes
+    ----------
+    arg_keys : tuple of str
+        Arguments of every such call.
+    any_arg_keys : tuple of str
+        Arguments of at least one such call.
+    """
+
+    n_failures: Count
+    n_calls: Count
+    arg_keys: tuple[str, ...] = ()
+    any_arg_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A failing request: the location of its record, and its question. Written to local files only."""
+
+    file: str
+    offset: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """A failure that repeats. ``id``, ``suggested_append`` and ``refused`` come with the draft.
+
+    Attributes
+    ----------
+    kind : str
+        ``call``: calls of a tool with the same arguments. ``sequence``: requests with the same ``steps``; the
+        counts are of requests.
+    labels : tuple of str
+        Of the failure taxonomy.
+    n_failures, n_calls : int
+        Failures of this class and template, of all calls of this shape.
+    harm_low : float
+        Lower bound (Wilson, 95 %) of the share of calls that fail.
+    wasted_ms : float
+        Time of the failed calls.
+    providers : dict of str to int
+        Failed calls, or failed requests of a sequence, by provider; records without a provider are left out.
+    error_template, examples
+        In local files only.
+    """
+
+    id: str = ""
+    key: str
+    kind: Literal["call", "sequence"]
+    tool: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    cat_hash: str | None = None
+    labels: tuple[str, ...]
+    error_class: str | None
+    error_template: str | None = None
+    n_failures: Count
+    n_calls: Count
+    n_without: Without
+    harm_low: Share
+    wasted_ms: float
+    first_seen: datetime
+    last_seen: datetime
+    providers: dict[str, int] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def call(self) -> Step:
+        """The call that fails, or the step that a failing sequence is about."""
+        return Step(self.tool, self.selectors, self.arg_keys)
+
+    @property
+    def unit(self) -> Literal["calls", "requests"]:
+        """Unit of its counts."""
+        return "calls" if self.kind == "call" else "requests"
+
+    @property
+    def n_behind(self) -> int:
+        """Failures behind it; entries with few are not listed in a shared file."""
+        return self.n_failures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterexamplesFile:
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; the rest as in a candidates file."""
+
+    schema_version: int = SCHEMA_VERSION
+    generated_at: datetime
+    window: Days
+    counterexamples: tuple[Counterexample, ...]
+    statements: tuple[Statement, ...] = ()
+    ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
+    draft_sha256: str = ""
+
+    @property
+    def entries(self) -> tuple[Statement | Counterexample, ...]:
+        """The statements, best first, then the counterexamples, worst first."""
+        return (*self.statements, *self.counterexamples)
+
+
+def counterexample_key(*parts: str) -> str:
+    """A key that is stable across runs: 16 hex digits of SHA-256 of the group's parts and the section."""
+    return sha256("\n".join((*parts, SECTION)).encode("utf-8", "replace")).hexdigest()[:16]

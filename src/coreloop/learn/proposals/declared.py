@@ -1,0 +1,125 @@
+"""Whether a line names only what the base declares: `promote` asks before, the guard when it checks."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from coreloop.base.text import printable
+from coreloop.learn.proposals.advice import Advice, parse_advice
+from coreloop.learn.proposals.grammar import (
+    ELIDED,
+    Call,
+    Calls,
+    Fails,
+    FailsApart,
+    FailsCall,
+    FailsSequence,
+    When,
+    parse_line,
+)
+from coreloop.learn.proposals.words import Words
+
+MAX_FIELDS: Final = (
+    3  # the deepest path that a trial on four logs found useful; a longer one can be a sentence
+)
+MIN_CASES: Final = (
+    5  # k-anonymity as in shared reports: a field that fewer questions show may be one user's text
+)
+
+
+def refuse_words(line: str, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have, whatever its evidence."""
+    statement, value = parse_advice(line), parse_line(line)
+    if statement is not None:
+        yield from refuse_advice(statement, words)
+    elif isinstance(value, When):
+        yield from refuse_when(value, words)
+    elif isinstance(value, Calls):
+        yield from refuse_calls(value.calls, words)
+    elif isinstance(value, FailsApart | FailsCall | FailsSequence):
+        yield from refuse_fails(value, words)
+
+
+def refuse_advice(advice: Advice, words: Words) -> Iterator[str]:
+    """Why a statement has names or values that the base does not have."""
+    named = advice.named()
+    yield from _refuse_arguments(named.arguments, words)
+    for value in named.values:
+        if not words.is_declared(value):
+            yield _undeclared(value)
+    for tool, argument, value in named.given:
+        if not words.may_pass(tool, argument):
+            yield f"{printable(argument)} is not an argument of {printable(tool)}"
+        if value and not words.may_give(tool, value):
+            yield _undeclared(value)
+    yield from _refuse_fields(named.fields, words)
+    for keyword in named.keywords:
+        if not words.has_keyword(keyword):
+            yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
+    for tool in named.tools:
+        yield from _refuse_tool(tool, words)
+    if advice.sends_to(words.tool):
+        yield f"the line refers {printable(words.tool)} to itself"
+
+
+def _refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[str]:
+    """Arguments must be those of the docstring's tool."""
+    for argument in arguments:
+        if not words.takes(argument):
+            yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
+
+
+def _refuse_fields(paths: Iterable[tuple[str, ...]], words: Words) -> Iterator[str]:
+    """Fields of results come from records, where a name may be anybody's text: the base must have them."""
+    for path in paths:
+        if len(path) > MAX_FIELDS:
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
+        for name in path:
+            if not (name.isascii() and words.has_field(name)):
+                yield f"{printable(name)} is not a field that code or a schema of the base has"
+
+
+def _refuse_tool(tool: str, words: Words) -> Iterator[str]:
+    """Tools must exist at the base."""
+    if not words.has_tool(tool):
+        unknown = "is not a tool of coreloop.yaml or the base"
+        yield f"{printable(tool)} {unknown}; name it under tools: in coreloop.yaml"
+
+
+def _undeclared(value: str) -> str:
+    return f"{printable(value)} is not a value that coreloop.yaml or the source declares"
+
+
+def refuse_when(when: When, words: Words) -> Iterator[str]:
+    """Category and keywords must be those of coreloop.yaml."""
+    if when.category and not words.has_category(when.category):
+        yield f"{printable(when.category)} is not declared under categories: in coreloop.yaml"
+    unknown = set(when.keywords) - set(words.settings.keywords(when.category))
+    if unknown:
+        yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
+
+
+def refuse_calls(calls: Iterable[Call], words: Words) -> Iterator[str]:
+    """The base must have the tools, arguments and values of calls."""
+    for call in calls:
+        yield from _refuse_tool(call.name, words)
+        for name, value in call.arguments:
+            if name != ELIDED and not words.may_pass(call.name, name):
+                yield f"{printable(name)} is not an argument of {printable(call.name)}"
+            if value is not None and value != f"<{name}>" and not words.may_give(call.name, value.strip('"')):
+                yield f"{printable(value)} is not a value that coreloop.yaml or the source declares"
+
+
+def refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
+    """The base must have the calls and arguments of a caveat."""
+    yield from refuse_calls(_calls_of(fails), words)
+    if isinstance(fails, FailsApart):
+        yield from _refuse_arguments(fails.names, words)
+
+
+def _calls_of(fails: Fails) -> tuple[Call, ...]:
+    match fails:
+        case FailsSequence(calls):
+            return calls
+        case FailsCall(call):
+            return (call,)
+    return ()

@@ -1,0 +1,110 @@
+"""A statement as text: its section in a draft, and its redaction for a shared file."""
+
+from dataclasses import replace
+from typing import Final
+
+from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.statements import Sides, Statement, q_text
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+
+_MEANINGS: Final = {
+    "source": "where the argument's value occurred before, in calls that succeeded",
+    "condition": "what distinguishes the tool's failed calls",
+}
+_COUNTED: Final = {"source": "values came from that field", "condition": "calls succeeded"}
+WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
+
+
+def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
+    """Remove the questions, and the line if a name in it is not declared."""
+    refused = statement.refused
+    is_ours = refused is None or refused.startswith(("weak: ", "redundant: "))
+    withheld = not is_ours or not _is_known(statement, words)
+    return replace(
+        statement,
+        # The key is a plain hash of the line: a dictionary attack would recover a withheld line.
+        key="" if withheld else statement.key,
+        tool=unless(words.is_known(statement.tool), statement.tool),
+        line=unless(not withheld, statement.line),
+        providers=words.redacted_providers(statement.providers),
+        example_questions=(),
+        suggested_append=None if withheld else statement.suggested_append,
+        refused=WITHHELD if withheld else refused,
+    )
+
+
+def _is_known(statement: Statement, words: Vocabulary) -> bool:
+    """Whether coreloop.yaml or the source declares every name in the line, fields of results aside."""
+    advice = parse_advice(statement.line)
+    if advice is None:
+        return False
+    named, tool, settings = advice.named(), statement.tool, words.settings
+    return (
+        all(map(words.is_known, (tool, *named.tools)))
+        and set(named.arguments) <= set(words.parameters(tool))
+        and all(words.declares(value, tool) for value in named.values)
+        and set(named.keywords) <= {word for rule in settings.categories for word in rule.any}
+        and all(
+            argument in words.parameters(other) and (not value or words.declares(value, other))
+            for other, argument, value in named.given
+        )
+    )
+
+
+def statement_line(statement: Statement) -> str:
+    """The tool and its line, not escaped: ``analysis: First: show``."""
+    return f"{statement.tool}: {statement.line.removeprefix('- ')}"
+
+
+def sides_text(statement: Statement, sides: Sides) -> str:
+    """``58 of 61 calls succeeded, otherwise 17 of 26``; a source counts values."""
+    rest = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
+    return f"{sides.n_ok} of {sides.n} {_COUNTED[statement.kind]}{rest}"
+
+
+def difference_text(statement: Statement) -> str:
+    """The difference of the two sides' rates and its interval; for a source, its share."""
+    interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
+    if statement.kind == "source":
+        return f"share {interval}"
+    return f"difference {interval}, {q_text(statement.q_value)}"
+
+
+def statement_section(statement: Statement) -> str:
+    """Its section of a draft: kind, both sides, the proposed line and the questions, escaped."""
+    figures = (
+        _MEANINGS[statement.kind],
+        f"{statement.kind}, key `{statement.key}`",
+        sides_text(statement, statement.sides),
+        f"the last 30 % of the days: {sides_text(statement, statement.held)}",
+        f"{difference_text(statement)} (95 %)",
+        f"per 1,000 requests: {statement.avoided:.1f} failures avoided",
+        f"{statement.n_questions} distinct questions, "
+        f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
+        f"target: {_target(statement)}",
+    )
+    suggested = statement.suggested_append
+    text = (
+        f"Refused: {statement.refused}."
+        if suggested is None
+        else indented_block(suggested.section, suggested.body)
+    )
+    questions = "\n".join("    " + printable(text) for text in statement.example_questions if text)
+    parts = (
+        f"## {statement.id}: {escape_markdown(statement_line(statement))}",
+        "\n".join(f"- {figure}" for figure in figures),
+        text,
+        "Example questions:",
+        questions or "    (no text recorded)",
+    )
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
+def _target(statement: Statement) -> str:
+    suggested = statement.suggested_append
+    if suggested is None:
+        return "none"
+    if suggested.target_file is None:
+        return "not known; name the tool under tools: in coreloop.yaml"
+    return f"{suggested.target_file}::{suggested.target_symbol}"

@@ -1,0 +1,226 @@
+"""The text and target of a statement, or the reason for its refusal."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final
+
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.project.limits import Limits
+from coreloop.base.project.tools import Tool
+from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.heading import DocLine
+from coreloop.learn.mine.window import Window
+from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, statement_key
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.statements import MIN_AVOIDED, Statement
+from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.vocabulary import Vocabulary
+
+MAX_EXAMPLES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Unproposed:
+    """Statements that are found and not proposed.
+
+    Attributes
+    ----------
+    undefined : tuple of str
+        Tools that neither the source nor coreloop.yaml defines: the text would have no docstring.
+    n_idle : int
+        Statements about defined tools with nothing to avoid: the other calls succeed as often.
+    n_settled : int
+        Statements that are promoted, on a branch or rejected.
+    """
+
+    undefined: tuple[str, ...] = ()
+    n_idle: int = 0
+    n_settled: int = 0
+
+
+def draft_statements(
+    statements: Iterable[Statement],
+    words: Vocabulary,
+    *,
+    section: str,
+    settled: Collection[str] = (),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+) -> tuple[tuple[Statement, ...], Unproposed]:
+    """Draft the statements that may be proposed, and count the others.
+
+    Parameters
+    ----------
+    statements : iterable of Statement
+        As found.
+    words : Vocabulary
+        Definitions of their tools.
+    section : str
+        Of the text.
+    settled : collection of str
+        Keys that are not proposed again.
+    merges : mapping of str to datetime
+        When each promoted key was merged: a line is not replaced because of records older than itself.
+    """
+    found = list(statements)
+    statements = [statement for statement in found if statement.key not in settled]
+    known = [statement for statement in statements if words.is_known(statement.tool)]
+    useful = [statement for statement in known if statement.avoided >= MIN_AVOIDED]
+    undefined = {statement.tool for statement in statements} - {statement.tool for statement in known}
+    drafts = tuple(
+        replace(draft, suggested_append=None, refused=twin)
+        if draft.refused is None and (twin := _refuse_twin(draft, words.tool(draft.tool), merges))
+        else draft
+        for draft in (draft_statement(statement, words, section=section) for statement in useful)
+    )
+    n_settled = len(found) - len(statements)
+    return drafts, Unproposed(tuple(sorted(undefined)), len(known) - len(useful), n_settled)
+
+
+def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
+    """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
+    advice = parse_advice(statement.line)
+    refused = "coreloop writes no such line" if advice is None else _refuse(statement, advice, words)
+    refused = refused or statement.refused
+    if refused is not None:
+        return replace(statement, refused=refused)
+    return replace(statement, suggested_append=words.append(statement.tool, section, (statement.line,)))
+
+
+def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | None:
+    named = advice.named()
+    tool = words.tool(statement.tool)  # with **kwargs it declares no names, and a name in a log is untrusted
+    arguments = named.arguments if tool is not None else ()
+    undeclared = next((name for name in arguments if name not in words.parameters(statement.tool)), None)
+    if undeclared is not None:
+        return f"its definition has no argument {undeclared}"
+    handoff = next((name for name in named.tools if name in words.settings.handoff), None)
+    if handoff is not None:
+        return f"{handoff} hands over to a human; such calls are not recommended"
+    steps = [Step(name, {}, ()) for name in (statement.tool, *named.tools)]
+    refused = words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
+    return refused or (_refuse_redundant(advice, tool) if tool is not None else None)
+
+
+def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
+    """Why a line would add nothing to the tool's schema and docstring, or None."""
+    if _is_in_schema(advice, tool):
+        return "redundant: its schema says this"
+    if advice.form == "source":
+        (argument,) = dict(advice.slots)["argument"]
+        if all(_names_source(tool.docstring, argument, path) for path in dict(advice.slots)["paths"]):
+            return "redundant: its docstring names this source"
+    return None
+
+
+def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, datetime]) -> str | None:
+    """Why a line on a subject that the docstring has a line on would add nothing, or None."""
+    advice = parse_advice(statement.line)
+    for line in _bullets(tool.docstring) if tool is not None else ():
+        own = parse_advice(line)
+        if advice is None or own is None or own.subject() != advice.subject():
+            continue
+        if _is_twin(advice, own):
+            return "redundant: its docstring has this line"
+        keys = [statement_key(statement.tool, line, section) for section in SECTIONS.values()]
+        merged = max((merges[key] for key in keys if key in merges), default=None)
+        if merged is not None and statement.first_seen < merged:
+            return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
+    return None
+
+
+def _is_twin(advice: Advice, own: Advice) -> bool:
+    """Whether a line says no more than another; the error's class changes with more records."""
+    if advice.form != "fails":
+        return advice == own
+    calls = [dict(line.slots).get("call") for line in (advice, own)]
+    return advice.conditions == own.conditions and calls[0] in {None, calls[1]}
+
+
+def _bullets(docstring: str) -> list[str]:
+    """The bullets of a docstring, each on one line."""
+    lines = [DocLine(text, 0, len(text) - len(text.lstrip())) for text in docstring.splitlines()]
+    return [bullet.text for bullet in read_bullets(lines, 0, len(lines))]
+
+
+def _is_in_schema(advice: Advice, tool: Tool) -> bool:
+    """Whether the schema that a model receives says the line, or one of its conditions."""
+    slots = dict(advice.slots)
+    if advice.form == "always_pass":
+        return all(_limits(tool, name).required for name in slots["arguments"])
+    if advice.form == "never_empty":
+        return all(_limits(tool, name).never_empty for name in slots["arguments"])
+    if advice.form == "one_of":
+        return set(tool.choices.get(slots["argument"][0], ())) == set(slots["values"])
+    return any(_is_refused(condition, tool) for condition in advice.conditions)
+
+
+def _is_refused(condition: Condition, tool: Tool) -> bool:
+    """Whether the schema refuses all calls of a condition."""
+    slots = dict(condition.slots)
+    if condition.form not in {"over", "under"}:
+        return False
+    limits, number = _limits(tool, slots["argument"][0]), float(slots["number"][0])
+    if condition.form == "over":
+        return limits.over is not None and limits.over <= number
+    return limits.under is not None and limits.under >= number
+
+
+def _limits(tool: Tool, argument: str) -> Limits:
+    return tool.limits.get(argument, Limits())
+
+
+def _names_source(docstring: str, argument: str, path: str) -> bool:
+    """Whether a docstring names the source of a value; for a bare result the tool's name is enough."""
+    name, _, fields = path.partition("()")
+    if not fields and _is_named(name, docstring):
+        return True
+    last = re.findall(r"\w+", fields)[-1:]
+    return any(_shares_line(name, word, docstring) for word in (argument, *last))
+
+
+def _shares_line(name: str, word: str, docstring: str) -> bool:
+    """Whether a line of a docstring names a tool together with an argument or a field, as a name or in words.
+
+    ``Take the product id from get_order`` names product_id, ``get_user : The ids of a customer's orders``
+    names ``orders[]``, and ``See get_order`` neither.
+    """
+    parts = _words(word.replace("_", " "))
+    lines = (set(re.findall(r"\w+", line)) for line in docstring.splitlines())
+    return any(name in words and (word in words or _words(" ".join(words)) >= parts) for words in lines)
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text, plurals without their s."""
+    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())}
+
+
+def _is_named(name: str, docstring: str) -> bool:
+    """Whether a docstring names a tool, or the common prefix of several tools: ``find_user_id``."""
+    words = (word for word in re.findall(r"\w+", docstring) if "_" in word)
+    return any(name == word or name.startswith(f"{word}_") for word in words)
+
+
+def named_tools(statements: Iterable[Statement]) -> set[str]:
+    """The tools of some statements, and the tools in their lines."""
+    names = set[str]()
+    for statement in statements:
+        advice = parse_advice(statement.line)
+        names |= {statement.tool, *(advice.named().tools if advice is not None else ())}
+    return names
+
+
+def with_questions(
+    statements: Iterable[Statement], places: Mapping[str, Sequence[tuple[int, int]]], window: Window
+) -> tuple[Statement, ...]:
+    """Add example questions to statements; ``places`` are files and offsets of records, by key."""
+    statements = list(statements)
+    examples = {entry.key: list(places.get(entry.key, ()))[:MAX_EXAMPLES] for entry in statements}
+    questions = window.questions(place for chosen in examples.values() for place in chosen)
+    texts = {
+        key: tuple(text for place in chosen if (text := questions.get(place)))
+        for key, chosen in examples.items()
+    }
+    return tuple(replace(entry, example_questions=texts[entry.key]) for entry in statements)

@@ -1,0 +1,134 @@
+"""The closed vocabulary of proposed text: tools, arguments and values.
+
+Only names that coreloop.yaml or the source declares are written; all others become placeholders.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
+from coreloop.learn.mine.values import value_hash
+from coreloop.learn.proposals.entry import SuggestedAppend
+from coreloop.learn.proposals.grammar import ELIDED, Call
+from coreloop.learn.proposals.step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names that may be written to a docstring.
+
+    Attributes
+    ----------
+    tools : dict of str to Tool or Unresolved
+        Definitions of the tools concerned.
+    settings : Settings
+        Declared tools, axes and keywords.
+    """
+
+    tools: Mapping[str, Tool | Unresolved]
+    settings: Settings
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool's definition, or None if it is not known."""
+        tool = self.tools.get(name)
+        return tool if isinstance(tool, Tool) else None
+
+    def is_known(self, name: str) -> bool:
+        """Whether a tool is defined in the source or named in coreloop.yaml, rather than only in a log."""
+        return name in self.settings.tools or self.tool(name) is not None
+
+    def declares(self, value: str, tool: str) -> bool:
+        """Whether coreloop.yaml or the tool's source declares a selector's value."""
+        known = self.tool(tool)
+        return value in self.settings.axis_slugs or (known is not None and value in known.literals)
+
+    def declares_all(self, steps: Iterable[Step]) -> bool:
+        """Whether every selector's value of some steps is declared."""
+        return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+
+    def values_by_hash(self, tool: str) -> dict[int, str]:
+        """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
+        known = self.tool(tool)
+        literals = known.literals if known is not None else frozenset()
+        return {value_hash(text): text for text in (*literals, *self.settings.axis_slugs, "true", "false")}
+
+    def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
+        """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""
+        known = self.tool(tool)
+        if known is None:
+            return frozenset()
+        if argument in known.choices:
+            return frozenset({frozenset(known.choices[argument])})
+        return known.listed | {frozenset(self.settings.axis_slugs)}
+
+    def parameters(self, tool: str) -> tuple[str, ...]:
+        """Argument names of the tool's signature; empty if it is not known."""
+        known = self.tool(tool)
+        return known.parameters if known is not None else ()
+
+    def call(self, step: Step, *, with_arguments: bool = True) -> Call:
+        """A call with the arguments of its signature, in that order; ``…`` for all others."""
+        known = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
+        shown = [name for name in known if with_arguments or name in step.selectors]
+        shown += [name for name in step.selectors if name not in shown]
+        arguments = [(name, self._value(name, step)) for name in shown]
+        if len(shown) < len({*step.arg_keys, *step.selectors}):
+            arguments.append((ELIDED, None))
+        return Call(step.name, tuple(arguments))
+
+    def _value(self, name: str, step: Step) -> str | None:
+        value = step.selectors.get(name)
+        if value is None:
+            return None
+        return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
+
+    def append(self, tool: str, section: str, lines: Iterable[str]) -> SuggestedAppend:
+        """The text for a tool's docstring; without a target if the tool's definition is not known."""
+        target = self.tool(tool)
+        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
+        return SuggestedAppend(file, symbol, section, "\n".join(lines))
+
+    def redacted_step(self, step: Step) -> Step:
+        """The step with ``[REDACTED n]`` for every text that is not declared."""
+        return Step(
+            name=unless(self.is_known(step.name), step.name),
+            selectors=self.redacted(step.name, step.selectors),
+            arg_keys=self.redacted_keys(step.name, step.arg_keys, step.selectors),
+        )
+
+    def redacted(self, tool: str, selectors: Mapping[str, str]) -> dict[str, str]:
+        """Selectors with undeclared values redacted; their names come from coreloop.yaml."""
+        return {key: unless(self.declares(value, tool), value) for key, value in selectors.items()}
+
+    def redacted_keys(
+        self, tool: str, arg_keys: Iterable[str], selectors: Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Argument names, redacted except those of the signature and the selectors."""
+        named = {*self.parameters(tool), *selectors}
+        return tuple(unless(key in named, key) for key in arg_keys)
+
+    def redacted_providers(self, providers: Mapping[str, int]) -> dict[str, int]:
+        """Counts of the providers in coreloop.yaml, and of all others together."""
+        known = {name: n for name, n in providers.items() if name in self.settings.reach.caps}
+        others = sum(providers.values()) - sum(known.values())
+        return {**known, "[REDACTED]": others} if others else known
+
+    def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
+        """Why the names of some steps may not be written, or None.
+
+        A tool that only a log names is refused if the text has a target; a draft without a target cannot be
+        promoted and may show it.
+        """
+        names = [step.name for step in steps]
+        if not all(is_tool_name(name) for name in names):
+            return "a tool's name is not a valid name"
+        unknown = next((name for name in names if not self.is_known(name)), None)
+        if unknown is None or self.tool(target) is None:
+            return None
+        return f"{unknown} is not defined here; name it under tools: in coreloop.yaml"
+
+
+def unless(is_known: bool, text: str) -> str:
+    """The text, or ``[REDACTED n]`` with its length if it is not known."""
+    return text if is_known else f"[REDACTED {len(text)}]"

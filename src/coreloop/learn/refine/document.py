@@ -1,0 +1,96 @@
+"""A night's counterexamples for people: the draft as Markdown, and the redaction of entries for sharing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.night import folded_note
+from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
+
+
+def redact_entry(entry: Statement | Counterexample, words: Vocabulary) -> Statement | Counterexample:
+    """Redact an entry of a counterexamples file for sharing."""
+    if isinstance(entry, Statement):
+        return redact_statement(entry, words)
+    return redact_counterexample(entry, words)
+
+
+def redact_counterexample(example: Counterexample, words: Vocabulary) -> Counterexample:
+    """Remove local details; texts outside the closed vocabularies become ``[REDACTED n]``."""
+    names = {example.tool, *(step.name for step in example.steps)}
+    withheld = not all(map(words.is_known, names))
+    return replace(
+        example,
+        key="",  # a plain hash that covers the error's text, which a dictionary attack would reveal
+        tool=unless(words.is_known(example.tool), example.tool),
+        selectors=words.redacted(example.tool, example.selectors),
+        arg_keys=words.redacted_keys(example.tool, example.arg_keys, example.selectors),
+        steps=tuple(words.redacted_step(step) for step in example.steps),
+        n_without=replace(
+            example.n_without,
+            arg_keys=words.redacted_keys(example.tool, example.n_without.arg_keys),
+            any_arg_keys=words.redacted_keys(example.tool, example.n_without.any_arg_keys),
+        ),
+        error_template=None,
+        providers=words.redacted_providers(example.providers),
+        examples=(),
+        suggested_append=None if withheld else example.suggested_append,
+        refused=WITHHELD if withheld else example.refused,
+    )
+
+
+def counterexamples_markdown(document: CounterexamplesFile) -> str:
+    """The draft: statements, then counterexamples, each with its figures, its text and raw questions."""
+    window = document.window
+    head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
+    if not document.entries:
+        head += "\nNothing failed often enough.\n"
+    statements = "".join(map(statement_section, document.statements))
+    sections = "".join(map(_section, document.counterexamples))
+    return head + statements + sections + folded_note(document.n_folded, "failures")
+
+
+def title(example: Counterexample) -> str:
+    """The failing call or sequence in a line, not escaped."""
+    if example.kind == "sequence":
+        return " > ".join(map(str, example.steps))
+    chosen = [f"{key}={value}" for key, value in example.selectors.items()]
+    others = [key for key in example.arg_keys if key not in example.selectors]
+    return f"{example.tool}({', '.join([*chosen, *others])})"
+
+
+def _section(example: Counterexample) -> str:
+    without = example.n_without
+    figures = [
+        f"{example.kind}, {', '.join(example.labels)}, key `{example.key}`",
+        f"{example.n_failures} of {example.n_calls} failed, "
+        f"{example.first_seen:%Y-%m-%d} to {example.last_seen:%Y-%m-%d}",
+        f"lower bound of the failing share {example.harm_low:.2f}; {example.wasted_ms / 1000:.1f} s wasted",
+    ]
+    if example.kind == "call":
+        figures.append(f"called otherwise: {without.n_failures} of {without.n_calls} failed")
+    if example.error_template is not None:
+        figures.append(f"{example.error_class}: {escape_markdown(example.error_template)}")
+    suggested = example.suggested_append
+    text = (
+        f"Refused: {example.refused}."
+        if suggested is None
+        else indented_block(suggested.section, suggested.body)
+    )
+    asked = _questions([place.question for place in example.examples])
+    bullets = "\n".join(f"- {figure}" for figure in figures)
+    parts = (
+        f"## {example.id}: {escape_markdown(title(example))}",
+        bullets,
+        text,
+        "Example questions:",
+        asked,
+    )
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
+def _questions(texts: Sequence[str]) -> str:
+    return "\n".join("    " + printable(text) for text in texts if text) or "    (no text recorded)"

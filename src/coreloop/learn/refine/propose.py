@@ -1,0 +1,118 @@
+"""A run of Phase F: rollups in, two files of proposals out."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from coreloop.base.days import Days
+from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.oddities import LogOddities, find_oddities
+from coreloop.learn.mine.rollup import Rollup
+from coreloop.learn.mine.sample import read_sample, rename_tools
+from coreloop.learn.mine.window import merge
+from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.refine.conditions import ConditionSearch, find_conditions
+from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
+from coreloop.learn.refine.draft import draft_counterexample
+from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The proposals of a run: the window, its records and files, the counterexamples and the statements."""
+
+    days: Days
+    n_days: int
+    n_records: int
+    n_files: int
+    counterexample_search: CounterexampleSearch
+    condition_search: ConditionSearch
+    unproposed: Unproposed
+    oddities: LogOddities
+    words: Vocabulary
+
+
+def refine(
+    rollups: Sequence[Rollup],
+    days: Days,
+    *,
+    workspace: Workspace,
+    min_failures: int,
+    excluded: Collection[str] = (),
+    known: frozenset[str] = frozenset(),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+) -> Refined:
+    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
+
+    ``merges`` are as in `coreloop.learn.proposals.statement_draft.draft_statements`.
+    """
+    window = merge(rollups, days)
+    search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
+    sample = read_sample(window)
+    configured = workspace.settings.tools
+    logged = logged_names(sample.tools, root=workspace.root, configured=configured)
+    sample = rename_tools(sample, logged)
+    names = {example.tool for example in search.counterexamples} | sample.tools
+    names |= {step.name for example in search.counterexamples for step in example.steps}
+    tools = resolve_tools(names, root=workspace.root, configured=configured)
+    words = Vocabulary(tools, workspace.settings)
+    conditions = find_conditions(sample, words)
+    statements, unproposed = draft_statements(
+        conditions.statements, words, section=SECTION, settled=known, merges=merges
+    )
+    explained = _with_logged({statement.tool for statement in statements}, logged)
+    settled = _with_logged({entry.tool for entry in conditions.statements if entry.key in known}, logged)
+    drafts = (
+        draft_counterexample(example, words, explained=explained, settled=settled)
+        for example in search.counterexamples
+    )
+    conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
+    counterexamples, dropped = new_keys(drafts, known)
+    search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
+    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
+    return Refined(
+        days, sample.n_days, window.n_records(), len(rollups), search, conditions, unproposed, oddities, words
+    )
+
+
+def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
+    """Tools, and the names under which clients log them."""
+    return tools | {name for name, tool in logged.items() if tool in tools}
+
+
+def write_refined(
+    refined: Refined, folder: Path, *, now: datetime, sanitized: bool
+) -> tuple[CounterexamplesFile, tuple[Path, Path]]:
+    """Write ``{day}-counterexamples.json`` and ``{day}-draft.md``; keys in the day's file keep their ids.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be written, or the day's file is damaged. No file is left half written.
+    """
+
+    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
+        document = CounterexamplesFile(
+            generated_at=now,
+            window=refined.days,
+            statements=numbered.of(Statement),
+            counterexamples=numbered.of(Counterexample),
+            ids=numbered.ids,
+            n_folded=numbered.n_folded,
+        )
+        return document, counterexamples_markdown(document)
+
+    redact = partial(redact_entry, words=refined.words) if sanitized else None
+    entries: list[Statement | Counterexample] = [
+        *refined.condition_search.statements,
+        *refined.counterexample_search.counterexamples,
+    ]
+    return write_night(folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build)

@@ -1,0 +1,161 @@
+"""Give verdicts on requests and proposals."""
+
+import getpass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from coreloop.base.errors import UsageError
+from coreloop.base.git.repository import user_name
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.records import encodable
+from coreloop.base.text import printable
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.night import ProposalsFile, read_every_night
+from coreloop.learn.proposals.statement_document import statement_line
+from coreloop.learn.proposals.statements import Statement
+from coreloop.observe.judgments import Judgment, Judgments, Verdict, append_judgment
+from coreloop.observe.reading.decode import has_record
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """An entry of a day's file.
+
+    Attributes
+    ----------
+    text : str
+        A statement's line or a candidate's steps; empty for failures.
+    is_draft : bool
+        Whether it has a text for a docstring, so that it can be promoted.
+    """
+
+    id: str
+    key: str
+    day: date
+    text: str = ""
+    is_draft: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A proposal that waits for a verdict or a promotion: as it was first made, and its newest entry."""
+
+    first: Proposed
+    last: Proposed
+
+
+def judge(
+    workspace: Workspace, item_id: str, verdict: Verdict, *, cause: str | None, by: str, now: datetime
+) -> tuple[Judgment, Path]:
+    """Append a verdict to the file of the UTC day.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Must contain the item.
+    item_id : str
+        Id of a candidate (``cand-…``), a counterexample (``ce-…``) or a request.
+    verdict : Verdict
+    cause, by : str or None, str
+        The reason, and the person who judges.
+    now : datetime
+        With a time zone.
+
+    Raises
+    ------
+    UsageError
+        The id is unknown.
+    WorkspaceError
+        A file cannot be read or written.
+    """
+    judgment = Judgment(
+        id=item_id,
+        key=_key_of(item_id, workspace),
+        verdict=verdict,
+        cause=encodable(cause) if cause and not cause.isspace() else None,
+        judged_at=now.astimezone(UTC),
+        judged_by=encodable(by),
+    )
+    return judgment, append_judgment(workspace.judgments_dir, judgment)
+
+
+def judge_name(given: str, folder: Path) -> str:
+    """Return the name of who judges: as given, or git's ``user.name``, or the login name.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    name = " ".join(given.split()) or user_name(folder)
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
+        raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
+
+
+def read_proposed(workspace: Workspace) -> list[Proposed]:
+    """Read all proposals of all days, by day; damaged files are skipped, see `damaged_files`."""
+    documents = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    entries = [proposed for document in documents for proposed in _proposed(document)]
+    return sorted(entries, key=lambda proposed: (proposed.day, proposed.id))
+
+
+def damaged_files(workspace: Workspace) -> tuple[str, ...]:
+    """A line on each file of proposals that is skipped, with what to do."""
+    return read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).damaged
+
+
+def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
+    entries = {entry.key: entry for entry in document.entries}
+    # `ids` also has entries of earlier runs of the day, whose rejection can be withdrawn.
+    for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
+        entry, day = entries.get(key), document.generated_at.date()
+        yield Proposed(id, key, day, _text(entry), entry is not None and entry.suggested_append is not None)
+
+
+def pending_proposals(
+    proposed: Sequence[Proposed], judgments: Judgments, known: frozenset[str]
+) -> list[Pending]:
+    """The proposals that wait, the oldest first: what `status`, `judge` and the pages count.
+
+    Parameters
+    ----------
+    proposed : sequence of Proposed
+        From `read_proposed`; those whose newest entry has no text for a docstring do not wait.
+    judgments : Judgments
+        A maintainer's verdict, whichever, ends the waiting.
+    known : frozenset of str
+        Keys that are promoted or in an open pull request.
+    """
+    decided = known | judgments.decided() | {""}
+    first = {entry.key: entry for entry in reversed(proposed)}
+    last = {entry.key: entry for entry in proposed if entry.key not in decided}
+    waiting = [Pending(first[key], entry) for key, entry in last.items() if entry.is_draft]
+    return sorted(waiting, key=lambda pending: (pending.first.day, pending.first.id))
+
+
+def _text(entry: Statement | Candidate | Counterexample | None) -> str:
+    if isinstance(entry, Statement):
+        return statement_line(entry)
+    return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
+
+
+def _key_of(item_id: str, workspace: Workspace) -> str | None:
+    """Key of a candidate or counterexample, None for a request; `UsageError` for an unknown id."""
+    if item_id.startswith(("cand-", "ce-")):
+        keys = {entry.id: entry.key for entry in read_proposed(workspace)}
+        if item_id in keys:
+            return keys[item_id]
+        places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+        damaged = damaged_files(workspace)
+    else:
+        logs = (workspace.records_dir, workspace.own_records_dir)
+        if item_id and any(has_record(item_id, log) for log in logs):
+            return None
+        places, damaged = f"{workspace.records_dir}", ()
+    todo = "; ".join(["copy an id from there or from the queue", *damaged])
+    raise UsageError(f"no {printable(item_id)} in {places}; {todo}")

@@ -1,0 +1,1 @@
+"""Records as they are read: lenient, line by line, from a folder or an address."""

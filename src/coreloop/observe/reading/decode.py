@@ -1,0 +1,145 @@
+"""A JSONL line -> the fields that mining needs; a file -> its lines, decoded or skipped with a reason."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
+from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
+from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
+from coreloop.observe.reading.remote import LogFile
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
+_BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
+
+
+class RecordLine(msgspec.Struct, gc=False):  # a dataclass would add a third to the decoding time
+    """A readable record, the byte offset of its line, and its time in microseconds since 1970.
+
+    ``absent`` names the fields with an unusable value, which were read as absent.
+    """
+
+    fields: RecordFields
+    calls: Sequence[CallFields]
+    offset: int
+    ts_us: int
+    absent: Sequence[str] = ()
+
+
+class Skipped(msgspec.Struct, gc=False):
+    """A line that is not mined, and the reason."""
+
+    reason: str
+    offset: int
+
+
+decode_plain = msgspec.json.Decoder(PlainRecord).decode
+NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Raised by `decode_plain` for lines that `decode_line` must read."""
+_decode_record = msgspec.json.Decoder(RecordFields).decode
+
+
+def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Read a day file line by line, of any length.
+
+    Parameters
+    ----------
+    path : Path or RemoteFile
+        JSONL; LF or CRLF, with or without a byte order mark.
+    start, end : int, optional
+        Bytes: the beginning of a line, and where reading ends. Bytes appended later are not read.
+
+    Yields
+    ------
+    int, bytes
+        The offset of each line that is not blank, and the line without the mark.
+    """
+    offset = start
+    with path.open("rb", buffering=1 << 20) as file:
+        file.seek(start)
+        for raw in file:
+            if end is not None and offset + len(raw) >= end:
+                raw = raw[: max(0, end - offset)]  # noqa: PLW2901 - the line was shorter when ``end`` was read
+                if not raw:
+                    return
+            content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
+            if content and not content.isspace():
+                yield offset, content
+            offset += len(raw)
+
+
+def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
+    """Read a day file's records; see `raw_lines` and `decode_line`."""
+    for offset, raw in raw_lines(path):
+        yield decode_line(raw, offset)
+
+
+def has_record(request_id: str, folder: Path) -> bool:
+    """Return whether a request is in a log, or raise `WorkspaceError` if a file cannot be read."""
+    try:
+        return any(
+            isinstance(line, RecordLine) and line.fields.request_id == request_id
+            for path in sorted(folder.glob("*.jsonl"), reverse=True)
+            for line in read_lines(path)
+        )
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+
+
+def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:
+    """Decode a line, or give the reason to skip it.
+
+    Parameters
+    ----------
+    raw : bytes
+        The line.
+    offset : int
+        Its position in the file, in bytes.
+    replays : bool
+        Also read records of replays; mining never does.
+
+    Returns
+    -------
+    RecordLine or Skipped
+        Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
+        ``ts is no valid time``, ``replay`` and ``schema version N is newer than 2``. Any other malformed
+        field is converted if its meaning is clear, else read as absent.
+    """
+    absent: Sequence[str] = ()
+    try:
+        fields = _decode_record(raw)
+        moment = time_of(fields.ts)
+    except UnicodeDecodeError:
+        return Skipped(NOT_UTF8, offset)
+    except (msgspec.DecodeError, RecursionError):
+        record = read_loosely(raw)
+        if isinstance(record, str):
+            return Skipped(record, offset)
+        fields, moment, absent = record.fields, record.at, record.absent
+    if fields.schema_version > SCHEMA_VERSION:
+        return Skipped(newer_version(fields.schema_version), offset)
+    if fields.origin == "replay" and not replays:
+        return Skipped("replay", offset)
+    ts_us = None if moment is None else microseconds(moment)
+    if ts_us is None:
+        return Skipped(NO_TIME, offset)
+    calls = [CallFields(call) if isinstance(call, str) else call for call in fields.tool_calls or ()]
+    return RecordLine(fields, calls, offset, ts_us, absent)
+
+
+def microseconds(moment: datetime) -> int | None:
+    """Microseconds since 1970, or None if the UTC year is not within 1 to 9999."""
+    passed = moment - EPOCH
+    ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+    return ts_us if _FIRST_US <= ts_us < _BEHIND_US else None
+
+
+def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
+    """The step of a call that was read from JSON; ``selectors`` holds only tools with their own selectors."""
+    chosen = selectors.get(call.name, DEFAULT_SELECTORS)
+    return step(call.name, call.selected(chosen), chosen)

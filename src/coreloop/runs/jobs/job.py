@@ -1,0 +1,133 @@
+"""A job, the figures of a queue, and what every queue shares."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from coreloop.base.errors import UsageError
+from coreloop.base.records import encodable
+from coreloop.base.text import printable
+
+Status = Literal["queued", "running", "done", "dead", "cancelled"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+MAX_ATTEMPTS: Final = 5
+LEASE_S: Final = 30.0
+"""How long a process that died holds its job."""
+STALLED: Final = "its process ended before it was done"
+"""The error of such a job until it is done again."""
+FINISHED: Final = frozenset({"done", "dead", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A piece of work.
+
+    Attributes
+    ----------
+    id : str
+        Of the queue that has it.
+    name : str
+        Says what does it, such as ``index.file``.
+    payload : dict
+        What it is about; JSON.
+    key : str
+        Two jobs of the same key are one job; "" for none.
+    priority : int
+        A higher one is done first.
+    status : str
+        ``dead``: given up after `max_attempts`, for people to look at.
+    attempts, max_attempts : int
+        Begun so far, and at most. An attempt's number is what says whether a worker still has the job.
+    created_at, run_at : datetime
+        In UTC; it is not begun before ``run_at``.
+    finished_at : datetime or None
+        None until it is done, dead or cancelled.
+    error : str
+        Of the last attempt; "" for none.
+    result : object
+        What it returned; JSON.
+    """
+
+    id: str
+    name: str
+    payload: dict[str, Any]
+    key: str
+    priority: int
+    status: Status
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    run_at: datetime
+    finished_at: datetime | None = None
+    error: str = ""
+    result: Any = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more happens to it, unless a person says so."""
+        return self.status in FINISHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueFigures:
+    """What a queue holds and does.
+
+    Attributes
+    ----------
+    by_status : dict of str to int
+        Jobs.
+    done_last_hour : int
+        Jobs that ended well in the last hour.
+    p95_s : float or None
+        Seconds from ``created_at`` to the end that 95 % of the last hour's jobs needed at most; None if none.
+    retried : int
+        Jobs that needed more than one attempt.
+    """
+
+    by_status: dict[str, int]
+    done_last_hour: int
+    p95_s: float | None
+    retried: int
+
+
+def storable(text: str) -> str:
+    """Leave out what a database cannot hold: NUL and lone surrogates."""
+    return encodable(text).replace("\0", "")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that every queue can hold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is not JSON: an object of a class, NaN or infinity.
+    """
+    return json.dumps(_storable(value), allow_nan=False)
+
+
+def _storable(value: Any) -> Any:
+    match value:
+        case str():
+            return storable(value)
+        case list() | tuple():
+            return [_storable(item) for item in value]
+        case dict():
+            return {_storable(key): _storable(item) for key, item in value.items()}
+    return value
+
+
+def unknown_job(job_id: str) -> UsageError:
+    """Build the error for a job that a queue does not have."""
+    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
+
+
+def cannot_retry(job: Job) -> UsageError:
+    """Build the error for a job that waits, is being done or is done."""
+    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
+
+
+def cannot_cancel(job: Job) -> UsageError:
+    """Build the error for a job that does not wait."""
+    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")

@@ -1,0 +1,301 @@
+"""The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any, Final
+
+from coreloop.base import sqlite
+from coreloop.base.database import Database, sqlite_database
+from coreloop.base.postgres import postgres_database
+from coreloop.runs.jobs.backoff import backoff
+from coreloop.runs.jobs.job import (
+    LEASE_S,
+    MAX_ATTEMPTS,
+    STALLED,
+    Job,
+    QueueFigures,
+    Status,
+    as_json,
+    cannot_cancel,
+    cannot_retry,
+    storable,
+    unknown_job,
+)
+from coreloop.runs.ulid import new_ulid
+
+_FIRST: Final = """
+CREATE TABLE jobs (
+    id           TEXT PRIMARY KEY,      -- ULID
+    name         TEXT NOT NULL,
+    payload      TEXT NOT NULL,         -- JSON
+    key          TEXT,                  -- NULL for none
+    priority     INTEGER NOT NULL,
+    status       TEXT NOT NULL,         -- queued, running, done, dead, cancelled
+    attempts     INTEGER NOT NULL,
+    max_attempts INTEGER NOT NULL,
+    created_at   TEXT NOT NULL,         -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00, like all times here
+    run_at       TEXT NOT NULL,         -- queued: not begun before; running: the lease's end
+    finished_at  TEXT,
+    error        TEXT NOT NULL,
+    result       TEXT                   -- JSON
+);
+CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
+CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
+CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
+"""
+_IN_ORDER: Final = """
+-- What SQLite has by itself: the order in which rows were added.
+ALTER TABLE jobs ADD COLUMN rowid BIGINT GENERATED ALWAYS AS IDENTITY;
+"""
+_COLUMNS: Final = (
+    "id, name, payload, key, priority, status, attempts, max_attempts, created_at, run_at, "
+    "finished_at, error, result"
+)
+_PUT: Final = """
+INSERT INTO jobs ({}) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL)
+ON CONFLICT DO NOTHING RETURNING {}
+"""
+_RECOVER: Final = """
+UPDATE jobs SET status = CASE WHEN attempts < max_attempts THEN 'queued' ELSE 'dead' END,
+    finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE ? END, error = ?
+WHERE id IN (SELECT id FROM jobs WHERE status = 'running' AND run_at <= ?{})
+"""
+_TAKE: Final = """
+UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id = (
+    SELECT id FROM jobs WHERE status = 'queued' AND run_at <= ? AND {}
+    ORDER BY priority DESC, rowid LIMIT 1{}
+) RETURNING {}
+"""
+"""Those who take at once skip each other's rows, and none waits."""
+
+
+def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _FIRST)
+
+
+def _is_own(connection: sqlite3.Connection) -> bool:
+    return "jobs" in sqlite.tables(connection)
+
+
+JOBS: Final = sqlite.Schema("jobs", (_create,), _is_own)
+
+
+class SqlQueue:
+    """A queue in a database, see `sqlite_queue`, `postgres_queue` and `coreloop.runs.jobs.queue.JobQueue`."""
+
+    def __init__(self, database: Database, *, lease_s: float) -> None:
+        self._database = database
+        self.lease_s = lease_s
+
+    def put(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        key: str = "",
+        priority: int = 0,
+        max_attempts: int = MAX_ATTEMPTS,
+        run_at: datetime | None = None,
+    ) -> Job:
+        """Add a job, or return the one with the same key."""
+        now, key = self._database.now(), storable(key)
+        row = (
+            *(new_ulid(now, token_bytes(10)), name, as_json(payload), key or None, priority),
+            *(max_attempts, _stamp(now), _stamp(run_at or now)),
+        )
+        with self._database.writing():
+            added = self._rows(_PUT.format(_COLUMNS, _COLUMNS), row)
+            return (added or self._rows("SELECT {} FROM jobs WHERE key = ?", (key,)))[0]
+
+    def get(self, job_id: str) -> Job:
+        """Return a job."""
+        with self._database.reading():
+            found = self._rows("SELECT {} FROM jobs WHERE id = ?", (storable(job_id),))
+        if not found:
+            raise unknown_job(job_id)
+        return found[0]
+
+    def jobs(self, *, status: Status | None = None, limit: int = 100) -> list[Job]:
+        """Return jobs, the newest first."""
+        with self._database.reading():
+            return self._rows(
+                "SELECT {} FROM jobs WHERE ? = '' OR status = ? ORDER BY rowid DESC LIMIT ?",
+                (status or "", status or "", limit),
+            )
+
+    def take(self, names: Collection[str], *, only: Collection[str] | None = None) -> Job | None:
+        """Begin the next job; those whose lease is over are due again, or dead."""
+        marks, values = _among("name", names)
+        if only is not None:
+            marks, values = f"{marks} AND {_among('id', only)[0]}", [*values, *_among("id", only)[1]]
+        taking = _TAKE.format(marks, self._database.take_row, _COLUMNS)
+        with self._database.writing():
+            now = self._database.now()
+            self._database.rows(_RECOVER.format(self._database.take_row), (_stamp(now), STALLED, _stamp(now)))
+            found = self._rows(taking, (self._lease_end(now), _stamp(now), *values))
+        return found[0] if found else None
+
+    def keep(self, job: Job) -> bool:
+        """Extend the lease."""
+        return bool(self._change(job, "run_at = ?", (self._lease_end(self._database.now()),)))
+
+    def finish(self, job: Job, result: Any) -> bool:
+        """Commit a job, unless another process has taken it over."""
+        values = (_stamp(self._database.now()), as_json(result))
+        changes = "status = 'done', finished_at = ?, result = ?, error = ''"
+        return bool(self._change(job, changes, values))
+
+    def fail(self, job: Job, error: str) -> Job:
+        """Queue a job again, later each time; or give it up."""
+        now = self._database.now()
+        if job.attempts < job.max_attempts:
+            changes, moment = "status = 'queued', run_at = ?", now + timedelta(seconds=backoff(job.attempts))
+        else:
+            changes, moment = "status = 'dead', finished_at = ?", now
+        self._change(job, f"{changes}, error = ?", (_stamp(moment), storable(error)))
+        return self.get(job.id)
+
+    def release(self, job: Job) -> None:
+        """Queue a job again at once, without counting the attempt."""
+        changes = "status = 'queued', attempts = attempts - 1, run_at = ?"
+        self._change(job, changes, (_stamp(self._database.now()),))
+
+    def retry(self, job_id: str) -> Job:
+        """Queue a dead or cancelled job again, with as many attempts as a new one."""
+        job = self.get(job_id)
+        with self._database.writing():
+            found = self._rows(
+                "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
+                "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING {}",
+                (MAX_ATTEMPTS, _stamp(self._database.now()), job.id),
+            )
+        if not found:
+            raise cannot_retry(job)
+        return found[0]
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a job that waits."""
+        job = self.get(job_id)
+        with self._database.writing():
+            found = self._rows(
+                "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
+                "RETURNING {}",
+                (_stamp(self._database.now()), job.id),
+            )
+        if not found:
+            raise cannot_cancel(job)
+        return found[0]
+
+    def figures(self) -> QueueFigures:
+        """Count."""
+        hour = _stamp(self._database.now() - timedelta(hours=1))
+        with self._database.reading():
+            counts = self._database.rows("SELECT status, count(*) FROM jobs GROUP BY status")
+            ((retried,),) = self._database.rows("SELECT count(*) FROM jobs WHERE attempts > 1")
+            ended = self._database.rows(
+                "SELECT finished_at, created_at FROM jobs WHERE finished_at >= ? AND status = 'done'", (hour,)
+            )
+        durations = sorted(_moment(end) - _moment(start) for end, start in ended)
+        return QueueFigures(
+            by_status=dict(counts),
+            done_last_hour=len(ended),
+            p95_s=durations[(len(durations) * 95 - 1) // 100].total_seconds() if durations else None,
+            retried=retried,
+        )
+
+    def forget_before(self, moment: datetime) -> int:
+        """Remove finished jobs."""
+        with self._database.writing():
+            removed = self._database.rows(
+                "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(moment),)
+            )
+        if removed:
+            self._database.erase("jobs")
+        return len(removed)
+
+    def _lease_end(self, now: datetime) -> str:
+        return _stamp(now + timedelta(seconds=self.lease_s))
+
+    def _change(self, job: Job, changes: str, values: tuple[Any, ...]) -> list[Any]:
+        """Change a job in its attempt; returns no row if the attempt was given up."""
+        with self._database.writing():
+            return self._database.rows(
+                f"UPDATE jobs SET {changes} WHERE id = ? AND attempts = ? AND status = 'running' "
+                "RETURNING id",
+                (*values, job.id, job.attempts),
+            )
+
+    def _rows(self, statement: str, parameters: tuple[Any, ...]) -> list[Job]:
+        return [_job(row) for row in self._database.rows(statement.format(_COLUMNS), parameters)]
+
+
+@contextmanager
+def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
+    """Open a queue in a file; it is created or migrated if necessary.
+
+    Parameters
+    ----------
+    path : Path
+        Created with mode 0600, its folder with 0700.
+    lease_s : float
+        Seconds after which the job of a process that died is due again.
+
+    Raises
+    ------
+    RunStoreError
+        The file is not a queue, has a newer version, or cannot be used.
+    """
+    with sqlite_database(path, JOBS) as database:
+        yield SqlQueue(database, lease_s=lease_s)
+
+
+@contextmanager
+def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
+    """Open a queue in a database; its tables are created if necessary.
+
+    Parameters
+    ----------
+    address : str
+        As for `coreloop.base.postgres.postgres_database`, which raises the errors.
+    lease_s : float
+        As for `sqlite_queue`; by the database's clock.
+    """
+    with postgres_database(address, versions="jobs_version", migrations=(_FIRST + _IN_ORDER,)) as database:
+        yield SqlQueue(database, lease_s=lease_s)
+
+
+def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
+    """Return a condition and its parameters; none is among no values."""
+    return f"{column} IN ({', '.join('?' * len(values)) or 'NULL'})", sorted(map(storable, values))
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _job(row: Any) -> Job:
+    job_id, name, payload, key, priority, status, attempts, most, created, run_at, ended, error, result = row
+    return Job(
+        id=job_id,
+        name=name,
+        payload=json.loads(payload),
+        key=key or "",
+        priority=priority,
+        status=status,
+        attempts=attempts,
+        max_attempts=most,
+        created_at=_moment(created),
+        run_at=_moment(run_at),
+        finished_at=_moment(ended) if ended else None,
+        error=error,
+        result=json.loads(result) if result is not None else None,
+    )

@@ -1,0 +1,115 @@
+"""The routes that answer questions: at once, as a stream, or later."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from coreloop.answer.repair.case import KIND as ANSWER
+from coreloop.answer.repair.case import Asked
+from coreloop.answer.repair.queued import queue_run
+from coreloop.answer.repair.run import begin_answer
+from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.run import begin_research
+from coreloop.answer.research.sessions import read_session
+from coreloop.answer.research.tiers import Wishes
+from coreloop.base.errors import UsageError
+from coreloop.runs import events
+from coreloop.runs.control import resume_run
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.load import require_going
+from coreloop.web.accept import accept
+from coreloop.web.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, Waiting
+from coreloop.web.follow import EventStream, closed, follow, stop_quietly
+from coreloop.web.replies import final_answer
+from coreloop.web.route import Call
+
+
+async def run(call: Call) -> Any:
+    """Research a question, or go on with one."""
+    body: RunRequest = call.body
+    wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
+    request = Request(tier=body.complexity_tier, wishes=wishes)
+    desk = call.service.desk.desk
+    if body.session is None:
+        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+    else:
+        run_id, job = await asyncio.to_thread(_go_on, call, body.session)
+    return await _reply(call, run_id, job)
+
+
+async def run_simple(call: Call) -> Any:
+    """Research a question with the least effort."""
+    body: SimpleRequest = call.body
+    desk, request = call.service.desk.desk, Request(tier="simple")
+    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+    return await _reply(call, run_id, job)
+
+
+async def ask(call: Call) -> Any:
+    """Answer a question from the project's files."""
+    body: AskRequest = call.body
+    is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
+    asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
+    desk = call.service.desk
+    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, desk))
+    return await _reply(call, run_id, job)
+
+
+def _go_on(call: Call, session: str) -> tuple[str, Job]:
+    store = call.service.store
+    state = read_session(store, session)
+    require_going(state)
+    if state.question != call.body.task:
+        raise UsageError(f"session {session} asks another question; send its task, or no session")
+    call.service.spending.require(call.caller, now=datetime.now(UTC))
+    resume_run(store, session)
+    job = queue_run(call.service.desk.queue, RESEARCH, session, is_new=False)
+    call.service.workers.wake()
+    return session, job
+
+
+async def _reply(call: Call, run_id: str, job: Job) -> Any:
+    body: Waiting = call.body
+    if body.async_:
+        return _accepted(run_id, job)
+    if body.stream:
+        return EventStream(call.service, run_id, call.last_event_id, is_stopped_with=body.stop_when_closed)
+    return await _unless_closed(call, run_id, _answered(call, run_id, job))
+
+
+async def _answered(call: Call, run_id: str, job: Job) -> Any:
+    async for numbered in follow(call.service, run_id, 0):
+        if numbered and isinstance(numbered[1], events.Paused):
+            return _accepted(run_id, job)
+    return await asyncio.to_thread(final_answer, call.service, run_id)
+
+
+def _accepted(run_id: str, job: Job) -> Response:
+    accepted = msgspec.json.encode(Accepted(run_id, job.id))
+    return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
+
+
+async def _unless_closed(call: Call, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
+    """Wait for an answer as long as the client does."""
+    answered = asyncio.ensure_future(answering)
+    gone = asyncio.ensure_future(closed(call.request.receive))
+    try:
+        await asyncio.wait({answered, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if answered.done():
+            return answered.result()
+        if call.body.stop_when_closed:
+            await stop_quietly(call.service, run_id)
+        return Response(status_code=499)  # nobody reads it
+    finally:
+        for task in (answered, gone):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task

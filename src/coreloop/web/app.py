@@ -1,0 +1,159 @@
+"""The routes of the service, and what every request passes first."""
+
+import time
+from collections.abc import Callable, MutableMapping
+from secrets import token_hex
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.routing import Route as StarletteRoute
+from starlette.routing import Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from coreloop.base.errors import RunStoreError
+from coreloop.web.caller import identify
+from coreloop.web.log import log
+from coreloop.web.metrics import known_method
+from coreloop.web.page_routes import Pages, home
+from coreloop.web.problems import Problem, problem_of, problem_response
+from coreloop.web.route import Endpoint
+from coreloop.web.routes import ROUTES
+from coreloop.web.service import Service
+
+_METHODS: Final = ("GET", "POST")
+_HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
+_PROBES: Final = frozenset({"/healthz", "/readyz"})
+"""Asked by what runs the process, under an address of its own, and however busy callers keep the service."""
+_QUIET: Final = _PROBES | {"/metrics"}
+
+
+def build_app(service: Service) -> ASGIApp:
+    """Build the ASGI application of a service."""
+    routes = [
+        StarletteRoute(route.path, Endpoint(route, service), methods=[route.method]) for route in ROUTES
+    ]
+    pages = Pages(service)
+    routes += [
+        StarletteRoute("/", home, methods=["GET"]),
+        StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
+    ]
+    app: ASGIApp = _Front(Router(routes, redirect_slashes=False), service)
+    if service.settings.origins:
+        app = CORSMiddleware(
+            app, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
+        )
+    return app
+
+
+class _Front:
+    """Checks and counts a request before it is routed, turns errors into responses, and notes each once."""
+
+    def __init__(self, router: ASGIApp, service: Service) -> None:
+        self._router = router
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        scope["coreloop.trace_id"] = trace_id = _trace_id(headers)
+        scope["app"] = self  # so that the router raises instead of answering in plain text
+        started = time.monotonic()
+        # readers may disagree where a chunked body ends: what follows it is no request
+        is_last = self._service.leave.is_set if "transfer-encoding" not in headers else lambda: True
+        sent = _Sent(send, trace_id, is_last=is_last)
+        try:
+            await self._admit(scope, receive, sent)
+        except Exception as error:
+            if isinstance(error, RunStoreError):
+                self._service.outage.failed(error)
+            problem = problem_of(error, trace_id)
+            if sent.status == 0:
+                await problem_response(problem)(scope, receive, sent)
+        finally:
+            self._note(scope, sent.status, time.monotonic() - started, trace_id)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a request of a caller, check it, and route it."""
+        if scope["path"] in _PROBES:
+            await self._router(scope, receive, send)
+            return
+        scope["coreloop.caller"] = caller = await identify(Request(scope), self._service)
+        scope["coreloop.key"] = caller.key.name if caller.key else ""
+        with self._service.admission.request(caller.name):
+            self._check(scope)
+            await self._router(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        """Refuse other names of this host (DNS rebinding), and pages of other sites."""
+        headers = Headers(scope=scope)
+        if _host(headers.get("host", "")) not in self._service.hosts:
+            raise Problem(421, "host", "the Host header is no name of this service; see service: hosts")
+        origin = headers.get("origin")
+        if origin is None or origin in self._service.settings.origins:
+            return
+        if scope["method"] != "GET" and origin.partition("://")[2] != headers.get("host"):
+            raise Problem(
+                403, "origin", "pages of this origin may not call the service; see service: origins"
+            )
+
+    def _note(self, scope: Scope, status: int, seconds: float, trace_id: str) -> None:
+        route = scope.get("coreloop.route", "")
+        method = known_method(scope["method"])
+        self._service.metrics.request(route, method, status, seconds)
+        if route in _QUIET and status < 400:
+            return
+        log(
+            "request",
+            method=method,
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            key=scope.get("coreloop.key", ""),
+            run_id=scope.get("coreloop.run_id", ""),
+            trace_id=trace_id,
+        )
+
+
+class _Sent:
+    """Passes a response on, with headers of ours, and remembers its status."""
+
+    def __init__(self, send: Send, trace_id: str, *, is_last: Callable[[], bool]) -> None:
+        self._send = send
+        self._trace_id = trace_id
+        self._is_last = is_last
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = {
+                "X-Trace-Id": self._trace_id,
+                "Cache-Control": "no-store",
+                "X-Content-Type-Options": "nosniff",
+            }
+            if self._is_last():  # so that the client does not use the connection again
+                own["Connection"] = "close"
+            message = {**message, "headers": [*message.get("headers", ()), *_raw(own)]}
+        await self._send(message)
+
+
+def _host(name: str) -> str:
+    """Return a Host header without its port; "" for what is no host."""
+    try:
+        return urlsplit(f"//{name}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _raw(headers: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def _trace_id(headers: Headers) -> str:
+    """Return the trace id of a ``traceparent`` header, or a new one."""
+    parts = headers.get("traceparent", "").split("-")
+    given = parts[1] if len(parts) == 4 else ""
+    is_valid = len(given) == 32 and all(char in "0123456789abcdef" for char in given)
+    return given if is_valid else token_hex(16)

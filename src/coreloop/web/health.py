@@ -1,0 +1,51 @@
+"""The routes for what operates a service: health, version, metrics."""
+
+from datetime import UTC, datetime
+from typing import get_args
+
+from starlette.responses import Response
+
+from coreloop import __version__
+from coreloop.answer.repair.metrics import read_days, read_figures
+from coreloop.answer.repair.tables import Gate
+from coreloop.web.bodies import Health, SeriesReply, Share, VersionReply
+from coreloop.web.metrics import CONTENT_TYPE
+from coreloop.web.problems import leaving
+from coreloop.web.route import Call
+
+
+async def healthz(_call: Call) -> Health:
+    """Say that the process answers; no database has a part in it, since a restart would not mend one."""
+    return Health()
+
+
+async def readyz(call: Call) -> Health:
+    """Say whether requests can be answered: the databases and the index can be read."""
+    if call.service.leave.is_set():
+        raise leaving()
+    await call.service.readiness.require()
+    return Health()
+
+
+def version(call: Call) -> VersionReply:
+    """Return versions."""
+    return VersionReply(__version__, call.service.desk.desk.ladder.name)
+
+
+def series(call: Call) -> SeriesReply:
+    """Return the gates of repair, and what happened to answers, by day."""
+    desk, now = call.service.desk, datetime.now(UTC)
+    kept = (one for gate in get_args(Gate) for one in desk.tables.snapshots(gate))
+    newest_first = sorted(kept, key=lambda one: (one.day, one.gate), reverse=True)
+    gates = (Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
+    return SeriesReply(
+        series=tuple(gates),
+        days=tuple(read_days(desk, now=now)),
+        retry_rate=read_figures(desk, now=now).retry_rate,
+    )
+
+
+def metrics(call: Call) -> Response:
+    """Return the figures for Prometheus."""
+    figures = read_figures(call.service.desk, now=datetime.now(UTC))
+    return Response(call.service.metrics.text(figures), media_type=CONTENT_TYPE)

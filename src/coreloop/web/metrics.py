@@ -1,0 +1,127 @@
+"""The figures of a service for Prometheus."""
+
+from collections.abc import Mapping
+from math import nan
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from coreloop.answer.repair.metrics import RepairFigures
+from coreloop.runs.jobs.job import QueueFigures
+from coreloop.runs.state import State
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+_ITERATIONS: Final = (1, 2, 3, 5, 8, 12, 20, 50, 100)
+_REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60)
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class Metrics:
+    """Counts what this process does; figures of jobs and answers are those of all processes."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._requests = Histogram(
+            "http_request_duration_seconds",
+            "Time until the end of a response.",
+            ["route", "method", "status"],
+            buckets=_REQUEST_SECONDS,
+            registry=registry,
+        )
+        self._durations = Histogram(
+            "research_loop_duration_seconds",
+            "Seconds of work of ended runs.",
+            ["kind", "status"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._iterations = Histogram(
+            "iterations_per_request",
+            "Committed iterations of ended runs.",
+            ["kind"],
+            buckets=_ITERATIONS,
+            registry=registry,
+        )
+        self._sums = {
+            name: Counter(name, text, ["kind"], registry=registry)
+            for name, text in (
+                ("search_failures", "Searches that were blocked or failed."),
+                ("tokens", "Tokens that ended runs used."),
+                ("spent_usd", "US dollars that ended runs spent."),
+                ("drift", "Times that a run was turned another way."),
+                ("citations_dropped", "Sentences that no source says."),
+                ("repairs", "Rounds of repair."),
+            )
+        }
+        self._jobs = Gauge("jobs", "Jobs of all processes.", ["status"], registry=registry)
+        self._jobs_done = Gauge("jobs_done_last_hour", "Jobs of all processes.", registry=registry)
+        self._jobs_p95 = Gauge(
+            "jobs_p95_seconds", "From the creation to the end of the last hour's jobs.", registry=registry
+        )
+        self._retry_rate = Gauge(
+            "jobs_retry_rate", "Share of jobs that needed a second attempt.", registry=registry
+        )
+        self._evidence = Gauge(
+            "evidence_hits_last_day", "Sources that answers were given.", ["source"], registry=registry
+        )
+        self._feedback = Gauge(
+            "feedback_last_day", "What people said of answers.", ["kind"], registry=registry
+        )
+        self._notice = Gauge(
+            "down_to_notice_seconds",
+            "From a rejection to the other answer, the last day's median.",
+            registry=registry,
+        )
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a response; ``method`` is a `known_method`."""
+        self._requests.labels(route, method, str(status)).observe(seconds)
+
+    def ended(self, state: State) -> None:
+        """Count a run that this process has ended."""
+        kind, extra = state.kind, state.extra
+        self._durations.labels(kind, state.status).observe(state.elapsed_s)
+        self._iterations.labels(kind).observe(state.iteration)
+        for name, number in (
+            ("search_failures", len(extra.get("failed_queries", ()))),
+            ("tokens", state.spent.tokens),
+            ("spent_usd", state.spent.usd),
+            ("drift", state.turns),
+            ("citations_dropped", len(extra.get("dropped", ())) + _dropped_in_attempts(extra)),
+            ("repairs", len(extra.get("repairs", ()))),
+        ):
+            self._sums[name].labels(kind).inc(number)
+
+    def text(self, figures: RepairFigures) -> bytes:
+        """Return all figures in Prometheus' text format."""
+        self._show_jobs(figures.jobs)
+        self._show_answers(figures)
+        return generate_latest(self._registry)
+
+    def _show_answers(self, figures: RepairFigures) -> None:
+        self._retry_rate.set(figures.retry_rate)
+        self._evidence.clear()  # what was yesterday's is not today's
+        for source, number in figures.evidence.items():
+            self._evidence.labels(source).set(number)
+        for kind in ("up", "down"):
+            self._feedback.labels(kind).set(figures.feedback.get(kind, 0))
+        self._notice.set(nan if figures.notice_s is None else figures.notice_s)
+
+    def _show_jobs(self, figures: QueueFigures) -> None:
+        for status, number in figures.by_status.items():
+            self._jobs.labels(status).set(number)
+        self._jobs_done.set(figures.done_last_hour)
+        if figures.p95_s is not None:
+            self._jobs_p95.set(figures.p95_s)
+
+
+def known_method(method: str) -> str:
+    """Return a method of HTTP; ``other`` for a made-up one, or each would be a series of its own for ever."""
+    return method if method in _METHODS else "other"
+
+
+def _dropped_in_attempts(extra: Mapping[str, Any]) -> int:
+    return sum(len(attempt.dropped) for attempt in extra.get("attempts", ()))

@@ -1,0 +1,158 @@
+"""The pages of a service: sign-in, pages by section, and the forms behind their buttons."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from coreloop.web.caller import Caller
+from coreloop.web.keys import ApiKey, find_key
+from coreloop.web.pages.frame import ROOT, Frame, choose_language
+from coreloop.web.pages.render import ASSETS, asset, render
+from coreloop.web.pages.section import Section
+from coreloop.web.pages.sections import SECTIONS
+from coreloop.web.problems import Problem, problem_of
+from coreloop.web.route import read_body, send_in_time
+from coreloop.web.service import Service
+from coreloop.web.sign_in import COOKIE, LASTS_S
+
+_BY_NAME: Final = {section.name: section for section in SECTIONS}
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
+_SEE_OTHER: Final = 303
+
+
+async def home(_request: Request) -> Response:
+    """Lead from the address of the service to its pages."""
+    return RedirectResponse(ROOT, _SEE_OTHER)
+
+
+class Pages:
+    """The ASGI application below `ROOT`.
+
+    Parameters
+    ----------
+    service : Service
+        What all routes share.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._source = service.source
+        self._sign_in = service.sign_in
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a page; errors are pages, too."""
+        scope["coreloop.route"] = ROOT
+        request = Request(scope, receive)
+        caller: Caller = scope["coreloop.caller"]
+        frame = self._frame(request, caller.reader)
+        try:
+            response = await self._respond(request, caller.reader, frame)
+        except Exception as error:
+            problem = problem_of(error, scope["coreloop.trace_id"])
+            response = _page("error.html", frame, {"problem": problem}, problem.status)
+        await send_in_time(response, scope, receive, send)
+
+    async def _respond(self, request: Request, reader: ApiKey | None, frame: Frame) -> Response:
+        parts = _parts(request.scope)
+        if parts[0] == "static":
+            return _asset(parts[1:])
+        if parts == ("sign-in",):
+            return await self._signing_in(request, frame)
+        if reader is None:
+            return RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
+        if request.method == "POST":
+            return await self._post(request, reader, frame, parts)
+        if "read" not in reader.scopes:
+            raise Problem(403, "scope", f"the API key {reader.name} does not allow: read")
+        return await run_in_threadpool(self._get, frame, parts)
+
+    def _get(self, frame: Frame, parts: tuple[str, ...]) -> Response:
+        section = _section(parts)
+        if len(parts) == 1:
+            return _page(f"{section.name}.html", frame, section.read(self._source))
+        view = section.read_item(self._source, parts[1]) if len(parts) == 2 else None
+        if view is None:
+            raise Problem(404, "not_found", "there is no such page")
+        return _page(section.item, frame, view)
+
+    async def _post(self, request: Request, reader: ApiKey, frame: Frame, parts: tuple[str, ...]) -> Response:
+        form = await self._form(request)
+        if not self._sign_in.is_own(reader, form.get("csrf", "")):
+            raise Problem(403, "form", "the form is too old; load the page again")
+        if parts == ("sign-out",):
+            await run_in_threadpool(self._sign_in.end, request.cookies.get(COOKIE, ""), now=time.time())
+            response = RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
+            response.delete_cookie(COOKIE, path="/")
+            return response
+        action = _section(parts).actions.get(parts[1]) if len(parts) == 2 else None
+        if action is None:
+            raise Problem(404, "not_found", "there is no such button")
+        if action.scope not in reader.scopes:
+            raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
+        path = await run_in_threadpool(action.run, self._source, form, reader.name)
+        self._service.workers.wake()
+        return RedirectResponse(frame.href(*path), _SEE_OTHER)
+
+    async def _signing_in(self, request: Request, frame: Frame) -> Response:
+        if request.method != "POST":
+            return _page("sign_in.html", frame, {"is_wrong": False})
+        key = find_key(self._service.keys, (await self._form(request)).get("key", "").strip())
+        if key is None:
+            self._service.admission.bad_key(request.scope["coreloop.caller"].address)
+            return _page("sign_in.html", frame, {"is_wrong": True}, 403)
+        response = RedirectResponse(ROOT, _SEE_OTHER)
+        cookie = self._sign_in.cookie(key, now=time.time())
+        is_secure = request.headers.get("origin", "").startswith("https:")
+        response.set_cookie(
+            COOKIE, cookie, LASTS_S, path="/", httponly=True, samesite="strict", secure=is_secure
+        )
+        return response
+
+    async def _form(self, request: Request) -> dict[str, str]:
+        data = await read_body(request, self._service.settings.max_body_bytes)
+        return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
+
+    def _frame(self, request: Request, reader: ApiKey | None) -> Frame:
+        scopes = reader.scopes if reader else frozenset[str]()
+        return Frame(
+            language=choose_language(request.headers.get("accept-language", "")),
+            section=_parts(request.scope)[0],
+            reader=reader.name if reader else "",
+            may_run="run" in scopes,
+            may_review="review" in scopes,
+            csrf=self._sign_in.token(reader) if reader else "",
+        )
+
+
+def _section(parts: tuple[str, ...]) -> Section:
+    section = _BY_NAME.get(parts[0])
+    if section is None:
+        raise Problem(404, "not_found", "there is no such page")
+    return section
+
+
+def _page(template: str, frame: Frame, view: Mapping[str, Any], status: int = 200) -> Response:
+    return HTMLResponse(render(template, frame, view), status, _HEADERS)
+
+
+def _asset(parts: tuple[str, ...]) -> Response:
+    kind = ASSETS.get("/".join(parts))
+    if kind is None:
+        raise Problem(404, "not_found", "there is no such file")
+    return Response(asset(parts[0]), media_type=kind)
+
+
+def _parts(scope: Scope) -> tuple[str, ...]:
+    """Return the parts of the path below `ROOT`, or the first section; a name may have an escaped slash."""
+    path = scope["raw_path"].decode("ascii", "replace").removeprefix(ROOT)
+    return tuple(unquote(part) for part in path.split("/") if part) or (SECTIONS[0].name,)

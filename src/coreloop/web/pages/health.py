@@ -1,0 +1,162 @@
+"""The section on health: from records to merges, where things fall, and what needs a human."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coreloop.admin.status.facts import Status
+from coreloop.admin.status.read import read_status
+from coreloop.base.errors import CoreloopError
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.web.pages.activity import Activity, Failure, read_activity, shared
+from coreloop.web.pages.charts import Bar
+from coreloop.web.pages.figures import count, seconds
+from coreloop.web.pages.section import Section, View
+from coreloop.web.pages.snapshot import Snapshot
+from coreloop.web.pages.source import Source
+from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
+
+_MAX_SHOWN: Final = 12
+_GATES: Final = {
+    "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
+    "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
+    "min_unique_questions": (
+        "too few different questions",
+        "record more, or lower gates: min_unique_questions",
+    ),
+    "steps_not_recorded": ("calls were omitted from the records", ""),
+    "known": ("promoted, on a branch or rejected already", ""),
+}
+"""Gate -> why a pattern does not pass it, and what to do."""
+_REFUSALS: Final = {"weak": "the evidence is weak", "redundant": "another line or the docstring says it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """What does not go on to the next stage: how many, why, and what to do, if anything."""
+
+    stage: str
+    reason: str
+    n: int
+    todo: str = ""
+
+
+def read_health(source: Source) -> View:
+    """Read the state of the loop, and the activity of the newest days with records."""
+    status, problem = _status(source)
+    kept = read_kept_activity(source)
+    activity = kept.value if kept is not None and kept.value.n_records else None
+    view: dict[str, Any] = {
+        "status": status.value if status else None,
+        "read": [snapshot for snapshot in (status, kept) if snapshot],
+        "problem": problem,
+        "activity": activity,
+    }
+    if activity is None:
+        return view
+    return view | {
+        "funnel": _funnel(source, view["status"], activity),
+        "falls": _falls(source, view["status"], activity),
+        "categories": activity.categories[:_MAX_SHOWN],
+        "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
+    }
+
+
+def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
+    """Return what the records say; None if nothing was recorded."""
+    workspace = source.workspace
+    if not workspace.records_dir.is_dir():
+        return None
+    places = [workspace.records_dir, workspace.judgments_dir, workspace.replays_file]
+    kept = source.snapshots.get("activity", places, lambda: read_activity(workspace, now=source.now))
+    if not source.is_shared:
+        return kept
+    return source.snapshots.get("shared activity", places, lambda: _shared(source, kept.value))
+
+
+def _shared(source: Source, activity: Activity) -> Activity:
+    words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
+    return shared(activity, words)
+
+
+def _status(source: Source) -> tuple[Snapshot[Status] | None, str]:
+    """The state of the loop, or why it cannot be read, such as for a shallow clone."""
+    workspace = source.workspace
+    places = [
+        *(workspace.records_dir, workspace.judgments_dir, workspace.candidates_dir),
+        *(workspace.counterexamples_dir, workspace.dropped_file, workspace.reach_file),
+        *source.git_places,
+    ]
+    try:
+        return source.snapshots.get("status", places, lambda: _read_status(source)), ""
+    except CoreloopError as error:
+        return None, str(error)
+
+
+def _read_status(source: Source) -> Status:
+    return read_status(source.workspace, now=source.now, environ=source.environ, mining=MiningOptions())
+
+
+def _funnel(source: Source, status: Status | None, activity: Activity) -> list[Bar]:
+    """From the records of the window to what was merged."""
+    proposals = read_kept_proposals(source)
+    # A file of today may have replaced the one in which a promoted proposal stood.
+    promoted = status.promoted_keys if status is not None else frozenset[str]()
+    with_text = {key for key, one in proposals.items() if one.entry.refused is None}
+    steps = {
+        "Records": activity.n_records,
+        "Patterns": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
+        "Proposals": len(proposals.keys() | promoted),
+        "Proposals with a text": len(with_text | promoted),
+    }
+    if status is not None and status.promotions is not None:
+        steps["Pull requests"] = len(promoted)
+        steps["Merged"] = sum(status.promotions.by_phase.values())
+    return [Bar(label, n, count(n)) for label, n in steps.items()]
+
+
+def _falls(source: Source, status: Status | None, activity: Activity) -> list[Fall]:
+    """What goes no further, stage by stage."""
+    falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
+    return [fall for fall in falls if fall.n]
+
+
+def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
+    if status is not None:
+        unreadable = status.log.skipped if status.log is not None else {}
+        yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
+        yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
+    yield Fall("Records", "neither success nor failure", activity.n_neutral)
+
+
+def _of_patterns(activity: Activity) -> Iterator[Fall]:
+    for gate, n in activity.sieved.fell.items():
+        reason, todo = _GATES.get(gate, (gate, ""))
+        yield Fall("Patterns", reason, n, todo)
+
+
+def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
+    refused = (one.entry.refused for one in read_kept_proposals(source).values())
+    reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
+    for reason, n in reasons.most_common(_MAX_SHOWN):
+        yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
+    if status is not None:
+        n_waiting = status.candidates.pending + status.counterexamples.pending
+        yield Fall("Proposals with a text", "wait for a verdict or a promotion", n_waiting, "open Review")
+        accepted = status.candidates.accepted + status.counterexamples.accepted
+        yield Fall("Proposals with a text", "accepted, wait for a promotion", accepted, "promote them")
+        rejected = status.candidates.rejected + status.counterexamples.rejected
+        yield Fall("Proposals with a text", "rejected by a verdict", rejected)
+    if status is not None and status.promotions is not None:
+        n_open = len(status.promotions.open)
+        yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
+        yield Fall("Merged", "reverted", status.promotions.reverted)
+
+
+def _wasted(failure: Failure) -> Bar:
+    note = f"{seconds(failure.wasted_s)}, {count(failure.n)} ×"
+    return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
+
+
+HEALTH: Final = Section(name="health", title="Health", read=read_health)

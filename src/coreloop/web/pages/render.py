@@ -1,0 +1,88 @@
+"""Templates with values: all text is escaped, and what cannot be seen is shown as an escape."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from coreloop.web.pages import charts
+from coreloop.web.pages.figures import count, moment, rate, seconds
+from coreloop.web.pages.frame import Frame, Language
+from coreloop.web.pages.shown import short, shown
+
+
+def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
+    """Render a page.
+
+    Parameters
+    ----------
+    template : str
+        File name in ``templates``.
+    frame : Frame
+        The template has it as ``frame``, and its method ``href``.
+    view : mapping
+        Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
+    """
+    words = translate(frame.language)
+    from coreloop.web.pages.sections import SECTIONS
+
+    return (
+        _environment()
+        .get_template(template)
+        .render(view, frame=frame, href=frame.href, _=words, sections=SECTIONS)
+    )
+
+
+def translate(language: Language) -> Callable[[str], str]:
+    """Return what gives English words of ours in a language; unknown words stay English."""
+    words = _korean() if language == "ko" else {}
+    return lambda text: words.get(text, text)
+
+
+ASSETS: Final = {
+    "coreloop.css": "text/css",
+    "coreloop.js": "text/javascript",
+    "coreloop.svg": "image/svg+xml",
+}
+"""Files of the folder ``static`` and their media types."""
+
+
+@cache
+def asset(name: str) -> bytes:
+    """Return a file of the folder ``static``."""
+    return (files("coreloop.web.pages") / "static" / name).read_bytes()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("coreloop.web.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals.update(
+        interval_chart=charts.interval_chart,
+        bar_chart=charts.bar_chart,
+        column_chart=charts.column_chart,
+        line_chart=charts.line_chart,
+        flow_chart=charts.flow_chart,
+    )
+    environment.filters.update(short=short, rate=rate, seconds=seconds, moment=moment, count=count)
+    return environment
+
+
+@cache
+def _korean() -> dict[str, str]:
+    """Read the Korean of all sections: a mapping of English words to Korean ones a file."""
+    folder = files("coreloop.web.pages") / "korean"
+    tables = (
+        yaml.safe_load(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".yaml")
+    )
+    return {english: korean for table in tables for english, korean in table.items()}

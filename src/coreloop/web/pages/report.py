@@ -1,0 +1,88 @@
+"""The pages as files, to share or to keep: without buttons, and without what users wrote."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import write_public
+from coreloop.base.leftovers import temporary_folder
+from coreloop.web.pages.frame import Frame, Language, file_path
+from coreloop.web.pages.render import ASSETS, asset, render
+from coreloop.web.pages.section import Section
+from coreloop.web.pages.sections import SECTIONS
+from coreloop.web.pages.source import Source
+
+_MARK: Final = ".coreloop-report"
+"""A file of every report: a folder with it may be replaced."""
+
+
+def write_report(source: Source, out: Path, *, language: Language = "en") -> list[Path]:
+    """Write all pages; an earlier report at the same place is replaced as a whole.
+
+    Parameters
+    ----------
+    source : Source
+        What the pages show. Names that neither coreloop.yaml nor the source declares are left out, as are
+        questions, answers and causes.
+    out : Path
+        A folder that is absent or empty, or that has an earlier report.
+    language : {'en', 'ko'}
+        Of the pages.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+
+    Raises
+    ------
+    UsageError
+        The folder has other files.
+    WorkspaceError
+        The project cannot be read, or the folder cannot be written; an earlier report is then unchanged.
+    """
+    if out.exists() and not _may_replace(out):
+        raise UsageError(f"{out}: has other files; name a new folder, or one with an earlier report")
+    shared = replace(source, is_shared=True)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(f".{out.name}.", parent=out.parent) as scratch:
+            pages = [_write(scratch / "new", *page) for page in _pages(shared, language)]
+            for name in ASSETS:
+                write_public(scratch / "new" / "static" / name, asset(name))
+            write_public(scratch / "new" / _MARK, b"")
+            if out.exists():
+                out.rename(scratch / "old")
+            (scratch / "new").rename(out)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror})", path=out) from error
+    return [out / page for page in pages]
+
+
+def _may_replace(out: Path) -> bool:
+    return out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))
+
+
+def _pages(source: Source, language: Language) -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of each page."""
+    for section in SECTIONS:
+        frame = Frame(language=language, section=section.name, root="")
+        page = render(f"{section.name}.html", frame, section.read(source))
+        yield file_path(section.name), page
+        if section is SECTIONS[0]:
+            yield file_path(), page
+        yield from _items(section, source, replace(frame, root="../"))
+
+
+def _items(section: Section, source: Source, frame: Frame) -> Iterator[tuple[str, str]]:
+    for name in section.items(source):
+        view = section.read_item(source, name)
+        if view is not None:
+            yield file_path(section.name, name), render(section.item, frame, view)
+
+
+def _write(folder: Path, file: str, page: str) -> str:
+    write_public(folder / file, page.encode())
+    return file

@@ -1,0 +1,169 @@
+"""The section on review: what waits for a verdict, and one item with its evidence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from coreloop.base.errors import GitError, UsageError
+from coreloop.base.git.promotions import project_keys
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.statements import Statement, q_text
+from coreloop.learn.verdicts.judge import judge, judge_name, pending_proposals, read_proposed
+from coreloop.learn.verdicts.queue import Waiting as Queued
+from coreloop.learn.verdicts.queue import read_queue
+from coreloop.observe.judgments import Judgment, Judgments, Verdict, read_judgments, take_back_judgment
+from coreloop.web.pages.change import change_of
+from coreloop.web.pages.section import Action, Section, View
+from coreloop.web.pages.source import Source
+from coreloop.web.pages.waiting import Waiting, by_gain, read_kept_proposals
+
+_UNDO: Final = timedelta(minutes=1)
+_MAX_SHOWN: Final = 100
+_PATH: Final = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What waits, and all verdicts."""
+
+    judgments: Judgments
+    proposals: Sequence[Waiting]
+    requests: Sequence[Queued]
+
+    @property
+    def ids(self) -> list[str]:
+        """The items of the list, in its order."""
+        proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
+        return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
+
+    def fresh(self, now: datetime) -> list[Judgment]:
+        """The verdicts of the last minute, the newest first."""
+        return [one for one in reversed(self.judgments.given) if one.judged_at > now - _UNDO]
+
+    def history(self, subject: str) -> list[Judgment]:
+        """The verdicts on an item."""
+        return [one for one in self.judgments.given if one.subject == subject]
+
+
+def read_review(source: Source) -> View:
+    """List what waits for a verdict, and the verdicts that can still be taken back."""
+    desk = _read(source)
+    return {
+        "proposals": desk.proposals[:_MAX_SHOWN],
+        "n_proposals": sum(one.entry.refused is None for one in desk.proposals),
+        "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
+        "requests": desk.requests[:_MAX_SHOWN],
+        "n_requests": len(desk.requests),
+        "fresh": desk.fresh(source.now),
+        "has_records": source.workspace.records_dir.is_dir(),
+    }
+
+
+def read_item(source: Source, name: str) -> View | None:
+    """Show a proposal by its id, or a request that waits."""
+    desk = _read(source)
+    proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
+    request = next((one for one in desk.requests if one.id == name), None)
+    if proposal is None and request is None:
+        return None
+    ids = desk.ids
+    at = ids.index(name) if name in ids else -1
+    return {
+        "id": name,
+        "proposal": proposal,
+        "request": request,
+        "change": _change(source, proposal) if proposal else None,
+        "questions": _questions(proposal) if proposal else (),
+        "history": desk.history(proposal.entry.key if proposal else name),
+        "before": ids[at - 1] if at > 0 else None,
+        "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
+        "fresh": desk.fresh(source.now),
+        "meaning": proposal.meaning if proposal else "",
+        "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
+        "command": _command(source, proposal) if proposal else "",
+    }
+
+
+def _judge(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+    wanted, given = form.get("id", ""), form.get("verdict", "")
+    if given not in set(Verdict):
+        raise UsageError("a verdict is P, T, C or V")
+    ids = _read(source).ids
+    workspace = source.workspace
+    name = judge_name(by, workspace.root)
+    judge(workspace, wanted, Verdict(given), cause=form.get("cause"), by=name, now=source.now)
+    later = ids[ids.index(wanted) + 1 :] if wanted in ids else []
+    return (_PATH, later[0]) if later else (_PATH,)
+
+
+def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+    wanted, folder = form.get("id", ""), source.workspace.judgments_dir
+    fresh = next((one for one in _read(source).fresh(source.now) if one.id == wanted), None)
+    if fresh is None or not take_back_judgment(folder, fresh):
+        raise UsageError("this verdict is older than a minute; give another one, the newest counts")
+    return (_PATH, wanted)
+
+
+def _read(source: Source) -> _Desk:
+    workspace = source.workspace
+    judgments, known = read_judgments(workspace.judgments_dir), _known(source)
+    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
+    proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
+    pending = {one.last.key for one in pending_proposals(proposed, judgments, known)}
+    proposals = [
+        one
+        for one in by_gain(read_kept_proposals(source), judgments, known)
+        if one.entry.refused is not None or one.entry.key in pending
+    ]
+    return _Desk(judgments, proposals, _requests(source, judgments.decided()))
+
+
+def _known(source: Source) -> frozenset[str]:
+    return source.snapshots.get("known", source.git_places, lambda: _read_known(source)).value
+
+
+def _read_known(source: Source) -> frozenset[str]:
+    try:
+        return project_keys(source.workspace.root, base=source.workspace.settings.forge.base)
+    except GitError:  # a shallow clone: promote refuses what is known, too
+        return frozenset()
+
+
+def _requests(source: Source, decided: frozenset[str]) -> Sequence[Queued]:
+    """The requests of the queue that nobody has judged since it was read."""
+    workspace = source.workspace
+    if not workspace.records_dir.is_dir():
+        return ()
+    folders = [workspace.records_dir, workspace.candidates_dir, workspace.counterexamples_dir]
+    queue = source.snapshots.get(
+        "queue", folders, lambda: read_queue(workspace, now=source.now).waiting
+    ).value
+    return [one for one in queue if not one.id.startswith(("cand-", "ce-")) and one.id not in decided]
+
+
+def _change(source: Source, proposal: Waiting) -> Any:
+    return change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused)
+
+
+def _questions(proposal: Waiting) -> Sequence[str]:
+    entry = proposal.entry
+    if isinstance(entry, Statement | Candidate):
+        return [text for text in entry.example_questions if text]
+    return [example.question for example in entry.examples if example.question]
+
+
+def _command(source: Source, proposal: Waiting) -> str:
+    path = proposal.path.relative_to(source.workspace.root)
+    return f"dartlab-coreloop promote --candidate {path.as_posix()} --id {proposal.entry.id} --confirm"
+
+
+REVIEW: Final = Section(
+    name=_PATH,
+    title="Review",
+    read=read_review,
+    item="review_item.html",
+    read_item=read_item,
+    items=lambda source: [one.entry.id for one in _read(source).proposals[:_MAX_SHOWN]],
+    actions={"judge": Action(scope="review", run=_judge), "undo": Action(scope="review", run=_undo)},
+)

@@ -1,0 +1,206 @@
+"""The section on runs: what goes on, and past runs with their answers, sources and citations."""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.repair.case import KIND as ASK
+from coreloop.answer.repair.case import case_of
+from coreloop.answer.repair.queued import go_on
+from coreloop.answer.repair.response import answer_of
+from coreloop.answer.research.answer import cited_sources, respond
+from coreloop.answer.research.hypotheses import Hypothesis
+from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.knowledge import TESTED, ReadSource, knowledge_of
+from coreloop.answer.research.verify import cited_sentences, without_citations
+from coreloop.base.errors import RunError, RunNotFoundError
+from coreloop.runs.control import pause_run, stop_run
+from coreloop.runs.driver.driven import is_driven, plan_of
+from coreloop.runs.events import Noted
+from coreloop.runs.manage import read_run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+from coreloop.runs.ulid import is_ulid
+from coreloop.web.pages.section import Action, Section, View
+from coreloop.web.pages.source import Source
+
+_MAX_RUNS: Final = 100
+_MAX_SOURCES: Final = 40
+_MAX_LINES: Final = 8
+"""Hypotheses in the chart."""
+_AROUND: Final = 300
+"""Characters of a source that are shown before and after a cited sentence."""
+_BLANK: Final = re.compile(r"\n\s*\n")
+_NUMBER: Final = re.compile(r"(\[\d+\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A cited sentence in its source: what stands before it, itself, and what follows."""
+
+    before: str
+    sentence: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A source that an answer cites, and where."""
+
+    number: int
+    source: ReadSource
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used of a limit; ``limit`` is None for none."""
+
+    what: str
+    used: float
+    limit: float | None
+
+
+def read_runs(source: Source) -> View:
+    """List runs, the newest first."""
+    rows = source.runs.runs(limit=_MAX_RUNS + 1)
+    return {"runs": rows[:_MAX_RUNS], "has_more": len(rows) > _MAX_RUNS}
+
+
+def read_one(source: Source, name: str) -> View | None:
+    """Show a run; what there is beside its figures depends on its kind."""
+    if not is_ulid(name):
+        return None
+    try:
+        state = read_run(source.runs, name)
+    except RunNotFoundError:
+        return None
+    view: dict[str, Any] = {
+        "run": state,
+        "spent": _spent(state),
+        "kind": state.kind,
+        "command": _command(state),
+        "answer": (),
+        "cited": (),
+    }
+    if state.kind == RESEARCH:
+        view |= _research(source, state)
+    elif state.kind == ASK:
+        view |= _asked(state)
+    return view | {"numbers": {one.number for one in view["cited"]}}
+
+
+def _command(state: State) -> str:
+    """Return the command that the driver runs; "" for other runs and before it is kept."""
+    try:
+        return shlex.join(plan_of(state).command) if is_driven(state) else ""
+    except RunError:
+        return ""
+
+
+def _research(source: Source, state: State) -> dict[str, Any]:
+    knowledge, response = knowledge_of(state), respond(state)
+    found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
+    said = "\n".join([response.final_answer, *found])
+    return {
+        "answer": _lines(response.final_answer),
+        "confidence": response.confidence,
+        "cited": _cited(said, cited_sources(state)),
+        "knowledge": knowledge,
+        "n_sources": len(knowledge.sources),
+        "sources": knowledge.sources[-_MAX_SOURCES:],
+        "is_offline": knowledge.model == OFFLINE,
+        "confidences": _confidences(source.runs, state) if knowledge.all_hypotheses else {},
+    }
+
+
+def _asked(state: State) -> dict[str, Any]:
+    case, answer = case_of(state), answer_of(state)
+    cited = case.attempts[-1].cited if case.attempts else ()
+    return {
+        "answer": _lines(answer.answer),
+        "confidence": answer.confidence,
+        "cited": _cited(answer.answer, cited),
+        "case": case,
+    }
+
+
+def _lines(answer: str) -> list[list[str]]:
+    """Split an answer into lines, and these at citations: every second part is one, such as ``[2]``."""
+    return [_NUMBER.split(line) for line in answer.splitlines()]
+
+
+def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
+    claims: dict[int, dict[str, None]] = {}  # in their order, once each
+    for sentence, numbers in cited_sentences(answer):
+        for number in numbers:
+            claims.setdefault(number, {})[without_citations(sentence)] = None
+    return [
+        Cited(
+            read.number,
+            read,
+            [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})],
+        )
+        for read in sources
+    ]
+
+
+def passage_of(claim: str, text: str) -> Passage:
+    """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
+    words = claim.strip(" …").split()
+    found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
+    if found is None:
+        return Passage("", "", text[: 2 * _AROUND])
+    start, end = found.span()
+    before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    return Passage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
+
+
+def _spent(state: State) -> list[Spent]:
+    limits, spent = state.limits, state.spent
+    return [
+        Spent("iterations", state.iteration, limits.max_iterations),
+        Spent("queries", len(state.search_history), limits.queries),
+        Spent("sources", len(state.read_sources), limits.sources),
+        Spent("seconds of work", round(state.elapsed_s, 1), limits.deadline_s),
+        Spent("tokens", spent.tokens, limits.tokens),
+        Spent("US dollars", spent.usd, limits.usd),
+    ]
+
+
+def _confidences(store: Store, state: State) -> dict[str, list[float]]:
+    """The confidence of each active hypothesis after each test of them all."""
+    tests = [
+        msgspec.convert(event.data, list[Hypothesis])
+        for _, event in store.read(state.run_id)
+        if isinstance(event, Noted) and event.name == TESTED
+    ]
+    ids = [one.id for one in knowledge_of(state).active_hypotheses[:_MAX_LINES]]
+    return {id: [one.confidence for test in tests for one in test if one.id == id] for id in ids}
+
+
+def _tell(tell: Callable[[Source, str], State]) -> Action:
+    def run(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+        state = tell(source, form.get("id", ""))
+        return ("runs", state.run_id)
+
+    return Action(scope="run", run=run)
+
+
+RUNS: Final = Section(
+    name="runs",
+    title="Runs",
+    read=read_runs,
+    item="run.html",
+    read_item=read_one,
+    actions={
+        "pause": _tell(lambda source, run_id: pause_run(source.runs, run_id)),
+        "stop": _tell(lambda source, run_id: stop_run(source.runs, run_id)),
+        "resume": _tell(lambda source, run_id: go_on(source.runs, source.queue, run_id)),
+    },
+)

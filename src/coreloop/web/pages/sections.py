@@ -1,0 +1,12 @@
+"""The sections of the pages, in the order of the navigation."""
+
+from typing import Final
+
+from coreloop.web.pages.health import HEALTH
+from coreloop.web.pages.review import REVIEW
+from coreloop.web.pages.runs import RUNS
+from coreloop.web.pages.section import Section
+from coreloop.web.pages.tools import TOOLS
+from coreloop.web.pages.work import WORK
+
+SECTIONS: Final[tuple[Section, ...]] = (REVIEW, HEALTH, RUNS, TOOLS, WORK)

@@ -1,0 +1,171 @@
+"""The section on tools: what the model is told of each, how its calls end, and what surrounds them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coreloop.admin.init.decorated import decorated_tools
+from coreloop.base.project.settings import ToolSettings
+from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.web.pages.activity import Activity, heaviest, rate_of
+from coreloop.web.pages.charts import Edge
+from coreloop.web.pages.health import read_kept_activity
+from coreloop.web.pages.section import Section, View
+from coreloop.web.pages.source import Source
+from coreloop.web.pages.waiting import read_kept_proposals
+
+_MAX_TOOLS: Final = 200
+_MAX_EDGES: Final = 12
+_MAX_PROPOSALS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a tool is defined, ``path.py::qualname``; ``problem`` says why that is not known."""
+
+    target: str = ""
+    problem: str = ""
+
+
+_NEW: Final = Definition(problem="it is new; its definition is looked up every ten minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A tool's docstring as the model reads it.
+
+    Attributes
+    ----------
+    text : str
+        Without the indent of the source.
+    exceeded : mapping of str to int
+        The model or provider whose limit it exceeds -> that limit, in characters.
+    """
+
+    definition: Definition
+    text: str = ""
+    exceeded: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_tools(source: Source) -> View:
+    """List the tools by calls, and those that were never called."""
+    kept = read_kept_activity(source)
+    called = kept.value.tools if kept else ()
+    never = sorted(_declared(source) - {tool.name for tool in called})
+    return {
+        "read": [kept] if kept else [],
+        "activity": kept.value if kept else None,
+        "tools": called[:_MAX_TOOLS],
+        "n_tools": len(called),
+        "never": never[:_MAX_TOOLS],
+        "n_never": len(never),
+        "edges": _edges(kept.value) if kept else (),
+    }
+
+
+def read_tool(source: Source, name: str) -> View | None:
+    """Show a tool that was called or is defined."""
+    kept = read_kept_activity(source)
+    figures = kept.value.tool(name) if kept else None
+    if figures is None and name not in _declared(source):
+        return None
+    view: dict[str, Any] = {
+        "name": name,
+        "read": [kept] if kept else [],
+        "figures": figures,
+        "description": _describe(source, name),
+        "proposals": [one for one in read_kept_proposals(source).values() if one.tool == name][
+            :_MAX_PROPOSALS
+        ],
+    }
+    if kept is None or figures is None:
+        return view
+    activity = kept.value
+    failures = [failure for failure in activity.failures if failure.tool == name]
+    return view | {
+        "days": activity.days,
+        "failing": [rate_of(failure.error_class, failure.n, figures.n) for failure in failures],
+        "causes": [cause for cause in activity.causes if cause.tool == name],
+        "sources": _sources(activity, name),
+        "before": activity.before(name)[:_MAX_EDGES],
+        "after": activity.after(name)[:_MAX_EDGES],
+    }
+
+
+def _declared(source: Source) -> set[str]:
+    """The tools that a decorator declares or coreloop.yaml names, not those that only records name."""
+    defined = {name for name, definition in _definitions(source).items() if not definition.problem}
+    return defined | source.workspace.settings.tools.keys()
+
+
+def _definitions(source: Source) -> Mapping[str, Definition]:
+    """The tools that were called, that coreloop.yaml names, or that a decorator declares, by name."""
+    workspace = source.workspace
+    places = [workspace.root / "coreloop.yaml", *source.git_places]
+    return source.snapshots.get("definitions", places, lambda: _read_definitions(source)).value
+
+
+def _read_definitions(source: Source) -> dict[str, Definition]:
+    root, configured = source.workspace.root, source.workspace.settings.tools
+    declared = decorated_tools(root)
+    resolved = resolve_tools({*_called(source), *configured}, root=root, configured=configured)
+    found = {
+        name: declared.get(name, tool) if isinstance(tool, Unresolved) else tool
+        for name, tool in resolved.items()
+    }
+    return {name: _definition(tool) for name, tool in {**declared, **found}.items()}
+
+
+def _called(source: Source) -> list[str]:
+    kept = read_kept_activity(source)
+    return [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
+
+
+def _definition(tool: Tool | Unresolved) -> Definition:
+    if isinstance(tool, Unresolved):
+        return Definition(problem=tool.reason)
+    return Definition(f"{tool.file}::{tool.qualname}")
+
+
+def _describe(source: Source, name: str) -> Description:
+    """Read the docstring as it is in the file now."""
+    workspace = source.workspace
+    known = _definitions(source).get(name, _NEW)
+    if known.problem:
+        return Description(known)
+    configured = {name: ToolSettings(target=known.target)}
+    tool = resolve_tools([name], root=workspace.root, configured=configured)[name]
+    if isinstance(tool, Unresolved):
+        return Description(_definition(tool))
+    caps = workspace.settings.reach.caps.items()
+    return Description(known, tool.docstring, {cap: n for cap, n in caps if len(tool.docstring) > n})
+
+
+def _sources(activity: Activity, name: str) -> list[Edge]:
+    """From which tool's results each argument comes."""
+    places = (item for item in activity.sources.items() if item[0][0] == name)
+    return heaviest(Edge(place, argument, n) for (_, argument, place), n in places)[:_MAX_EDGES]
+
+
+def _edges(activity: Activity) -> list[Edge]:
+    """From which tool's results the arguments of tools come."""
+    weights: Counter[tuple[str, str]] = Counter()
+    for (tool, _, place), n in activity.sources.items():
+        weights[place, tool] += n
+    return heaviest(Edge(*pair, n) for pair, n in weights.items())[:_MAX_EDGES]
+
+
+def _names(source: Source) -> list[str]:
+    view = read_tools(source)
+    return [*(tool.name for tool in view["tools"]), *view["never"]]
+
+
+TOOLS: Final = Section(
+    name="tools",
+    title="Tools",
+    read=read_tools,
+    item="tool.html",
+    read_item=read_tool,
+    items=_names,
+)

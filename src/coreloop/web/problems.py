@@ -1,0 +1,144 @@
+"""What a request can get instead of an answer: one status and one sentence, as an ErrorResponse."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
+from coreloop.base.errors import (
+    BudgetError,
+    CoreloopError,
+    ModelError,
+    RunBusyError,
+    RunEndedError,
+    RunError,
+    RunNotFoundError,
+    RunStoreError,
+    SearchTimeoutError,
+    UsageError,
+)
+from coreloop.base.text import printable
+from coreloop.web.log import log, log_bug
+
+_MAX_CHARS: Final = 500
+_HTTP_KINDS: Final = {404: "not_found", 405: "method"}
+
+
+class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+    """A request that cannot be answered.
+
+    Parameters
+    ----------
+    status : int
+        Of HTTP.
+    kind : str
+        For programs.
+    message : str
+        One sentence for people, without secrets and paths of the server.
+    retryable : bool
+        Whether the same request can succeed later.
+    retry_after_s : int or None
+        When, if that is known.
+    headers : mapping of str to str
+        Of the response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.retryable = retryable
+        self.headers = dict(headers or {})
+        if retry_after_s is not None:
+            self.headers["Retry-After"] = str(retry_after_s)
+
+
+_KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
+    RunNotFoundError: (404, "not_found", False),
+    RunBusyError: (409, "busy", True),
+    RunEndedError: (409, "ended", False),
+    BudgetError: (429, "budget", True),
+    SearchTimeoutError: (504, "timeout", True),
+    UsageError: (422, "invalid", False),
+}
+
+
+def leaving(run_id: str = "") -> Problem:
+    """Build what a request gets that the end of the process interrupts."""
+    run = f"; run {run_id} goes on in another process, see /runs/{run_id}" if run_id else "; ask again"
+    return Problem(503, "leaving", f"the service shuts down{run}", retryable=True, retry_after_s=1)
+
+
+def _bug() -> Problem:
+    return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
+
+
+def _hidden() -> Problem:
+    return Problem(
+        503,
+        "unavailable",
+        "the service cannot use its files or its database; its log says why",
+        retryable=True,
+        retry_after_s=5,
+    )
+
+
+def problem_of(error: Exception, trace_id: str) -> Problem:
+    """Return what a caller sees of an error; what names files of the server, and bugs, are for its log."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        kind = _HTTP_KINDS.get(error.status_code, "http")
+        return Problem(error.status_code, kind, error.detail, headers=error.headers)
+    if not isinstance(error, CoreloopError):
+        log_bug(trace_id)
+        return _bug()
+    problem = _known(error)
+    if problem.status >= 500 and not isinstance(error, RunStoreError):  # that is an outage, a line in all
+        log("error", error=str(error), trace_id=trace_id)
+    return problem
+
+
+def _known(error: CoreloopError) -> Problem:
+    if isinstance(error, ModelError):
+        return Problem(502, error.kind, one_sentence(str(error)), retryable=error.is_retryable)
+    for kind, (status, name, retryable) in _KINDS.items():
+        if isinstance(error, kind):
+            return Problem(status, name, one_sentence(str(error)), retryable=retryable)
+    if isinstance(error, RunError) and not isinstance(error, RunStoreError):
+        return Problem(409, "unreadable", one_sentence(str(error)))
+    return _hidden()
+
+
+def problem_response(problem: Problem) -> Response:
+    """Build the response."""
+    return Response(
+        msgspec.json.encode(error_response(problem)),
+        problem.status,
+        problem.headers,
+        media_type="application/json",
+    )
+
+
+def error_response(problem: Problem) -> ErrorResponse:
+    """Return what the body of the response is, and the last event of a stream."""
+    detail = ErrorDetail(type=problem.kind, message=problem.message, retryable=problem.retryable)
+    return ErrorResponse(error=detail)
+
+
+def one_sentence(text: str) -> str:
+    """Return a text of bounded length on one line; it may quote a request."""
+    return " ".join(printable(text[:_MAX_CHARS]).encode("utf-8", "replace").decode().split())

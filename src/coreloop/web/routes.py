@@ -1,0 +1,212 @@
+"""The routes of the service."""
+
+from typing import Any, Final
+
+from coreloop.answer.repair.feedback import Notice
+from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.answer import AgentResponse
+from coreloop.runs.jobs.job import Job
+from coreloop.web import answering, feedback, health, queued, running, searching
+from coreloop.web.bodies import (
+    RUN_ID,
+    Accepted,
+    AskReply,
+    AskRequest,
+    FeedbackRequest,
+    Health,
+    JobsQuery,
+    JobsReply,
+    RunReply,
+    RunRequest,
+    RunsQuery,
+    RunsReply,
+    SearchReply,
+    SearchRequest,
+    SeriesReply,
+    SimpleRequest,
+    Told,
+    VersionReply,
+)
+from coreloop.web.metrics import CONTENT_TYPE
+from coreloop.web.openapi import describe
+from coreloop.web.route import Call, Route
+
+_LATER: Final = {202: Accepted}
+_EVENTS: Final = "text/event-stream"
+
+
+async def openapi(_call: Call) -> dict[str, Any]:
+    """Return the description of this API."""
+    return describe(ROUTES)
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    Route(
+        method="POST",
+        path="/run",
+        handler=answering.run,
+        scope="run",
+        summary="Research a question.",
+        body=RunRequest,
+        reply=AgentResponse,
+        also=_LATER,
+        example={"task": "How long is the Han river?", "max_iters": 2},
+    ),
+    Route(
+        method="POST",
+        path="/run-simple",
+        handler=answering.run_simple,
+        scope="run",
+        summary="Research a question with the least effort.",
+        body=SimpleRequest,
+        reply=AgentResponse,
+        also=_LATER,
+        example={"task": "How long is the Han river?"},
+    ),
+    *(
+        Route(
+            method="POST",
+            path=path,
+            handler=answering.ask,
+            name=name,
+            scope="run",
+            summary="Answer a question from the project's files, and repair a failed answer.",
+            body=AskRequest,
+            reply=AskReply,
+            also=_LATER,
+            example={"question": "How long is the Han river?"},
+        )
+        for path, name in (("/ask", "ask"), ("/api/ask", "api_ask"))
+    ),
+    Route(
+        method="POST",
+        path="/feedback",
+        handler=feedback.give,
+        name="feedback",
+        scope="run",
+        summary="Say whether an answer was good.",
+        body=FeedbackRequest,
+        reply=Feedback,
+        example={"id": RUN_ID, "value": "down", "reason": "It is out of date."},
+    ),
+    Route(
+        method="GET",
+        path="/feedback/{answer_id}",
+        handler=feedback.notice,
+        summary="Show the better answer to a rejected one, or how far it is.",
+        reply=Notice,
+    ),
+    Route(
+        method="GET",
+        path="/feedback/{answer_id}/events",
+        handler=feedback.notice_events,
+        summary="Stream the work on the better answer.",
+        media_type=_EVENTS,
+    ),
+    Route(
+        method="POST",
+        path="/search",
+        handler=searching.search,
+        summary="Search the index.",
+        body=SearchRequest,
+        reply=SearchReply,
+        example={"query": "river", "limit": 3},
+    ),
+    Route(
+        method="GET",
+        path="/runs",
+        handler=running.list_runs,
+        summary="List runs, the newest first.",
+        query=RunsQuery,
+        reply=RunsReply,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{run_id}",
+        handler=running.show_run,
+        summary="Show a run and its answer.",
+        reply=RunReply,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{run_id}/events",
+        handler=running.run_events,
+        summary="Stream what happens to a run.",
+        media_type=_EVENTS,
+        also={204: None},
+    ),
+    *(
+        Route(
+            method="POST",
+            path=f"/runs/{{run_id}}/{handler.__name__}",
+            handler=handler,
+            scope="run",
+            summary=summary,
+            reply=Told,
+        )
+        for handler, summary in (
+            (running.pause, "Let a run stop after its iteration."),
+            (running.resume, "Let a paused run go on."),
+            (running.stop, "End a run."),
+        )
+    ),
+    Route(
+        method="GET",
+        path="/jobs",
+        handler=queued.list_jobs,
+        summary="List jobs, the newest first.",
+        query=JobsQuery,
+        reply=JobsReply,
+    ),
+    Route(
+        method="GET",
+        path="/jobs/{job_id}",
+        handler=queued.show_job,
+        summary="Show a job.",
+        reply=Job,
+    ),
+    Route(
+        method="GET",
+        path="/api/metrics/cbo/series",
+        handler=health.series,
+        summary="Gates of repair, evidence, feedback and notices by day, the newest first.",
+        reply=SeriesReply,
+    ),
+    Route(
+        method="GET",
+        path="/metrics",
+        handler=health.metrics,
+        summary="Figures for Prometheus.",
+        media_type=CONTENT_TYPE,
+    ),
+    Route(
+        method="GET",
+        path="/healthz",
+        handler=health.healthz,
+        scope=None,
+        summary="Say that the process answers.",
+        reply=Health,
+    ),
+    Route(
+        method="GET",
+        path="/readyz",
+        handler=health.readyz,
+        scope=None,
+        summary="Say whether requests can be answered.",
+        reply=Health,
+    ),
+    Route(
+        method="GET",
+        path="/openapi.json",
+        handler=openapi,
+        summary="The description of this API.",
+        reply=dict[str, Any],
+    ),
+    Route(
+        method="GET",
+        path="/version",
+        handler=health.version,
+        summary="Return the version and the model.",
+        reply=VersionReply,
+    ),
+)

@@ -1,0 +1,66 @@
+"""The routes of runs: lists, states, events, and what people say to them."""
+
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from coreloop.answer.repair.queued import go_on
+from coreloop.runs.control import pause_run, stop_run
+from coreloop.runs.manage import read_run, require_status
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, Told
+from coreloop.web.follow import EventStream
+from coreloop.web.replies import row_reply, run_reply
+from coreloop.web.route import Call
+
+
+def list_runs(call: Call) -> RunsReply:
+    """Return runs, the newest first."""
+    query: RunsQuery = call.query
+    require_status(query.status)
+    rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
+    return RunsReply(tuple(map(row_reply, rows)))
+
+
+def show_run(call: Call) -> RunReply:
+    """Return a run."""
+    return run_reply(read_run(call.service.store, call.run_id))
+
+
+async def run_events(call: Call) -> Response:
+    """Stream what happens to a run."""
+    return await stream_of(call, call.run_id)
+
+
+async def stream_of(call: Call, run_id: str) -> Response:
+    """Stream a run from the client's last event on; 204 if it is over and the client has everything."""
+    after, store = call.last_event_id, call.service.store
+    state = await run_in_threadpool(read_run, store, run_id)
+    newest = await run_in_threadpool(store.newest, [run_id])
+    if state.is_terminal and newest.get(run_id, 0) <= after:
+        return Response(status_code=204)  # lets a browser's EventSource end
+    return EventStream(call.service, run_id, after)
+
+
+def pause(call: Call) -> Told:
+    """Let a run stop after its iteration."""
+    return _tell(call, pause_run)
+
+
+def stop(call: Call) -> Told:
+    """End a run."""
+    return _tell(call, stop_run)
+
+
+def resume(call: Call) -> Told:
+    """Let a run go on; a worker takes it if workers know its kind."""
+    state = go_on(call.service.store, call.service.desk.queue, call.run_id)
+    call.service.workers.wake()
+    return Told(state.run_id, state.status)
+
+
+def _tell(call: Call, tell: Callable[[Store, str], State]) -> Told:
+    state = tell(call.service.store, call.run_id)
+    return Told(state.run_id, state.status)

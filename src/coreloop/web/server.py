@@ -1,0 +1,173 @@
+"""The process of a service: its address, its signals, and its end."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from coreloop.answer.repair.work import plan_gates
+from coreloop.base.errors import UsageError
+from coreloop.base.postgres import VARIABLE as DATABASE
+from coreloop.base.postgres import wait_until_started
+from coreloop.base.project.workspace import Workspace
+from coreloop.web.app import build_app
+from coreloop.web.connections import ACCEPTED_AT_ONCE, BACKLOG
+from coreloop.web.keys import VARIABLE, ApiKey
+from coreloop.web.log import log, logged_to_stderr
+from coreloop.web.protocol import HEAD_S, MAX_HEAD_BYTES, protocol
+from coreloop.web.service import Service, open_service
+
+_DRAIN_S: Final = 1.0
+"""In which requests still get an answer, 503, before the address is closed."""
+_END_S: Final = 10.0
+"""For responses under way, and then for the workers' steps."""
+_DATABASE_S: Final = 60.0
+"""In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a service listens; port 0 for a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return self.host == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def serve(
+    workspace: Workspace,
+    environ: Mapping[str, str],
+    *,
+    address: Address,
+    keys: tuple[ApiKey, ...],
+    workers: int | None = None,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve a project until SIGTERM or Ctrl-C; then runs are left at a step, for other processes.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Of the project.
+    environ : mapping
+        Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
+    address : Address
+        Where to listen.
+    keys : tuple of ApiKey
+        Required unless the address is the loopback.
+    workers : int or None
+        None for the setting.
+    tell : callable
+        Called with the address, once it answers.
+
+    Raises
+    ------
+    UsageError
+        The address is taken, or open to others without a key.
+    WorkspaceError, RunStoreError
+        There is nothing to search in, or a database cannot be used.
+    """
+    if not (keys or address.is_loopback):
+        raise UsageError(
+            f"an address other than 127.0.0.1 needs API keys; set {VARIABLE} or give --keys FILE"
+        )
+    hosts = (
+        _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
+    )
+    with logged_to_stderr():
+        _wait_for_database(environ)
+        with (
+            closing(_listening(address)) as listener,
+            open_service(workspace, environ, keys=keys, hosts=hosts) as service,
+        ):
+            plan_gates(service.desk, now=datetime.now(UTC))
+            service.workers.start(workspace.settings.service.workers if workers is None else workers)
+            port = listener.getsockname()[1]
+            log("listening", address=address.host, port=port)
+            tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
+            try:
+                _Server(service).run(sockets=[listener])
+            finally:
+                service.leave.set()
+                log("left", whole=service.workers.join(_END_S))
+
+
+def _wait_for_database(environ: Mapping[str, str]) -> None:
+    """Give a database time that starts together with this process; what else is wrong, opening it says."""
+    url = environ.get(DATABASE, "")
+    if url and not wait_until_started(url, wait_s=0.0):
+        log("database", state="away", error=f"it takes no connections; waited for up to {_DATABASE_S:.0f} s")
+        if wait_until_started(url, wait_s=_DATABASE_S):
+            log("database", state="back")
+
+
+def _listening(address: Address) -> socket.socket:
+    """Bind before anything else is opened, so that a taken address is one clear line."""
+    try:
+        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot listen on {address.host} port {address.port}: {reason}") from error
+    # connections inherit it; asyncio sets it on its own sockets only, and each response would take 40 ms more
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """A server that says at the first signal that it ends, and closes its address a little later."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(
+            uvicorn.Config(
+                build_app(service),
+                http=protocol(),
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,  # any local client could choose the address that limits count
+                server_header=False,
+                h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+                timeout_keep_alive=int(HEAD_S),
+                backlog=ACCEPTED_AT_ONCE,
+                timeout_graceful_shutdown=int(_END_S),
+            )
+        )
+        self._service = service
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio has set it to the number that it accepts at once
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """At the first signal, leave; at the second, end at once."""
+        if self._service.leave.is_set() or self._loop is None:
+            self.should_exit = self.force_exit = True
+            return
+        self._service.leave.set()
+        log("leaving", signal=signal.Signals(sig).name)
+        self._loop.call_soon_threadsafe(self._leave, self._loop)
+
+    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._service.begin_to_leave()
+        loop.call_later(_DRAIN_S, setattr, self, "should_exit", True)

@@ -1,0 +1,173 @@
+"""What the routes of a service share, opened once."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Event
+
+from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
+from coreloop.answer.repair.work import all_handlers
+from coreloop.base.project.settings import ServiceSettings
+from coreloop.base.project.workspace import Workspace
+from coreloop.runs.run import Run
+from coreloop.runs.stores.store import Store, open_store
+from coreloop.web.admission import Admission
+from coreloop.web.backlog import Backlog
+from coreloop.web.claims import Claims
+from coreloop.web.keys import ApiKey
+from coreloop.web.log import log
+from coreloop.web.metrics import Metrics
+from coreloop.web.outage import Outage
+from coreloop.web.pages.source import Source
+from coreloop.web.readiness import Readiness
+from coreloop.web.sign_in import SignIn, read_secret
+from coreloop.web.spans import open_spans
+from coreloop.web.spending import Spending
+from coreloop.web.tables import open_tables
+from coreloop.web.watch import Watch
+from coreloop.web.workers import Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What the routes share.
+
+    Attributes
+    ----------
+    desk : RepairDesk
+        Workspace, store of runs, models, search, queue and tables.
+    source : Source
+        What pages read.
+    keys : tuple of ApiKey
+        Empty if anyone on this machine may call.
+    sign_in : SignIn
+        Readers of pages.
+    hosts : frozenset of str
+        Values of the header Host, without port, that are accepted.
+    claims : Claims
+        Idempotency keys.
+    spending : Spending
+        What callers have spent today.
+    admission : Admission
+        What callers have done.
+    metrics : Metrics
+        Figures.
+    watch : Watch
+        Wakes those who wait for runs.
+    workers : Workers
+        Do the jobs.
+    backlog : Backlog
+        How many jobs wait.
+    readiness : Readiness
+        Whether requests can be answered.
+    outage : Outage
+        What is noticed of the databases.
+    leave : threading.Event
+        Set when the process begins to end.
+    """
+
+    desk: RepairDesk
+    source: Source
+    keys: tuple[ApiKey, ...]
+    sign_in: SignIn
+    hosts: frozenset[str]
+    claims: Claims
+    spending: Spending
+    admission: Admission
+    metrics: Metrics
+    watch: Watch
+    workers: Workers
+    backlog: Backlog
+    readiness: Readiness
+    outage: Outage
+    leave: Event
+
+    @property
+    def store(self) -> Store:
+        """The runs."""
+        return self.desk.desk.store
+
+    @property
+    def settings(self) -> ServiceSettings:
+        """The bounds."""
+        return self.desk.workspace.settings.service
+
+    def begin_to_leave(self) -> None:
+        """Refuse what is new, answer those who wait, and let the workers leave their runs."""
+        self.leave.set()
+        self.watch.leave()
+        self.workers.wake()
+
+
+@contextmanager
+def open_service(
+    workspace: Workspace, environ: Mapping[str, str], *, keys: tuple[ApiKey, ...], hosts: frozenset[str]
+) -> Iterator[Service]:
+    """Open everything that a service needs; no worker has started yet.
+
+    Raises
+    ------
+    UsageError
+        A model or a search service cannot be used as it is set.
+    WorkspaceError, RunStoreError
+        There is nothing to search in, or a database cannot be used.
+    """
+    with (
+        open_store(workspace, environ=environ) as store,
+        open_repair_desk(workspace, store, environ) as desk,
+        open_tables(workspace, environ) as tables,
+        open_spans(store, environ) as spans,
+    ):
+        spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
+        metrics, watch, leave = Metrics(), Watch(store.newest), Event()
+        outage = Outage(time.monotonic)
+
+        def show(run: Run) -> None:
+            _log_phase(run)
+            if run.state.is_terminal:
+                metrics.ended(run.state)
+                spending.ended(run.state.run_id, run.state.spent.microusd, now=datetime.now(UTC))
+                if spans:
+                    spans.ended(run.state)
+            watch.poke()
+
+        backlog = Backlog(desk.queue, time.monotonic)
+        handlers = all_handlers(desk, leave=leave, show=show)
+        yield Service(
+            desk=desk,
+            source=Source(
+                workspace=workspace, environ=environ, runs=store, queue=desk.queue, tables=desk.tables
+            ),
+            keys=keys,
+            sign_in=SignIn(keys, read_secret(workspace.sign_in_file), tables),
+            hosts=hosts,
+            claims=Claims(tables),
+            spending=spending,
+            admission=Admission(workspace.settings.service, time.monotonic),
+            metrics=metrics,
+            watch=watch,
+            workers=Workers(desk.queue, handlers, leave, outage),
+            backlog=backlog,
+            readiness=Readiness(desk, backlog, time.monotonic),
+            outage=outage,
+            leave=leave,
+        )
+
+
+def _log_phase(run: Run) -> None:
+    state = run.state
+    log(
+        "ended" if state.is_terminal else "iteration",
+        run_id=state.run_id,
+        trace_id=state.trace_id,
+        kind=state.kind,
+        status=state.status,
+        stop_reason=state.stop_reason,
+        iteration=state.iteration,
+        results=len(state.read_sources),
+        tokens=state.spent.tokens,
+        token_budget=state.limits.tokens,
+        elapsed_s=round(state.elapsed_s, 3),
+    )

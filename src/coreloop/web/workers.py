@@ -1,0 +1,73 @@
+"""The threads that do the jobs of a service: runs and repairs."""
+
+from collections.abc import Mapping
+from threading import Event, Thread
+from time import monotonic
+from typing import Final
+
+from coreloop.base.errors import RunStoreError
+from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.work import Handler, work
+from coreloop.runs.run import Interrupted
+from coreloop.web.log import log_bug
+from coreloop.web.outage import Outage
+
+_IDLE_S: Final = 0.5
+
+
+class Workers:
+    """Threads that take jobs until the process ends.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Other processes may work on it, too.
+    handlers : mapping of str to callable
+        What does a job, by its name.
+    leave : threading.Event
+        When it is set, each thread ends at the next step of its run.
+    outage : Outage
+        What they notice of their databases.
+    """
+
+    def __init__(
+        self, queue: JobQueue, handlers: Mapping[str, Handler], leave: Event, outage: Outage
+    ) -> None:
+        self._queue = queue
+        self._handlers = handlers
+        self._leave = leave
+        self._outage = outage
+        self._new = Event()
+        self._threads: list[Thread] = []
+
+    def start(self, count: int) -> None:
+        """Start threads."""
+        self._threads = [Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """Let a worker look for a new job at once."""
+        self._new.set()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the threads to end; returns whether they have. A call under way is finished first."""
+        self._new.set()
+        give_up_at = monotonic() + timeout_s
+        for thread in self._threads:
+            thread.join(max(0.0, give_up_at - monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        while not self._leave.is_set():
+            try:
+                work(self._queue, self._handlers, until_idle=True, stop=self._leave)
+                self._outage.worked()
+            except Interrupted:
+                return
+            except RunStoreError as error:  # the database is away for a while
+                self._outage.failed(error)
+            except Exception:  # a thread that ended would be missing until the next start
+                log_bug("")
+            self._new.wait(_IDLE_S)
+            self._new.clear()

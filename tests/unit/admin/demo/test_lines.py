@@ -1,0 +1,128 @@
+"""Every line that a demo proposes is true of its tools, and none is in the docstring already."""
+
+import inspect
+import re
+
+import pytest
+
+from coreloop.admin.demo.finlab import FINLAB
+from coreloop.admin.demo.helpdesk import HELPDESK, customers
+from coreloop.admin.demo.run import make_project, propose_candidates, record_requests, refine_failures
+from rows import each_row, slow_after
+from scripted import tools_of
+
+TOOLS = tools_of(HELPDESK)
+FINANCE = tools_of(FINLAB)
+
+
+def _order(*, above):
+    return next(order for order in TOOLS["list_orders"]("C-207") if (order["total"] > 100) == above)
+
+
+def _ticket():
+    return TOOLS["list_tickets"]("C-207")[0]["id"]
+
+
+def _fails(error, name, **args):
+    with pytest.raises(error):
+        TOOLS[name](**args)
+
+
+def _check_priority():
+    for priority in ("high", "low", "normal", "urgent"):
+        assert TOOLS["update_ticket"](_ticket(), priority=priority)["priority"] == priority
+    for priority in ("critical", "P1", "highest", "medium", "Urgent"):
+        _fails(ValueError, "update_ticket", ticket_id=_ticket(), priority=priority)
+
+
+def _check_limit():
+    assert TOOLS["search_articles"]("sales", limit=20)
+    _fails(ValueError, "search_articles", query="sales", limit=21)
+
+
+def _check_amount():
+    dear, cheap = _order(above=True), _order(above=False)
+    assert TOOLS["refund_order"](cheap["id"], 100, reason="test")["amount"] == cheap["total"] == 100
+    _fails(PermissionError, "refund_order", order_id=dear["id"], amount=100.01, reason="test")
+    assert TOOLS["escalate"](team="billing", summary="test")["team"] == "billing"
+
+
+def _check_reason():
+    order = _order(above=False)
+    for args in ({}, {"reason": ""}, {"reason": " "}):
+        _fails(ValueError, "refund_order", order_id=order["id"], amount=1, **args)
+
+
+def _check_ticket_id():
+    for customer in customers():
+        for ticket in TOOLS["list_tickets"](customer):
+            assert TOOLS["update_ticket"](ticket["id"])["id"] == ticket["id"]
+        for order in TOOLS["list_orders"](customer):
+            _fails(LookupError, "update_ticket", ticket_id=order["id"])
+
+
+TRUE_LINES = {
+    ("update_ticket", "- priority: one of high, low, normal, urgent"): _check_priority,
+    ("update_ticket", "- ticket_id: from list_tickets()[].id"): _check_ticket_id,
+    ("search_articles", "- limit over 20 fails (invalid_argument)"): _check_limit,
+    ("refund_order", '- amount over 100 fails (auth): escalate(team="billing")'): _check_amount,
+    ("refund_order", "- Always pass reason"): _check_reason,
+}
+"""Every line that the help desk may propose, with a check against the tools."""
+
+
+def _young():
+    return {"company": "두레칩스", "metric": "sales"}
+
+
+def _check_axis():
+    axes = ("배당", "성장성", "수익성", "안정성", "현금흐름")
+    assert all(FINANCE["analysis"]("나린반도체", axis)["axis"] == axis for axis in axes)
+    with pytest.raises(ValueError, match="known axes"):
+        FINANCE["analysis"]("나린반도체", "가치평가")
+
+
+def _check_years():
+    assert FINANCE["trend"](**_young(), years=3)
+    with pytest.raises(ValueError, match="too few years"):
+        FINANCE["trend"](**_young(), years=4)
+
+
+TRUE_KOREAN_LINES = {
+    ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
+    ("trend", "- years over 3 fails (invalid_argument)"): _check_years,
+}
+
+
+@pytest.mark.parametrize("seed", slow_after(1, [7, 8, 9]))
+@pytest.mark.parametrize(
+    ("scenario", "lines", "least"),
+    [(HELPDESK, TRUE_LINES, 5), (FINLAB, TRUE_KOREAN_LINES, 2)],
+    ids=["helpdesk", "finlab"],
+)
+def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, tmp_path):
+    make_project(scenario, tmp_path)
+    record_requests(scenario, tmp_path, seed=seed)
+    documents = (propose_candidates(tmp_path).document, refine_failures(tmp_path).document)
+    proposed = {
+        (statement.tool, statement.suggested_append.body)
+        for document in documents
+        for statement in document.statements
+        if statement.suggested_append is not None
+    }
+    assert proposed <= lines.keys()
+    assert len(proposed) >= least
+    for line in proposed:
+        lines[line]()
+
+
+@each_row(("tool", "line"), TRUE_LINES)
+def test_no_docstring_says_a_proposed_line_already(tool, line):
+    """A line is worth proposing only if the docstring does not have it in other words."""
+    docstring = inspect.getdoc(TOOLS[tool])
+    told = {
+        "update_ticket": r"urgent|list_tickets",
+        "search_articles": r"\b20\b",
+    }
+    pattern = told.get(tool, r"\b100\b|always|must|required")
+    assert not re.search(pattern, docstring.split("Examples\n")[0]), line

@@ -1,0 +1,202 @@
+"""The demo from end to end: the same for a seed, quick, and with texts that have a place to go."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import polars as pl
+import pytest
+
+from bounded import bounded
+from coreloop.admin.demo.finlab import FINLAB
+from coreloop.admin.demo.helpdesk import HELPDESK
+from coreloop.admin.demo.promoting import Promoted
+from coreloop.admin.demo.run import (
+    DAYS,
+    DemoProposals,
+    DemoRefined,
+    Recorded,
+    make_project,
+    propose_candidates,
+    record_requests,
+    refine_failures,
+    run_demo,
+)
+from coreloop.admin.demo.scenario import Scenario
+from coreloop.base.errors import WorkspaceError
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.oddities import LogOddities
+from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.proposals.candidates import CandidatesFile
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.observe import dropped
+from scripted import SCENARIOS
+
+BY_RUN = ("request_id", "duration_total_ms")
+
+
+def _demo(scenario: Scenario, folder: Path, seed: int = 7):
+    make_project(scenario, folder)
+    recorded = record_requests(scenario, folder, seed=seed)
+    return recorded, *propose_candidates(folder)
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def demo(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, *_demo(SCENARIOS[request.param], folder)
+
+
+def _records(folder: Path):
+    paths = sorted((folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_request_is_a_record_in_the_file_of_its_day(demo):
+    folder, recorded, *_ = demo
+    records = _records(folder)
+    assert len(records) == recorded.n_requests == 300
+    assert sum(len(record["tool_calls"]) for record in records) == recorded.n_calls
+    assert (
+        sum(not call["ok"] for record in records for call in record["tool_calls"]) == recorded.n_failed_calls
+    )
+    assert recorded.n_failed_calls > 20
+    for path in (folder / "data" / "audit" / "ai-ask").glob("*.jsonl"):
+        days = {json.loads(line)["ts"][:10] for line in path.read_text(encoding="utf-8").splitlines()}
+        assert days == {path.stem}
+
+
+def test_every_record_is_mined(demo):
+    folder, _, proposals, *_ = demo
+    assert proposals.oddities == LogOddities()
+    assert proposals.n_records == 300
+    rollups = roll_up_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
+    assert sum(rollup.tables.groups.select(pl.col("n").sum()).collect().item() for rollup in rollups) == 300
+
+
+def test_nothing_is_dropped_while_recording(scenario, tmp_path):
+    before = dropped()
+    make_project(scenario, tmp_path)
+    record_requests(scenario, tmp_path, seed=3, count=50)
+    assert dropped() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [7, 11])
+def test_a_seed_gives_the_same_records_and_candidates(scenario, seed, tmp_path):
+    runs = [_demo(scenario, tmp_path / name, seed) for name in ("a", "b")]
+    assert runs[0][2].candidates == runs[1][2].candidates
+    records = [
+        [{**record, **dict.fromkeys(BY_RUN)} for record in _records(tmp_path / name)] for name in ("a", "b")
+    ]
+    assert records[0] == records[1]
+
+
+def test_another_seed_gives_other_records(scenario, tmp_path):
+    folders = [tmp_path / seed for seed in ("7", "8")]
+    for folder in folders:
+        make_project(scenario, folder)
+        record_requests(scenario, folder, seed=int(folder.name), count=50)
+    asked = [[record["question"] for record in _records(folder)] for folder in folders]
+    assert asked[0] != asked[1]
+
+
+@pytest.mark.slow
+def test_a_demo_takes_less_than_ten_seconds_of_processor_time(scenario, tmp_path):
+    with bounded(10):
+        _demo(scenario, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
+    _, proposals, document, paths = _demo(scenario, tmp_path, seed)
+    assert 3 <= len(document.candidates) < proposals.candidate_search.n_groups
+    texts = [entry for entry in document.entries if entry.refused is None]
+    assert texts
+    for entry in texts:
+        assert entry.suggested_append is not None
+        suggested = entry.suggested_append
+        source = (tmp_path / suggested.target_file).read_text(encoding="utf-8")
+        assert f"def {suggested.target_symbol}(" in source
+        assert all(refuse_line(line) is None for line in suggested.body.splitlines())
+        assert "<axis>" not in suggested.body
+    assert msgspec.json.decode(paths[0].read_bytes(), type=CandidatesFile).candidates == document.candidates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [7, 8])
+@pytest.mark.parametrize(
+    ("scenario", "expected"),
+    [
+        pytest.param(
+            HELPDESK,
+            {
+                ("update_ticket", "- priority: one of high, low, normal, urgent"),
+                ("search_articles", "- limit over 20 fails (invalid_argument)"),
+                ("refund_order", '- amount over 100 fails (auth): escalate(team="billing")'),
+                ("refund_order", "- Always pass reason"),
+            },
+            id="helpdesk",
+        ),
+        pytest.param(
+            FINLAB,
+            {
+                ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"),
+                ("show", "- Always pass topic"),
+                ("compare", "- Always pass metric"),
+            },
+            id="finlab",
+        ),
+    ],
+)
+def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(
+    scenario, expected, seed, tmp_path
+):
+    make_project(scenario, tmp_path)
+    record_requests(scenario, tmp_path, seed=seed)
+    statements = refine_failures(tmp_path).document.statements
+    assert expected <= {(statement.tool, statement.line) for statement in statements}
+
+
+def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
+    _, _, proposals, *_ = demo
+    assert proposals.candidate_search.dropped["min_success_rate"] > 0
+    assert proposals.candidate_search.dropped["min_repeat"] > 0
+    assert all(
+        DAYS.since <= candidate.first_seen.date() <= candidate.last_seen.date() <= DAYS.until
+        for candidate in proposals.candidate_search.candidates
+    )
+
+
+def test_questions_of_most_records_have_a_category(demo):
+    folder, *_ = demo
+    categories = [record["category_hash"] for record in _records(folder)]
+    assert categories.count("UNSPECIFIED") < 60
+    assert len(set(categories)) >= 6  # with UNSPECIFIED
+
+
+def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(WorkspaceError, match="is not empty"):
+        make_project(HELPDESK, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.slow
+def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
+    stages = []
+    result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)
+    assert [type(stage) for stage in stages] == [Recorded, DemoProposals, DemoRefined, Promoted]
+    assert stages[1:] == [result.proposed, result.refined, result.promoted]
+    assert result.failed is None
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    result = run_demo(HELPDESK, tmp_path / "demo", seed=7)
+    assert result.promoted is None
+    assert "git is not installed" in str(result.failed)
+    assert all(path.exists() for path in result.proposed.paths)

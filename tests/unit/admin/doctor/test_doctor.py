@@ -1,0 +1,467 @@
+"""``doctor``: the result of each check of a broken set-up; an exception stops no other check."""
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from coreloop.admin.doctor import run as doctor
+from coreloop.admin.doctor.diagnosis import Diagnosis
+from coreloop.admin.doctor.run import CHECKS, check_setup
+from github_stand_in import Fault, GithubStandIn, Reply
+from logs import call, record, write_log
+from promoting import run_git
+
+ROOT = Path(__file__).parents[4]
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+Command = Callable[..., tuple[int, str, str]]
+SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder outside of any repository."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def sound(folder: Path, entry_point: Command) -> Path:
+    """A repository that ``init`` has set up, with a record of today and its tool."""
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    assert entry_point(folder, "init", "--source", SOURCE, "--owner", "@kim", "--confirm")[0] == 0
+    (folder / "tools.py").write_text("def analysis(axis): ...\n")
+    log(folder)
+    return folder
+
+
+def log(folder: Path, *records: dict[str, Any], day: str = "2026-04-25") -> Path:
+    path = write_log(folder / f"data/audit/ai-ask/{day}.jsonl", records or [record()])
+    path.chmod(0o600)
+    path.parent.chmod(0o700)
+    return path
+
+
+def checked(folder: Path, **environ: str) -> dict[str, Diagnosis]:
+    """Return the diagnoses by check; if a check has several, the worst."""
+    diagnoses = check_setup(folder, now=NOW, environ=environ)
+    return {
+        diagnosis.check: diagnosis
+        for diagnosis in sorted(diagnoses, key=lambda each: ("ok", "warning", "fault").index(each.level))
+    }
+
+
+def levels(results: Mapping[str, Diagnosis]) -> dict[str, str]:
+    return {name: diagnosis.level for name, diagnosis in results.items() if diagnosis.level != "ok"}
+
+
+# --- broken set-ups -----------------------------------------------------------------------------------
+
+
+def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
+    results = checked(folder)
+    assert levels(results) == {
+        "settings": "warning",
+        "records": "fault",
+        "tools": "warning",
+        "reach": "warning",
+        "guard": "warning",
+        "required": "warning",
+    }
+    assert "nothing is recorded" in results["records"].message
+    assert "init --confirm" in results["settings"].todo
+    assert list(folder.iterdir()) == []
+
+
+def test_after_init_and_a_record_no_fault_is_left(sound: Path):
+    assert levels(checked(sound)) == {"reach": "warning", "required": "warning"}
+
+
+def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
+    assert [each for each in checked(folder).values() if each.level != "ok" and not each.todo] == []
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
+    sound = folder
+    log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
+    (sound / "coreloop.yaml").write_text("gate: {}\n")
+    diagnoses = check_setup(sound, now=NOW + timedelta(days=9), environ={})
+    assert [each for each in diagnoses if each.level != "ok" and not each.todo] == []
+
+
+@pytest.mark.parametrize(
+    ("later", "level", "says"),
+    [
+        (timedelta(days=1), "ok", "is from 2026-04-25 09:30 UTC"),
+        (timedelta(days=3), "warning", "is 3 days old: 2026-04-25 09:30 UTC"),
+        (-timedelta(days=3), "warning", "is dated in the future"),
+    ],
+)
+def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str, says: str):
+    log(sound, record(ts="2026-03-01T00:00:00+00:00"), day="2026-03-01")
+    results = {each.check: each for each in check_setup(sound, now=NOW + later, environ={})}
+    assert results["newest"].level == level
+    assert says in results["newest"].message
+
+
+def test_only_the_ends_of_the_newest_files_are_read(sound: Path, monkeypatch: pytest.MonkeyPatch):
+    for number in range(10, 20):
+        (sound / f"data/audit/ai-ask/2026-04-{number}.jsonl").symlink_to("/dev/zero")  # would never end
+    with (sound / "data/audit/ai-ask/2026-04-24.jsonl").open("wb") as file:
+        file.truncate(3 << 30)  # sparse
+    results = checked(sound)
+    assert results["newest"].level == "ok"
+
+
+def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_not(sound: Path):
+    path = log(sound, record(question="x" * 600_000))
+    assert checked(sound)["records"].level == "ok"
+    path.write_bytes(b'{"ts": \n\xff\n')
+    assert "can be read as a record" in checked(sound)["records"].message
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("ai-ask", 0o755), ("ai-ask/2026-04-25.jsonl", 0o640), ("replays.txt", 0o644)],
+)
+def test_a_path_that_others_can_read_is_a_fault(sound: Path, name: str, mode: int):
+    assert checked(sound)["private"].level == "ok"
+    path = sound / "data" / "audit" / name
+    path.touch()
+    path.chmod(mode)
+    diagnosis = checked(sound)["private"]
+    assert diagnosis.level == "fault"
+    assert f"data/audit/{name} ({mode:04o})" in diagnosis.message
+    assert f"chmod -R go-rwx data/audit in {sound}" in diagnosis.todo
+
+
+def test_a_folder_without_data_may_be_open(folder: Path):
+    (folder / "data/audit/ai-ask").mkdir(parents=True, mode=0o755)
+    (folder / "data/audit/ai-ask/.gitkeep").touch()
+    assert checked(folder)["private"].level == "ok"
+
+
+def test_a_log_with_data_that_git_does_not_ignore_is_a_fault(folder: Path):
+    run_git(folder, "init", "--quiet")
+    assert checked(folder)["ignored"].level == "warning"
+    log(folder)
+    diagnosis = checked(folder)["ignored"]
+    assert (diagnosis.level, "git does not ignore data/audit and data/ai" in diagnosis.message) == (
+        "fault",
+        True,
+    )
+    (folder / ".gitignore").write_text("data/audit/\n*.db\n")
+    assert checked(folder)["ignored"].level == "ok"
+
+
+def test_a_log_that_git_tracks_is_a_fault(sound: Path):
+    run_git(sound, "add", "--force", "data/audit/ai-ask")
+    diagnosis = checked(sound)["ignored"]
+    assert "git tracks 1 file of the log: data/audit/ai-ask/2026-04-25.jsonl" in diagnosis.message
+
+
+def test_a_data_folder_outside_of_the_repository_needs_no_gitignore(folder: Path):
+    (folder / "inner").mkdir()
+    run_git(folder / "inner", "init", "--quiet")
+    log(folder)
+    results = checked(folder / "inner", CORELOOP_DATA_DIR=str(folder / "data"))
+    assert results["ignored"].message == "the data folder is outside of the git repository"
+    assert results["records"].level == "ok"
+
+
+def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_fault(sound: Path):
+    log(sound, record(tool_calls=[call("lost"), call("analysis")]))
+    diagnosis = checked(sound)["tools"]
+    assert (diagnosis.level, diagnosis.message) == (
+        "warning",
+        "1 of 2 tools without a known definition: "
+        "lost (no definition of that name; name it under tools: in coreloop.yaml)",
+    )
+    (sound / "coreloop.yaml").write_text('tools: {lost: {target: "tools.py::gone"}}\n')
+    assert "tools.py has no gone" in checked(sound)["tools"].message
+    assert checked(sound)["tools"].level == "fault"
+
+
+def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
+    (sound / "coreloop.yaml").write_text("gate: {min_repeat: 2}\n")
+    results = checked(sound)
+    assert "coreloop.yaml:1: unknown key 'gate'" in results["settings"].message
+    assert results["records"].level == "ok"
+
+
+def test_an_absent_target_keeps_the_other_settings(sound: Path):
+    (sound / "data").rename(sound / "logs")
+    (sound / "coreloop.yaml").write_text('data_dir: logs\ntools: {a: {target: "gone.py::a"}}\n')
+    results = checked(sound)
+    assert (results["settings"].level, results["records"].level) == ("fault", "ok")
+
+
+# --- reach and replay ---------------------------------------------------------------------------------
+
+
+def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
+    (folder / "requirements.txt").write_text("fastmcp\n")
+    diagnosis = checked(folder)["reach"]
+    assert diagnosis.level == "warning"
+    assert 'set reach: {framework: fastmcp, tools: "package.module:TOOLS"}' in diagnosis.todo
+
+
+@pytest.mark.parametrize(
+    ("setting", "level"),
+    [
+        ("{command: [python, -m, schema]}", "ok"),
+        ("{command: [./schema.sh]}", "ok"),
+        ("{command: [no-such-program]}", "fault"),
+        ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
+    ],
+)
+def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, level: str):
+    (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
+    (folder / "schema.py").write_text('print(\'[{"name": "search", "description": ""}]\')\n')
+    (folder / "schema.sh").write_text("#!/bin/sh\npython3 schema.py\n")
+    (folder / "schema.sh").chmod(0o755)
+    assert checked(folder)["reach"].level == level
+
+
+@pytest.mark.parametrize(("setting", "level"), [("[sh, -c, x]", "ok"), ("[./no-such-program]", "fault")])
+def test_the_command_of_notify_must_be_a_program(folder: Path, setting: str, level: str):
+    assert "notify" not in checked(folder)
+    (folder / "coreloop.yaml").write_text(f"notify: {{command: {setting}}}\n")
+    assert checked(folder)["notify"].level == level
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_an_endpoint_gets_a_connection_and_no_question(folder: Path, port: int):
+    (folder / "coreloop.yaml").write_text(f'replay: {{url: "http://u:secret@127.0.0.1:{port}/api/ask"}}\n')
+    diagnosis = checked(folder)["replay"]
+    assert (diagnosis.level, diagnosis.message) == ("ok", f"the endpoint 127.0.0.1:{port} takes connections")
+
+
+def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch):
+    def settings(url: str) -> None:
+        (folder / "coreloop.yaml").write_text(f'replay: {{url: "{url}"}}\n')
+
+    settings("http://127.0.0.1:1/")
+    assert "refuses connections" in checked(folder)["replay"].message
+    settings("http://no-such-host.invalid/")
+    assert checked(folder)["replay"].level == "warning"
+    for wrong in ("127.0.0.1:8400", "http://[", "http://h:99999/", "ftp://h/"):
+        settings(wrong)
+        assert checked(folder)["replay"].message == "replay: url is not an http or https address"
+
+
+def test_a_name_lookup_is_limited_to_two_seconds(folder: Path, monkeypatch):
+    from coreloop.admin.doctor import model
+
+    monkeypatch.setattr(model, "_ANSWER_S", 0.05)
+    monkeypatch.setattr(model.socket, "create_connection", lambda *_, **__: Event().wait(1))
+    (folder / "coreloop.yaml").write_text('replay: {url: "http://slow.example/"}\n')
+    assert "cannot be reached: no answer within" in checked(folder)["replay"].message
+
+
+# --- the guard ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, sound: Path) -> GithubStandIn:
+    run_git(sound, "remote", "add", "origin", f"git@github.com:{github.repo}.git")
+    return github
+
+
+def asked(folder: Path, hub: GithubStandIn) -> dict[str, Diagnosis]:
+    return checked(folder, GITHUB_TOKEN=hub.token, GITHUB_API_URL=hub.url)
+
+
+def answer_runs(hub: GithubStandIn, *runs: dict[str, Any]) -> None:
+    body = {"total_count": len(runs), "workflow_runs": list(runs)}
+    hub.fail(Fault(Reply(200, body)), path="/actions/workflows/ai-policy.yml/runs")
+
+
+def test_without_a_token_the_guard_is_not_checked_and_the_message_says_how(hub: GithubStandIn, sound: Path):
+    diagnosis = checked(sound)["required"]
+    assert (diagnosis.level, diagnosis.message) == (
+        "warning",
+        f"not checked: {hub.repo} was not asked, since there is no token",
+    )
+    assert "GITHUB_TOKEN" in diagnosis.todo
+    assert hub.traffic == []
+
+
+def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path):
+    answer_runs(hub)
+    results = asked(sound, hub)
+    assert results["required"].level == "fault"
+    assert "does not require the guard on main" in results["required"].message
+    assert "has never run" in results["green"].message
+
+
+def test_a_guard_that_is_required_and_green_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
+    monkeypatch.setenv("GITHUB_TOKEN", hub.token)
+    monkeypatch.setenv("GITHUB_API_URL", hub.url)
+    assert entry_point(sound, "guard", "protect", "--confirm")[0] == 0
+    answer_runs(hub, {"status": "completed", "conclusion": "success", "html_url": "https://x/1"})
+    results = asked(sound, hub)
+    assert (results["required"].level, results["green"].level) == ("ok", "ok")
+    hub.allow_auto_merge = True
+    answer_runs(hub, {"status": "completed", "conclusion": "failure", "html_url": "https://x/2"})
+    results = asked(sound, hub)
+    assert "weaker than wanted: allow_auto_merge" in results["required"].message
+    assert "ended with failure: https://x/2" in results["green"].message
+
+
+@pytest.mark.parametrize("rights", ["write", "app"])
+def test_a_token_that_may_not_read_the_rules_is_a_warning(hub: GithubStandIn, sound: Path, rights: str):
+    hub.rights = rights
+    results = asked(sound, hub)
+    assert results["required"].level == "warning"
+    assert results["required"].message.startswith("not checked: ")
+
+
+def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: Path):
+    hub.fail(Fault(), times=99)
+    results = asked(sound, hub)
+    assert (results["required"].level, len(hub.traffic)) == ("warning", 1)
+
+
+def test_a_guard_without_its_requirements_file_is_a_fault(sound: Path):
+    (sound / ".github/coreloop-requirements.txt").unlink()
+    assert checked(sound)["guard"].level == "fault"
+
+
+# --- CODEOWNERS ---------------------------------------------------------------------------------------
+
+
+def test_owners_of_the_guard_s_files_are_ok(sound: Path):
+    assert checked(sound)["owners"] == Diagnosis(
+        "owners", "ok", ".github/CODEOWNERS has owners for the guard's own files"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "todo"),
+    [
+        pytest.param(None, "there is no CODEOWNERS (.github/CODEOWNERS,", "init --owner", id="absent"),
+        pytest.param("* @OWNER\n", "names the placeholder @OWNER", "init --owner", id="placeholder"),
+        pytest.param(
+            "# x\n* @kim @a#b\n", "line 2: @a#b is not a login, a team or an e-mail", "correct", id="syntax"
+        ),
+        pytest.param("*.py @kim\n", "has no owner for .github/", "add /.github/ @LOGIN", id="others"),
+    ],
+)
+def test_codeowners_that_leaves_the_guard_s_files_to_everybody_is_a_warning(
+    sound: Path, text: str | None, message: str, todo: str
+):
+    owners = sound / ".github/CODEOWNERS"
+    owners.unlink() if text is None else owners.write_text(text)
+    diagnosis = checked(sound)["owners"]
+    assert (diagnosis.level, message in diagnosis.message, todo in diagnosis.todo) == ("warning", True, True)
+
+
+def test_with_a_token_github_s_own_errors_are_told(hub: GithubStandIn, sound: Path):
+    message = "Unknown owner on line 3: @kim\n*.py @kim"
+    hub.owners_errors = [{"line": 3, "message": message, "path": "CODEOWNERS"}]
+    diagnosis = asked(sound, hub)["owners"]
+    assert (diagnosis.level, diagnosis.message) == (
+        "warning",
+        "GitHub, on main: CODEOWNERS:3: Unknown owner on line 3: @kim",
+    )
+    hub.owners_errors = []
+    assert asked(sound, hub)["owners"].level == "ok"
+
+
+# --- whatever comes -----------------------------------------------------------------------------------
+
+
+def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def broken(_: object) -> Iterator[Diagnosis]:
+        raise ZeroDivisionError("by \x1b[31mzero")
+        yield
+
+    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "reach": broken})
+    diagnosis = checked(folder)["reach"]
+    assert (diagnosis.level, diagnosis.message) == (
+        "warning",
+        "could not be checked: ZeroDivisionError: by \\u{1b}[31mzero",
+    )
+
+
+def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def closed(_: object) -> Iterator[Diagnosis]:
+        raise PermissionError(13, "Permission denied", "data/audit")
+        yield
+
+    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "private": closed})
+    diagnosis = checked(folder)["private"]
+    assert diagnosis.level == "fault"
+    assert diagnosis.todo.startswith("give this user access")
+
+
+def test_a_mention_of_the_guard_in_a_comment_is_no_guard(sound: Path):
+    for workflow in (sound / ".github/workflows").iterdir():
+        workflow.write_text("# TODO: write a lifeguard check\n# and run guard check\non: push\n")
+    assert checked(sound)["guard"].level == "warning"
+
+
+def test_control_characters_in_names_are_escaped(sound: Path, entry_point: Command):
+    path = log(sound, record(tool_calls=[call("\x1b]0;owned\x07\u202e" + "x" * 5000), call("LONE")]))
+    path.write_bytes(path.read_bytes().replace(b"LONE", b"\\ud800"))
+    _, out, errors = entry_point(sound, "doctor")
+    assert errors == ""
+    assert "\\u{1b}]0;owned" in out
+    assert not any(char in out for char in "\x1b\x07\u202e")
+    assert "x" * 100 not in out
+
+
+def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    results = checked(sound)
+    assert results["ignored"].message.startswith("could not be checked: git is not installed")
+    assert results["guard"].level == "ok"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes")
+def test_pipes_in_the_place_of_files_do_not_block(folder: Path):
+    (folder / "data/audit/ai-ask").mkdir(parents=True)
+    for name in ("coreloop.yaml", "data/audit/ai-ask/2026-04-25.jsonl", "data/audit/replays.txt"):
+        os.mkfifo(folder / name)
+    results = checked(folder)
+    assert (results["settings"].level, results["records"].level) == ("fault", "fault")
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def test_a_fault_exits_with_1_and_warnings_with_0(folder: Path, sound: Path, entry_point: Command):
+    now = datetime.now(UTC)
+    log(sound, record(ts=now.isoformat()), day=f"{now:%Y-%m-%d}")
+    code, out, errors = entry_point(sound, "doctor")
+    assert (code, errors) == (0, "")
+    assert out.splitlines()[-1] == "0 faults, 2 warnings"
+    (sound / "data/audit/ai-ask").chmod(0o755)
+    code, out, _ = entry_point(sound, "doctor")
+    assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
+
+
+def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
+    code, out, errors = entry_point(folder, "doctor", "--json")
+    assert (code, errors) == (1, "")
+    entries = json.loads(out)
+    assert {frozenset(entry) for entry in entries} == {frozenset({"check", "level", "message", "todo"})}
+    assert {entry["level"] for entry in entries} <= {"ok", "warning", "fault"}
+
+
+def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("coreloop.admin.doctor.installation.CLI_MODULES", {"no_such_module"})
+    found = checked(folder)["extras"]
+    assert (found.level, found.message) == ("fault", "packages of the extra cli are missing: no_such_module")
+    assert "[cli]" in found.todo

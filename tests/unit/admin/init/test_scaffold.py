@@ -1,0 +1,283 @@
+"""``init``: new and existing files; this project's own files equal the templates."""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from coreloop.admin.init.scaffold import REQUIREMENTS, codeowners, read_template
+from coreloop.base.extras import DISTRIBUTION
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import load_settings
+from promoting import Project, run_git
+from rows import each_row
+
+ROOT = Path(__file__).parents[4]
+Init = Callable[..., tuple[int, str, str]]
+SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
+WRITTEN = {
+    "coreloop.yaml",
+    ".gitignore",
+    ".github/CODEOWNERS",
+    ".github/branch_protection.yml",
+    ".github/coreloop-requirements.txt",
+    ".github/workflows/ai-policy.yml",
+    ".github/workflows/coreloop-pattern.yml",
+    *(f"data/audit/{name}/.gitkeep" for name in ("ai-ask", "candidates", "counterexamples", "judgments")),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quiet_git: None) -> Path:
+    """An empty repository in a folder with a Korean name."""
+    folder = tmp_path / "재무 분석"
+    folder.mkdir()
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    return folder
+
+
+@pytest.fixture
+def init(entry_point: Init) -> Init:
+    """Run the command in a folder; gives exit code, output and errors."""
+    return lambda folder, *words: entry_point(folder, "init", "--source", SOURCE, *words)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_without_confirm_nothing_is_written_and_all_is_shown(init: Init, folder: Path):
+    code, out, errors = init(folder)
+    assert (code, errors, files_of(folder)) == (0, "", {})
+    assert {line.split(maxsplit=1)[1] for line in out.splitlines() if line.startswith("write ")} == WRITTEN
+
+
+def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init, folder: Path):
+    assert init(folder, "--confirm")[0] == 0
+    first = files_of(folder)
+    assert set(first) == WRITTEN
+    assert (folder / "data/audit/ai-ask").stat().st_mode & 0o777 == 0o700
+    code, out, _ = init(folder, "--confirm")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines.index("nothing to do: every file exists") < lines.index("dartlab-coreloop doctor")
+    assert files_of(folder) == first
+    load_settings(folder)
+
+
+def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path):
+    init(folder, "--confirm")
+    (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
+    (folder / "data/ai/knowledge").mkdir(parents=True)
+    (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
+    for name in ("data/runs/runs.db", "data/index/index.db", ".research/sessions/ID/state.json"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).touch()
+    run_git(folder, "add", ".")
+    assert set(run_git(folder, "-c", "core.quotePath=false", "ls-files").splitlines()) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            b"",
+            b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
+        ),
+        (
+            b"x\n",
+            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
+        ),
+        (
+            b"x",
+            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
+        ),
+        (
+            b"x\r\ny",
+            b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\ndata/runs/\r\ndata/index/\r\n.research/\r\n",
+        ),
+        (
+            b".research/\n!data/audit/**/\ndata/ai/\ndata/runs/\ndata/index/\n"
+            b"!data/audit/**/.gitkeep\ndata/audit/** \n",
+            None,
+        ),
+        (
+            b"\xff\n",
+            b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
+        ),
+    ],
+    ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
+)
+def test_gitignore_grows_only_by_missing_lines(old: bytes, new: bytes | None, init: Init, folder: Path):
+    (folder / ".gitignore").write_bytes(old)
+    init(folder, "--confirm")
+    assert (folder / ".gitignore").read_bytes() == (old if new is None else new)
+
+
+def test_an_existing_file_is_never_overwritten(init: Init, folder: Path):
+    mine = {name: f"# mine: {name}\n".encode() for name in WRITTEN - {".gitignore"} if "data" not in name}
+    mine["docs/CODEOWNERS"] = mine.pop(".github/CODEOWNERS")
+    mine["coreloop.yaml"] = b"data_dir: logs\n"
+    for name, content in mine.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    code, out, _ = init(folder, "--confirm")
+    assert code == 0
+    assert "keep       docs/CODEOWNERS" in out
+    after = files_of(folder)
+    assert {name: after[name] for name in mine} == mine
+    assert "logs/audit/ai-ask/.gitkeep" in after
+    assert ".github/CODEOWNERS" not in after
+
+
+def test_reviewers_are_the_owner_of_the_repository_or_the_option(init: Init, folder: Path):
+    run_git(folder, "remote", "add", "origin", "git@github.com:octo/tools.git")
+    init(folder, "--confirm")
+    owners = folder / ".github/CODEOWNERS"
+    assert owners.read_text().splitlines()[1:] == ["*.py @octo", "/coreloop.yaml @octo", "/.github/ @octo"]
+    owners.unlink()
+    init(folder, "--confirm", "--owner", "@octo/analysts")
+    assert "/.github/ @octo/analysts" in owners.read_text()
+
+
+def test_the_tools_sources_have_owners(tmp_path: Path):
+    (tmp_path / "coreloop.yaml").write_text(
+        'tools: {a: {target: "src/a b.py::a"}, b: {target: "src/c.py::b"}}'
+    )
+    lines = codeowners(load_settings(tmp_path, check_paths=False), owner="@me").splitlines()
+    assert lines[1:] == ["/src/a\\ b.py @me", "/src/c.py @me", "/coreloop.yaml @me", "/.github/ @me"]
+
+
+def test_the_base_branch_is_the_one_that_is_protected(init: Init, folder: Path):
+    (folder / "coreloop.yaml").write_text("forge: {base: trunk}\n")
+    init(folder, "--confirm")
+    rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text())
+    assert rules["branch"] == "trunk"
+
+
+def test_json_lists_each_file(init: Init, folder: Path):
+    _, out, _ = init(folder, "--json")
+    facts = json.loads(out)
+    assert {file["path"]: file["state"] for file in facts["files"]} == dict.fromkeys(WRITTEN, "new")
+    assert (facts["written"], facts["checks"]) == (False, [])
+    _, out, _ = init(folder, "--json", "--confirm")
+    checks = {check["check"]: check["level"] for check in json.loads(out)["checks"]}
+    assert (checks["settings"], checks["records"]) == ("ok", "fault")
+
+
+def test_a_fault_that_the_checks_find_does_not_change_the_exit_code(init: Init, folder: Path):
+    code, out, errors = init(folder, "--confirm")
+    assert (code, errors) == (0, "")
+    assert "fault    records   nothing is recorded in" in out
+    assert out.splitlines()[-1].startswith("1 fault, ")
+    assert "doctor" not in init(folder)[1]
+
+
+def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
+    text = read_template("coreloop.yaml").decode("ascii")
+    assert "dartlab" not in text
+    bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
+    assert bare.count("#") == 7
+    (tmp_path / "coreloop.yaml").write_text(bare)
+    settings = load_settings(tmp_path, check_paths=False)
+    assert [rule.label for rule in settings.categories] == ["ORDER-refund", "ACCOUNT-login"]
+    assert settings.tools["search_articles"].selectors == ("section",)
+    assert (settings.gates.min_chunk_len, settings.replay.url) == (400, "http://127.0.0.1:8000/ask")
+
+
+def refused(done: tuple[int, str, str]) -> str:
+    code, out, errors = done
+    assert (code, out) == (2, "")
+    assert errors.count("\n") == 1
+    return errors
+
+
+def test_impossible_requests_are_refused(init: Init, folder: Path, tmp_path: Path):
+    assert "run git init" in refused(init(tmp_path))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "me"))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "@me @you"))
+    (folder / "sub").mkdir()
+    (folder / "sub/coreloop.yaml").touch()
+    assert "move it to the repository's root" in refused(init(folder / "sub"))
+    (folder / ".github/CODEOWNERS").mkdir(parents=True)
+    assert "is not a file; move it away" in refused(init(folder))
+    assert files_of(folder) == {"sub/coreloop.yaml": b""}
+
+
+def test_a_file_in_place_of_a_folder_is_refused_and_a_later_run_continues(init: Init, folder: Path):
+    (folder / ".github").touch()
+    assert ".github" in refused(init(folder, "--confirm"))
+    (folder / ".github").unlink()
+    assert init(folder, "--confirm")[0] == 0
+    assert set(files_of(folder)) == WRITTEN
+
+
+def test_a_subfolder_sets_up_the_whole_repository(init: Init, folder: Path):
+    (folder / "src").mkdir()
+    init(folder / "src", "--confirm")
+    assert set(files_of(folder)) == WRITTEN
+
+
+def test_the_workflows_install_the_given_source(init: Init, folder: Path):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
+    init(folder, "--confirm")
+    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}[cli] @ {SOURCE}\n"
+    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
+
+
+@each_row("name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"])
+def test_this_project_s_own_files_are_the_templates(name: str):
+    """After a change: cp .github/{name} src/coreloop/admin/init/templates/."""
+    assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
+
+
+def test_this_project_s_owners_are_as_the_template_has_them():
+    owners = (ROOT / ".github/CODEOWNERS").read_text()
+    assert owners == codeowners(Settings(), owner=owners.split()[-1])
+
+
+def test_promote_s_project_can_be_set_up_too(init: Init, project: Project):
+    code, out, _ = init(project.root)
+    assert code == 0
+    assert "keep       coreloop.yaml" in out
+
+
+@pytest.mark.parametrize("name", ["coreloop.yaml", ".github/CODEOWNERS", ".gitignore"])
+def test_a_link_out_of_the_repository_is_refused(name: str, init: Init, folder: Path, tmp_path: Path):
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(tmp_path / "victim")
+    assert "leads out of the repository; remove the link" in refused(init(folder, "--confirm"))
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("base", ["1.0", "on", "2024-01-01", "x\\1y", "x\ny: 1"])
+def test_any_base_branch_is_a_string_in_the_rules(base: str, init: Init, folder: Path):
+    (folder / "coreloop.yaml").write_text(yaml.safe_dump({"forge": {"base": base}}))
+    assert init(folder, "--confirm")[0] == 0
+    rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text(encoding="utf-8"))
+    assert rules["branch"] == base
+
+
+def test_options_without_effect_are_named(init: Init, folder: Path):
+    init(folder, "--owner", "@me", "--confirm")
+    errors = init(folder, "--owner", "@octo")[2]
+    assert "--owner has no effect: .github/CODEOWNERS exists; edit it instead" in errors
+    assert "--source has no effect: .github/coreloop-requirements.txt exists; edit it instead" in errors
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_no_obstacle(init: Init, tmp_path: Path, quiet_git: None):
+    folder = tmp_path / os.fsdecode(b"bad\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    run_git(folder, "init", "--quiet")
+    code, out, _ = init(folder, "--json")
+    assert (code, json.loads(out)["root"].endswith("bad\ufffd")) == (0, True)

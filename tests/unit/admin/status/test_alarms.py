@@ -1,0 +1,241 @@
+"""Each alarm is raised at its threshold and not below it."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.admin.status.alarms import find_alarms
+from coreloop.admin.status.facts import Standing, Status
+from coreloop.admin.status.failing import Failing
+from coreloop.admin.status.log import Log, Sieved
+from coreloop.admin.status.promotions import OpenPromotion, Promotions
+from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
+from coreloop.base.days import Days
+from rows import each_row
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+TODAY = NOW.date()
+PAGE = (Path(__file__).parents[4] / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
+GATES = (
+    StabilityGate("clean merges in a row", 2, 30, False),
+    StabilityGate("reverts in 90 days", 0, 0, True),
+    StabilityGate("lost", 0, 0, True),
+)
+QUIET = Status(
+    generated_at=NOW,
+    log=Log(
+        n_records=300,
+        n_days=30,
+        first=date(2026, 3, 27),
+        newest=TODAY,
+        days=Days(date(2026, 3, 26), TODAY),
+        n_in_window=300,
+        n_patterns=24,
+    ),
+    sieved=None,
+    candidates=Standing(pending=0, oldest=None, promoted=3, rejected=0),
+    counterexamples=Standing(pending=0, oldest=None, promoted=0, rejected=0),
+    promotions=Promotions(
+        base="main",
+        merged=3,
+        by_phase={"R": 3, "F": 0},
+        reverted=0,
+        newest=NOW,
+        open=(),
+        stability=Stability(GATES, ()),
+    ),
+)
+NO_CANDIDATE = Standing(pending=0, oldest=None, promoted=0, rejected=0)
+
+
+FELL = Sieved(0, {"min_repeat": 20, "min_success_rate": 4, "steps_not_recorded": 0})
+
+
+def ago(days: float) -> datetime:
+    return NOW - timedelta(days=days)
+
+
+def log(**changes: Any) -> Status:
+    assert QUIET.log is not None
+    return replace(QUIET, log=replace(QUIET.log, **changes))
+
+
+def waiting(*days: float) -> Status:
+    assert QUIET.promotions is not None
+    drafts = tuple(OpenPromotion(f"skill/caveat-{n}", ago(n)) for n in sorted(days, reverse=True))
+    return replace(QUIET, promotions=replace(QUIET.promotions, open=drafts))
+
+
+def stability(*figures: int, flaws: tuple[Flaw, ...] = ()) -> Status:
+    assert QUIET.promotions is not None
+    names = ("clean merges in a row", "reverts in 90 days", "docstrings that lost a section")
+    gates = tuple(StabilityGate(name, n, 0, n == 0) for name, n in zip(names, figures, strict=True))
+    return replace(QUIET, promotions=replace(QUIET.promotions, stability=Stability(gates, flaws)))
+
+
+def pending(oldest: date | None) -> Standing:
+    return Standing(pending=1, oldest=oldest, promoted=0, rejected=0)
+
+
+def test_a_working_loop_raises_no_alarm() -> None:
+    assert find_alarms(QUIET) == ()
+
+
+SILENT = [
+    pytest.param(log(newest=ago(6).date()), id="six days without a record: a long weekend"),
+    pytest.param(log(n_records=0, n_in_window=0, newest=None, first=None), id="an empty log: a new user"),
+    pytest.param(replace(QUIET, log=None, promotions=None), id="nothing at all"),
+    pytest.param(replace(QUIET, sieved=Sieved(0, {"min_repeat": 1, "known": 1})), id="some are known"),
+    pytest.param(replace(QUIET, candidates=pending(ago(30).date())), id="a candidate of 30 days ago"),
+    pytest.param(
+        replace(QUIET, candidates=replace(NO_CANDIDATE, rejected=1)), id="a candidate that was rejected"
+    ),
+    pytest.param(waiting(13.9, 1), id="a draft of not yet 14 days"),
+    pytest.param(replace(QUIET, reached={"aa": False}), id="one refused candidate"),
+    pytest.param(replace(QUIET, reached={"aa": False, "bb": True, "cc": False}), id="one that reached"),
+    pytest.param(stability(0, 0, 0), id="a project without merges"),
+    pytest.param(
+        stability(0, 0, 0, flaws=(Flaw("f" * 40, "cand-1", ago(91), "it was reverted"),)), id="an old flaw"
+    ),
+]
+
+
+@each_row("status", SILENT)
+def test_no_alarm(status: Status) -> None:
+    assert find_alarms(status) == ()
+
+
+ALARMS = [
+    pytest.param(
+        log(newest=ago(2).date(), longest_gap=1), "no_record", "2 days: the newest is of 2026-04-23", id="gap"
+    ),
+    pytest.param(
+        log(failing=(Failing("book", TODAY, 37, 100, 5, 400),)),
+        "failing",
+        "book 37 of 100 calls on 2026-04-25, before 5 of 400",
+        id="failing",
+    ),
+    pytest.param(log(newest=ago(7).date()), "no_record", "7 days: the newest is of 2026-04-18", id="silence"),
+    pytest.param(
+        log(n_future=2, last=date(2031, 1, 1)), "future", "the future: 2, up to 2031-01-01", id="the future"
+    ),
+    pytest.param(
+        log(n_in_window=0),
+        "outside_window",
+        "no record in the window: 300 in the log, 2026-03-27 to 2026-04-25",
+        id="nothing in the window",
+    ),
+    pytest.param(
+        log(skipped={"torn or not JSON": 2, "not UTF-8": 1}),
+        "torn_lines",
+        "torn lines: 3 (torn or not JSON 2, not UTF-8 1)",
+        id="torn lines",
+    ),
+    pytest.param(
+        replace(QUIET, dropped={"write_ENOSPC": 1200, "torn_write": 1}),
+        "dropped",
+        "records were dropped: 1,201 (write_ENOSPC 1,200, torn_write 1)",
+        id="dropped records",
+    ),
+    pytest.param(
+        replace(log(n_in_window=30), sieved=FELL),
+        "no_candidate",
+        "30 in the window, 24 patterns",
+        id="no candidates so far",
+    ),
+    pytest.param(
+        replace(QUIET, candidates=pending(ago(31).date())),
+        "pending",
+        "for more than 30 days: candidates since 2026-03-25",
+        id="a candidate that waits",
+    ),
+    pytest.param(
+        replace(QUIET, counterexamples=pending(ago(40).date())),
+        "pending",
+        ": counterexamples since 2026-03-16",
+        id="a counterexample that waits",
+    ),
+    pytest.param(
+        waiting(14.1, 20, 1), "unmerged", "unmerged for more than 14 days: 2", id="drafts that wait"
+    ),
+    pytest.param(
+        replace(QUIET, reached={"aa": False, "bb": False}),
+        "reach",
+        "refuses every candidate: all 2 that were checked",
+        id="nothing reaches the model",
+    ),
+    pytest.param(stability(29, 1, 0), "stability", "lost: reverts in 90 days 1", id="a revert"),
+    pytest.param(stability(30, 0, 1), "stability", "lost: docstrings that lost a section 1", id="a loss"),
+    pytest.param(
+        stability(0, 0, 0, flaws=(Flaw("f" * 40, "cand-1", ago(89), "it was reverted"),)),
+        "stability",
+        "lost: unclean merges in 90 days 1",
+        id="a flaw",
+    ),
+]
+
+
+@each_row(("status", "kind", "text"), ALARMS)
+def test_an_alarm_is_raised_alone_and_says_what_to_do(status: Status, kind: str, text: str) -> None:
+    (alarm,) = find_alarms(status)
+    assert alarm.kind == kind
+    assert text in alarm.text
+    assert alarm.todo
+    assert max(len(alarm.text), len(alarm.todo)) <= 120
+
+
+@each_row(("status", "kind", "text"), ALARMS)
+def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: str) -> None:
+    (alarm,) = find_alarms(status)
+    head = re.sub(r"\d+", "N", alarm.text.partition(":")[0])
+    assert f"\n| {head} | `{kind}` |" in PAGE
+
+
+@each_row(
+    ("n_patterns", "sieved", "todo"),
+    [
+        (
+            24,
+            FELL,
+            "refused by the gates min_repeat 20, min_success_rate 4; "
+            "dartlab-coreloop pattern --help has each gate",
+        ),
+        (24, Sieved(5, FELL.fell), "5 would be proposed: dartlab-coreloop pattern writes them to a file"),
+        (0, Sieved(0, {}), "no record has a successful tool call: check that the tools are observed"),
+    ],
+)
+def test_no_candidate_says_why(n_patterns: int, sieved: Sieved, todo: str) -> None:
+    (alarm,) = find_alarms(replace(log(n_patterns=n_patterns), sieved=sieved))
+    assert alarm.todo == todo
+
+
+def test_the_oldest_draft_is_named_by_its_page_or_else_its_branch() -> None:
+    assert "starting with branch skill/caveat-20:" in find_alarms(waiting(15, 20))[0].todo
+    status = waiting(20)
+    assert status.promotions is not None
+    page = replace(status.promotions.open[0], url="https://github.com/octo/tools/pull/7")
+    (alarm,) = find_alarms(replace(status, promotions=replace(status.promotions, open=(page,))))
+    assert "starting with https://github.com/octo/tools/pull/7:" in alarm.todo
+
+
+def test_old_records_can_be_silent_and_outside_the_window_at_once() -> None:
+    (silent, outside) = find_alarms(log(newest=date(2026, 1, 1), first=date(2025, 12, 1), n_in_window=0))
+    assert (silent.kind, outside.kind) == ("no_record", "outside_window")
+    assert outside.todo.endswith("pattern --since 2025-12-01")
+
+
+@pytest.mark.parametrize(
+    ("dropped", "first"),
+    [
+        ({"outside_request": 5}, "open an AuditCollector per request"),
+        ({"outside_request": 5, "write_ENOSPC": 1}, "check disk"),
+    ],
+)
+def test_calls_outside_a_request_name_their_remedy(dropped: dict[str, int], first: str) -> None:
+    (alarm,) = find_alarms(replace(QUIET, dropped=dropped))
+    assert alarm.todo.startswith(first)
+    assert "contextvars.copy_context().run" in alarm.todo

@@ -1,0 +1,78 @@
+"""The state of the proposals of all days."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from coreloop.admin.status.facts import Standing, count_standing
+from coreloop.learn.verdicts.judge import Proposed, pending_proposals
+from coreloop.observe.judgments import Judgment, Judgments, Verdict
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+
+
+def verdict(key: str | None, given: Verdict, *, id: str = "cand-2026-04-25-001") -> Judgment:
+    return Judgment(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
+
+
+PROPOSED = [
+    Proposed("cand-2026-03-01-001", "aa", date(2026, 3, 1)),
+    Proposed("cand-2026-03-02-001", "aa", date(2026, 3, 2)),
+    Proposed("cand-2026-03-02-002", "bb", date(2026, 3, 2)),
+    Proposed("ce-2026-03-03-001", "cc", date(2026, 3, 3)),
+    Proposed("cand-2026-03-04-001", "", date(2026, 3, 4)),
+]
+
+
+def test_those_that_wait_are_named_by_their_newest_id() -> None:
+    known = frozenset({"bb"})
+    pending = pending_proposals(PROPOSED, Judgments(), known)
+    found = count_standing(pending, Judgments(), prefix="cand-", known=known, promoted=0)
+    assert found.waiting == {"aa": "cand-2026-03-02-001"}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "known", "judgments", "expected"),
+    [
+        pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
+        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="a key on a branch is not pending"),
+        pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
+        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
+        pytest.param(
+            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="a rejected key"
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
+            (1, date(2026, 3, 2), 0, 1),
+            id="a later verdict replaces a rejection, and it waits for a promotion only",
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [
+                verdict(None, Verdict.VIOLATION, id="req-1"),
+                verdict("cc", Verdict.CAVEAT, id="ce-2026-03-03-001"),
+            ],
+            (2, date(2026, 3, 1), 0),
+            id="requests and counterexamples are not candidates",
+        ),
+    ],
+)
+def test_pending_and_rejected(
+    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[Any, ...]
+) -> None:
+    pending, oldest, rejected, *accepted = expected
+    given, keys = Judgments(tuple(judgments)), frozenset(known)
+    waiting = pending_proposals(PROPOSED, given, keys)
+    assert count_standing(waiting, given, prefix=prefix, known=keys, promoted=7) == Standing(
+        pending=pending, oldest=oldest, promoted=7, rejected=rejected, accepted=sum(accepted)
+    )
+
+
+def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
+    withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
+    keys = [pending.last.key for pending in pending_proposals(withdrawn, Judgments(), frozenset())]
+    assert keys == ["bb", "cc"]

@@ -1,0 +1,95 @@
+"""A proposal has one state on every screen, and existing proposals are counted before an alarm."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.admin.status.facts import Status
+from coreloop.admin.status.read import read_status
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.verdicts.judge import judge
+from coreloop.observe.judgments import Verdict
+from coreloop.web.pages.health import read_health
+from coreloop.web.pages.source import open_source
+from logs import call, record, write_log
+from merging import open_promotion, promote
+from promoting import Project, make_project, statement, write_candidates
+
+NOW = datetime(2026, 4, 26, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def project(tmp_path: Path, quiet_git: None) -> Project:
+    """A project without an address of a forge, with enough records for candidates."""
+    project = make_project(tmp_path)
+    project.git("remote", "remove", "origin")
+    (project.root / "coreloop.yaml").write_text("{}\n")
+    start = NOW - timedelta(hours=6)
+    rows = [
+        record(ts=(start + timedelta(minutes=n)).isoformat(), question=f"Q{n}", tool_calls=[call(f"t{n}")])
+        for n in range(60)
+    ]
+    write_log(open_workspace(project.root).records_dir / "2026-04-26.jsonl", rows)
+    project.candidates.unlink()
+    return project
+
+
+def _entry(n: int, **changes: Any) -> dict[str, Any]:
+    line = f"- company: from search().f{n}"
+    return statement(id=f"cand-2026-04-25-00{n}", line=line, **changes)
+
+
+def _read(project: Project) -> Status:
+    workspace = open_workspace(project.root)
+    return read_status(workspace, now=NOW, environ={}, mining=MiningOptions())
+
+
+def _judge(workspace: Workspace, entry: dict[str, Any], verdict: Verdict) -> None:
+    judge(workspace, entry["id"], verdict, cause=None, by="Ann", now=NOW)
+
+
+def _kinds(status: Status) -> set[str]:
+    return {alarm.kind for alarm in status.alarms}
+
+
+def test_without_any_proposal_the_alarm_is_raised(project: Project):
+    assert "no_candidate" in _kinds(_read(project))
+
+
+def test_candidates_without_a_text_raise_no_alarm(project: Project):
+    write_candidates(project.candidates, _entry(1, suggested_append=None, refused="weak: few"))
+    assert "no_candidate" not in _kinds(_read(project))
+
+
+def test_candidates_that_are_all_open_raise_no_alarm(project: Project):
+    open_promotion(project, _entry(1)["key"])
+    assert "no_candidate" not in _kinds(_read(project))
+
+
+def test_three_statements_have_three_states_in_status_and_health(project: Project):
+    entries = [_entry(1), _entry(2), _entry(3)]
+    write_candidates(project.candidates, *entries)
+    promote(project, entries[0]["key"])
+    workspace = open_workspace(project.root)
+    for entry, verdict in zip(entries, [Verdict.VIOLATION, Verdict.VIOLATION, Verdict.PASS], strict=True):
+        _judge(workspace, entry, verdict)
+    standing = _read(project).candidates
+    assert (standing.pending, standing.accepted, standing.promoted, standing.rejected) == (0, 1, 1, 1)
+    with open_source(workspace, {}) as source:
+        view = read_health(source)
+    falls = {fall.reason: fall.n for fall in view["falls"]}
+    assert falls["accepted, wait for a promotion"] == falls["rejected by a verdict"] == 1
+
+
+def test_the_stages_of_proposals_never_grow(project: Project):
+    for n in (1, 2, 3):
+        promote(project, _entry(n)["key"])
+    write_candidates(project.candidates, _entry(4))
+    with open_source(open_workspace(project.root), {}) as source:
+        view = read_health(source)
+    stages = {bar.label: bar.value for bar in view["funnel"]}
+    names = ("Proposals", "Proposals with a text", "Pull requests", "Merged")
+    assert [stages[name] for name in names] == [4, 4, 3, 3]

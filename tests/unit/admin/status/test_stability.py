@@ -1,0 +1,214 @@
+"""What counts as a clean merge, and what breaks a row of clean merges, on real histories."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
+
+import pytest
+
+from coreloop.admin.status.stability import Stability, read_stability, weigh_merge
+from coreloop.base.git.promotions import Merge, Promotion, read_history
+from coreloop.base.git.repository import Replaced, Repository
+from merging import How, inserted, land, message, open_promotion, promote, revert
+from promoting import FILE, SOURCE, Project
+from rows import each_row
+
+NOW = datetime.now(UTC)
+MERGE_METHODS: list[How] = ["fast-forward", "merge", "squash"]
+GOOD = inserted(SOURCE, "- Call: good.")
+
+
+def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
+    with Repository(project.root) as repository:
+        history = read_history(repository.log("main"))
+        when = now or datetime.now(UTC)
+        return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
+
+
+def figures(stability: Stability) -> list[int]:
+    return [gate.figure for gate in stability.gates]
+
+
+def dated(when: datetime) -> dict[str, str]:
+    return {"GIT_COMMITTER_DATE": f"{when:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+@pytest.mark.parametrize("how", MERGE_METHODS)
+def test_every_merge_method_is_clean(how: How, project: Project) -> None:
+    promote(project, "aa", how)
+    project.commit({"other.py": "x = 1\n"}, "somebody's work meanwhile")
+    promote(project, "bb", how)
+    result = stability(project)
+    assert (figures(result), result.flaws, result.holds) == ([2, 0, 0], (), False)
+
+
+@pytest.mark.slow
+def test_thirty_clean_merges_pass_and_a_flaw_before_them_is_ignored(project: Project) -> None:
+    revert(project, promote(project, "old"))
+    later = NOW + timedelta(days=100)
+    for number in range(29):
+        promote(project, f"{number:04x}", "fast-forward")
+    result = stability(project, now=later)
+    assert (figures(result), result.holds) == ([29, 0, 0], False)
+    promote(project, "last", "squash")
+    result = stability(project, now=later)
+    assert (figures(result), result.holds, result.flaws) == ([30, 0, 0], True, ())
+
+
+def test_a_revert_breaks_the_row_and_counts_for_90_days(project: Project) -> None:
+    promote(project, "aa")
+    revert(project, promote(project, "bb"))
+    promote(project, "cc")
+    result = stability(project)
+    assert figures(result) == [1, 1, 0]
+    assert [(flaw.candidate_id, flaw.reason) for flaw in result.flaws] == [("cand-bb", "it was reverted")]
+    assert figures(stability(project, now=NOW + timedelta(days=91)))[1] == 0
+    assert figures(stability(project, now=NOW + timedelta(days=89)))[1] == 1
+
+
+def test_a_reverted_revert_still_counts_as_one_revert(project: Project) -> None:
+    sha = revert(project, promote(project, "aa"))
+    revert(project, sha)
+    assert figures(stability(project)) == [1, 1, 0]
+
+
+def test_a_reverted_promotion_that_is_promoted_again_is_one_clean_merge(project: Project) -> None:
+    revert(project, promote(project, "aa", "fast-forward"))
+    promote(project, "aa", "squash")
+    assert figures(stability(project)) == [1, 1, 0]
+
+
+def test_reverts_of_other_commits_do_not_count(project: Project) -> None:
+    promote(project, "aa")
+    sha = project.commit({"other.py": "x = 1\n"}, "feat: other")
+    revert(project, sha)
+    assert figures(stability(project)) == [1, 0, 0]
+
+
+@pytest.mark.parametrize("date", ["1999-01-01T00:00:00Z", "2037-12-31T00:00:00Z"])
+def test_a_wrong_clock_does_not_hide_a_revert(date: str, project: Project) -> None:
+    """By its own date the revert would be older than its parents, or lie in the future."""
+    sha = promote(project, "aa", **dated(NOW - timedelta(days=1)))
+    revert(project, sha, GIT_COMMITTER_DATE=date)
+    result = stability(project)
+    assert figures(result) == [0, 1, 0]
+    assert all(NOW - timedelta(days=2) < flaw.merged_at <= datetime.now(UTC) for flaw in result.flaws)
+
+
+def test_a_clock_that_ran_ahead_once_does_not_keep_reverts_young(project: Project) -> None:
+    project.commit({"other.py": "x = 1\n"}, "ahead", GIT_COMMITTER_DATE="2099-12-31T00:00:00Z")
+    revert(project, promote(project, "aa", **dated(NOW)), **dated(NOW + timedelta(days=10)))
+    assert figures(stability(project, now=NOW + timedelta(days=99))) == [0, 1, 0]
+    assert figures(stability(project, now=NOW + timedelta(days=101))) == [0, 0, 0]
+
+
+def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> None:
+    branch = open_promotion(project, "aa")
+    project.git("switch", "--quiet", branch)
+    project.commit({FILE: (project.root / FILE).read_bytes().replace(b"Ratios", b"All ratios")}, "polish")
+    project.git("switch", "--quiet", "main")
+    land(project, branch)
+    (flaw,) = stability(project).flaws
+    assert flaw.reason == "it is not a single insertion"
+
+
+def test_a_second_file_in_the_merge_is_not_clean(project: Project) -> None:
+    branch = open_promotion(project, "aa")
+    project.git("switch", "--quiet", branch)
+    project.commit({"notes.txt": "x"}, "notes")
+    project.git("switch", "--quiet", "main")
+    land(project, branch, "squash")
+    (flaw,) = stability(project).flaws
+    assert flaw.reason == "it changed more than the content of its target"
+
+
+def test_a_changed_mode_is_not_clean(project: Project) -> None:
+    (project.root / FILE).chmod(0o755)
+    project.commit({FILE: GOOD}, message("aa"))
+    (flaw,) = stability(project).flaws
+    assert flaw.reason == "it changed more than the content of its target"
+
+
+def test_a_promotion_without_a_parent_commit_is_not_clean(project: Project) -> None:
+    project.git("switch", "--quiet", "--orphan", "other")
+    project.commit({FILE: GOOD}, message("aa"))
+    project.git("branch", "--force", "main", "other")
+    assert figures(stability(project)) == [0, 0, 0]
+
+
+def test_a_project_below_the_repository_s_root_has_its_own_targets(project: Project) -> None:
+    promote(project, "aa")
+    assert figures(stability(project))[0] == 1
+    (flaw,) = stability(project, folder="engine").flaws
+    assert flaw.reason == "its target does not exist before or after it"
+
+
+def test_a_section_that_an_insertion_hides_is_lost(project: Project) -> None:
+    """A single insertion in the docstring can move the text of Parameters into another section."""
+    hidden = SOURCE.replace(b"    axis : str", b"    Guide\n    -----\n    axis : str")
+    project.commit({FILE: hidden}, message("aa"))
+    result = stability(project)
+    assert figures(result) == [1, 0, 1]
+    assert [flaw.reason for flaw in result.flaws] == ["analysis lost Parameters"]
+    revert(project, "HEAD")
+    assert figures(stability(project)) == [0, 1, 0]
+
+
+def test_a_section_that_is_lost_among_other_changes_counts(project: Project) -> None:
+    shorter = SOURCE.replace(b"    Parameters\n    ----------\n    axis : str\n        Which.\n", b"")
+    project.commit({FILE: shorter, "other.py": "x = 1\n"}, message("aa"))
+    result = stability(project)
+    assert figures(result) == [0, 0, 1]
+    (flaw,) = result.flaws
+    assert flaw.reason == "it changed more than the content of its target; analysis lost Parameters"
+
+
+@pytest.mark.parametrize(
+    "target", ["", f"../{FILE}::analysis", f"/etc/{FILE}::analysis", "README::analysis", "::analysis"]
+)
+def test_a_target_outside_the_project_is_not_read(target: str, project: Project) -> None:
+    project.commit({FILE: GOOD}, message("aa", target=target))
+    (flaw,) = stability(project).flaws
+    assert flaw.reason == "its target is not a Python file of the project"
+
+
+def weighed(after: bytes, *, target: str = f"{FILE}::analysis", before: bytes = SOURCE) -> str | None:
+    promotion = Promotion("aa", "cand-aa", "R", target, "f" * 40, NOW, reverted=False)
+    merge = Merge(promotion, "f" * 40, "e" * 40, 1)
+    return weigh_merge(merge, Replaced(FILE, before, after), is_only_change=True).reason
+
+
+@each_row(
+    ("after", "target", "reason"),
+    [
+        pytest.param(GOOD, f"{FILE}::analysis", None, id="as coreloop does it"),
+        pytest.param(GOOD, f"{FILE}::analysis:4", None, id="a target with its line"),
+        pytest.param(GOOD, f"{FILE}::other", "nothing named other is defined here", id="another's target"),
+        pytest.param(b"def (", f"{FILE}::analysis", "cannot read the file", id="not valid Python"),
+    ],
+)
+def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str | None) -> None:
+    actual = weighed(after, target=target)
+    assert actual == reason if reason is None else reason in (actual or "")
+
+
+SOURCED = b"- company: from search().hits[].name"
+LISTED = SOURCE.replace(b"company.\n", b"company.\n\n    - First: show\n    " + SOURCED + b"\n", 1)
+
+
+@each_row(
+    ("new", "clean"),
+    [
+        (b"- company: from find().rows[].code", True),
+        (b"- Ask the customer nicely", False),
+        (b"- company: from find().rows[].code\n\n    A word of the reviewer's.", False),
+    ],
+    ids=["a better line", "a line in no known form", "a reviewer's text too"],
+)
+def test_replacing_a_line_of_coreloop_is_clean(new: bytes, clean: bool) -> None:
+    assert (weighed(LISTED.replace(SOURCED, new), before=LISTED) is None) is clean
+
+
+def test_removing_a_persons_line_is_not_clean() -> None:
+    before = LISTED.replace(b"- First: show", b"- Ask the customer first")
+    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- First: show")
+    assert weighed(after, before=before) == "it is not a single insertion"

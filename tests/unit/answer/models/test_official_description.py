@@ -1,0 +1,86 @@
+"""What is sent and streamed fits OpenAI's official API description, which tests/openai/install.sh fetches."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from coreloop.answer.models.contracts import SCHEMA_FILES, Contract
+from coreloop.answer.models.endpoints import ENDPOINTS
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message
+from coreloop.answer.models.openai_compatible import OpenAICompatible
+from model_stand_in import error_body, model_stand_in, streams
+from rows import each_row
+
+SPEC = Path(__file__).parents[3] / ".openai" / "chat.json"
+pytestmark = pytest.mark.skipif(
+    not SPEC.is_file(), reason="OpenAI's API description is not installed: run tests/openai/install.sh"
+)
+BODIES = ("openai", "anthropic", "ollama")
+"""With and without a schema, and each name of the limit of tokens."""
+
+
+def validator(name: str) -> Draft202012Validator:
+    spec = json.loads(SPEC.read_text(encoding="utf-8"))
+    return Draft202012Validator({"$ref": f"#/components/schemas/{name}", **spec})
+
+
+def declared(name: str) -> set[str]:
+    """The properties of an object and of what it is composed of."""
+    schemas = json.loads(SPEC.read_text(encoding="utf-8"))["components"]["schemas"]
+
+    def below(schema: dict[str, Any]) -> Iterator[str]:
+        yield from schema.get("properties", {})
+        if "$ref" in schema:
+            yield from below(schemas[schema["$ref"].rpartition("/")[2]])
+        for part in schema.get("allOf", ()):
+            yield from below(part)
+
+    return set(below(schemas[name]))
+
+
+def sent(endpoint: str, contract: type[Contract]) -> tuple[dict[str, Any], list[Any]]:
+    """Ask the stand-in twice, as after an unusable reply; returns the last request, and what was streamed."""
+    with model_stand_in() as server:
+        server.acts += [streams("prose"), streams("", finish="length")]
+        model = OpenAICompatible("x", "m", endpoint=ENDPOINTS[endpoint], url=server.url, headers={})
+        with pytest.raises(Exception, match="cut at the largest"):
+            Ladder([model]).complete(
+                [Message("system", "Plan."), Message("user", "왜?"), Message("assistant", "?")],
+                contract,
+                CallLimits(timeout_s=5),
+            )
+    return server.bodies[-1], [json.loads(data) for data in server.sent]
+
+
+@each_row("endpoint", BODIES)
+@each_row("contract", SCHEMA_FILES.values())
+def test_a_request_and_the_streamed_chunks_are_as_described(endpoint: str, contract: type[Contract]):
+    body, chunks = sent(endpoint, contract)
+    validator("CreateChatCompletionRequest").validate(body)
+    assert body.keys() <= declared("CreateChatCompletionRequest")
+    assert len(chunks) > 3
+    for chunk in chunks:
+        validator("CreateChatCompletionStreamResponse").validate(chunk)
+
+
+def test_an_error_is_as_described():
+    validator("ErrorResponse").validate(error_body("no"))
+
+
+@each_row(
+    ("name", "wrong"),
+    [
+        ("CreateChatCompletionRequest", {"model": "m"}),
+        ("CreateChatCompletionRequest", {"model": "m", "messages": [{"role": "robot", "content": ""}]}),
+        ("CreateChatCompletionStreamResponse", {"model": "m", "choices": []}),
+        ("ErrorResponse", {"error": "no"}),
+    ],
+)
+def test_the_description_refuses_what_it_does_not_describe(name: str, wrong: dict[str, Any]):
+    with pytest.raises(ValidationError):
+        validator(name).validate(wrong)

@@ -1,0 +1,122 @@
+"""Kills with SIGKILL at the boundaries of an answer's events: it ends as if nobody had killed it."""
+
+import json
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from coreloop.answer.repair.case import Asked
+from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.evidence import question_key
+from coreloop.answer.repair.response import Answer
+from coreloop.answer.repair.run import begin_answer, continue_answer
+from coreloop.answer.repair.store import open_repair_store
+from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.events import StepCommitted
+from coreloop.runs.jobs.queue import open_queue
+from coreloop.runs.stores.store import Store, open_store
+from repairing import SHIP_QUESTION, shop
+from researching import counted_desk
+from running import calls_in, python
+
+KILLED = """
+import json, sys
+from contextlib import ExitStack
+from pathlib import Path
+from coreloop.answer.repair.run import continue_answer
+from running import Failpoint
+sys.path.insert(0, json.loads(sys.argv[1])["tests"])
+from test_kills import opened
+
+words = json.loads(sys.argv[1])
+with ExitStack() as stack:
+    fail = lambda store: Failpoint(store, words["number"], is_before=words["is_before"])
+    desk = opened(stack, Path(words["folder"]), fail)
+    continue_answer(words["run"], desk)
+"""
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no SIGKILL here")
+
+
+def opened(stack: ExitStack, folder: Path, wrap=lambda store: store) -> RepairDesk:
+    """A desk whose model calls and searches a file counts."""
+    workspace = open_workspace(folder)
+    store: Store = stack.enter_context(open_store(workspace, environ={}))
+    return RepairDesk(
+        counted_desk(workspace, wrap(store), folder.parent / "calls"),
+        stack.enter_context(open_queue(workspace, environ={})),
+        stack.enter_context(open_repair_store(workspace, environ={})),
+    )
+
+
+def finish(folder: Path, run_id: str) -> tuple[Answer, list[StepCommitted]]:
+    with ExitStack() as stack:
+        desk = opened(stack, folder)
+        found = continue_answer(run_id, desk)
+        steps = [event for _, event in desk.desk.store.read(run_id) if isinstance(event, StepCommitted)]
+        assert {job.status for job in desk.queue.jobs()} == {"done"}
+        assert len(desk.tables.evidence_for(question_key(SHIP_QUESTION))) == 1
+    return found, steps
+
+
+def begin(folder: Path) -> str:
+    shop(folder)
+    with ExitStack() as stack:
+        return begin_answer(SHIP_QUESTION, Asked(), opened(stack, folder))
+
+
+def appends_of(folder: Path) -> int:
+    """How often an undisturbed answer appends to its store."""
+    counted = 0
+
+    def counting(store: Store) -> Store:
+        append = store.append
+
+        def count(*words: object, **more: object) -> object:
+            nonlocal counted
+            counted += 1
+            return append(*words, **more)
+
+        store.append = count  # type: ignore[method-assign]
+        return store
+
+    run_id = begin(folder)
+    with ExitStack() as stack:
+        continue_answer(run_id, opened(stack, folder, counting))
+    return counted
+
+
+def check_kill(folder: Path, number: int, *, is_before: bool) -> None:
+    run_id = begin(folder / "shop")
+    words = {
+        "folder": str(folder / "shop"),
+        "run": run_id,
+        "number": number,
+        "is_before": is_before,
+        "tests": str(Path(__file__).parent),
+    }
+    process = python(KILLED, json.dumps(words))
+    assert process.communicate()[1] == ""
+    assert process.returncode == -9
+    found, steps = finish(folder / "shop", run_id)
+    assert found.supported
+    assert "2 working days" in found.answer
+    assert found.repairs == 1
+    asked = [count for call, count in calls_in(folder / "calls").items() if call.startswith("LlmResponse")]
+    assert len([step for step in steps if step.name.startswith("ask")]) == 2
+    assert sum(asked) in {2, 3}  # the call that was under way is made again
+
+
+@pytest.mark.slow
+def test_a_killed_answer_ends_as_if_it_was_not_killed(tmp_path: Path):
+    check_kill(tmp_path, 5, is_before=True)
+
+
+@pytest.mark.slow
+def test_an_answer_killed_at_any_step_ends_as_if_it_was_not_killed(tmp_path: Path):
+    number = appends_of(tmp_path / "counted" / "shop")
+    assert number > 6
+    for place in range(2, number):
+        for is_before in (True, False):
+            check_kill(tmp_path / f"{place}{is_before}", place, is_before=is_before)

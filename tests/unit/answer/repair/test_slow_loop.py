@@ -1,0 +1,31 @@
+"""What failed and was repaired becomes evidence of the slow loop."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from coreloop.answer.repair.run import answer
+from coreloop.base.days import Days
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.refine.run import RefineRequest, run_refine
+from repairing import repair_desk, shop
+
+
+def test_repaired_failures_are_a_counterexample_with_their_cause(tmp_path: Path):
+    workspace = shop(tmp_path)
+    with repair_desk(workspace) as desk:
+        for name in ("lamp", "chair", "table", "shelf", "mirror", "carpet"):
+            (tmp_path / "docs" / f"{name}.md").write_text(
+                f"# {name}\n\nThe warranty of a {name} is five years long.\n"
+            )
+            found = answer(f"How long is the warranty of a {name}?", desk=desk)
+            assert (found.supported, found.repairs) == (True, 1)
+    now = datetime.now(UTC)
+    result = run_refine(
+        workspace,
+        RefineRequest(days=Days(now.date() - timedelta(days=1), now.date()), mining=MiningOptions(own=True)),
+        now=now,
+    )
+    example, *_ = [one for one in result.document.counterexamples if one.kind == "call"]
+    assert (example.tool, example.error_class, example.n_failures) == ("retrieve", "not_found", 5)
+    assert example.error_template is not None
+    assert "not found in the index" in example.error_template

@@ -1,0 +1,104 @@
+"""Findings that cannot both be true, and pairs that only look like it."""
+
+from datetime import date
+
+import pytest
+
+from coreloop.answer.research.contradictions import SourcedText, contradictions
+from rows import each_row
+
+
+def kinds(one: str, other: str) -> list[str]:
+    return [found.kind for found in contradictions([SourcedText(one, (1,)), SourcedText(other, (2,))])]
+
+
+@each_row(
+    ("one", "other", "kind"),
+    [
+        ("Acme has 300 employees.", "Acme has 450 employees.", "number"),
+        ("Acme's revenue was $1.2 million in 2024.", "In 2024, Acme's revenue was $1.9 million.", "number"),
+        ("The bridge is 3 km long.", "The bridge is 2,100 m long.", "number"),
+        ("The bridge is more than 300 m long.", "The bridge is 240 m long.", "number"),
+        ("The share is 10–15 %.", "The share is 20 percent.", "number"),
+        ("Acme was founded in 1998.", "Acme was founded in 2001.", "date"),
+        ("Acme was founded on March 1, 1998.", "Acme was established on 1998-03-02.", "date"),
+        ("The library supports Windows.", "The library does not support Windows.", "negation"),
+        ("서울의 인구는 940만 명이다.", "서울의 인구는 1,020만 명이다.", "number"),
+        ("삼성전자의 2024년 매출은 300조 원이다.", "2024년 삼성전자의 매출은 258조 원을 기록했다.", "number"),
+        ("한강은 길이가 494km이다.", "한강은 길이가 514 km이다.", "number"),
+        ("대우는 1967년 3월 22일에 설립되었다.", "대우는 1969년에 설립되었다.", "date"),
+        ("이 도구는 한국어를 지원한다.", "이 도구는 한국어를 지원하지 않는다.", "negation"),
+        ("그 회담은 성과가 있었다.", "그 회담은 성과가 없었다.", "negation"),
+        (
+            "The tower is 330 m tall.",
+            "Contrary to earlier reports, the tower is only 312 m tall.",
+            "stated",
+        ),
+        ("이 건물의 높이는 555m이다.", "정정: 이 건물의 높이는 545m이다.", "stated"),
+    ],
+)
+def test_another_number_date_or_negation_about_the_same_contradicts(one: str, other: str, kind: str):
+    assert kinds(one, other) == [kind]
+    assert kinds(other, one) == [kind]
+
+
+@each_row(
+    ("one", "other"),
+    [
+        pytest.param("Acme has 300 employees.", "Acme has 300 employees.", id="the same"),
+        pytest.param(
+            "Acme's revenue was $1.2 million in 2023.",
+            "Acme's revenue was $1.9 million in 2024.",
+            id="other year",
+        ),
+        pytest.param(
+            "Acme's revenue rose 5% in Q1 2024.", "Acme's revenue rose 7% in Q2 2024.", id="quarter"
+        ),
+        pytest.param("Acme has 300 employees.", "Globex has 450 employees.", id="other entity"),
+        pytest.param("Acme's net profit was $5.", "Acme's gross profit was $9.", id="other attribute"),
+        pytest.param("Acme's profit was $5.", "Acme's revenue was $9.", id="another attribute"),
+        pytest.param("The bridge is 3 km long.", "The bridge is 3,000 m long.", id="other unit"),
+        pytest.param("The trail is 10 miles long.", "The trail is 16 km long.", id="other unit, rounded"),
+        pytest.param("The price is $5.", "The price is €4.", id="other currency"),
+        pytest.param("The city has 1.2 million people.", "The city has 1,213,480 people.", id="rounding"),
+        pytest.param("The share is 10–20 %.", "The share is 15 %.", id="range"),
+        pytest.param("The bridge is over 300 m long.", "The bridge is 340 m long.", id="bound"),
+        pytest.param("The city has about 50 parks.", "The city has 51 parks.", id="roughly"),
+        pytest.param("Acme was founded in 1998.", "Acme was founded in March 1998.", id="a more exact date"),
+        pytest.param("Acme was founded in 1998.", "Acme was sold in 2001.", id="other event"),
+        pytest.param("It is not only fast.", "It is fast.", id="not only"),
+        pytest.param(
+            "The library supports Windows.", "The library does not support Solaris.", id="other name"
+        ),
+        pytest.param("서울의 인구는 940만 명이다.", "부산의 인구는 330만 명이다.", id="other city"),
+        pytest.param("2023년 매출은 258조 원이다.", "2024년 매출은 300조 원이다.", id="other year, Korean"),
+        pytest.param("서울의 인구는 940만 명이다.", "서울의 인구는 9,386,034명이다.", id="rounding, Korean"),
+        pytest.param("길이는 494km이다.", "길이는 494,000m이다.", id="other unit, Korean"),
+        pytest.param("가격은 1만 원 이상이다.", "가격은 1만 5천 원이다.", id="bound, Korean"),
+        pytest.param("점유율은 10~20%이다.", "점유율은 15%이다.", id="range, Korean"),
+        pytest.param("직원은 약 300명이다.", "직원은 310명이다.", id="roughly, Korean"),
+        pytest.param("영업이익은 3조 원이다.", "순이익은 2조 원이다.", id="other attribute, Korean"),
+        pytest.param("한국어를 지원한다.", "일본어를 지원하지 않는다.", id="other object, Korean"),
+        pytest.param("", "", id="empty"),
+    ],
+)
+def test_what_only_looks_alike_does_not_contradict(one: str, other: str):
+    assert kinds(one, other) == []
+    assert kinds(other, one) == []
+
+
+def test_a_contradiction_has_both_sources_the_earlier_first():
+    old = SourcedText("Acme has 300 employees.", (4,), date(2023, 5, 1))
+    new = SourcedText("Acme has 450 employees.", (2, 7), date(2024, 5, 1))
+    (found,) = contradictions([new, old])
+    assert (found.a, found.b) == (old, new)
+    assert found.about == "Acme has employees"
+    assert not found.is_superseded
+
+
+def test_a_later_source_that_says_so_supersedes():
+    old = SourcedText("Acme has 300 employees.", (1,), date(2023, 5, 1))
+    new = SourcedText("Acme now has 450 employees.", (2,), date(2024, 5, 1))
+    assert [found.is_superseded for found in contradictions([old, new])] == [True]
+    undated = SourcedText(new.text, (2,))
+    assert [found.is_superseded for found in contradictions([old, undated])] == [False]

@@ -1,0 +1,65 @@
+"""Hypotheses: each piece of evidence counts once, and the priority is the documented formula."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.answer.research.hypotheses import (
+    MAX_ACTIVE,
+    Hypothesis,
+    density,
+    priority,
+    ranked,
+    with_evidence,
+)
+from rows import each_row
+
+NEW = Hypothesis(id="h1", statement="s", last_updated_iteration=1)
+
+
+def test_evidence_for_adds_a_tenth_and_against_takes_more():
+    supported = with_evidence(NEW, "a", "supports", iteration=2)
+    assert (supported.confidence, supported.last_updated_iteration) == (0.6, 2)
+    assert with_evidence(supported, "b", "contradicts", iteration=3).confidence == 0.45
+
+
+@each_row("stance", ["supports", "contradicts", "neutral"])
+def test_evidence_counts_once_whatever_its_stance(stance: str):
+    known = with_evidence(NEW, "a", "supports", iteration=1)
+    assert with_evidence(known, "a", stance, iteration=2) == known
+
+
+def test_neutral_evidence_changes_nothing():
+    assert with_evidence(NEW, "a", "neutral", iteration=2) == NEW
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["supports", "contradicts", "neutral"]))))
+def test_confidence_density_and_priority_stay_between_0_and_1(pieces: list[tuple[int, str]]):
+    hypothesis = NEW
+    for number, stance in pieces:
+        hypothesis = with_evidence(hypothesis, str(number), stance, iteration=number)
+    counted = hypothesis.supporting_evidence + hypothesis.contradicting_evidence
+    assert len(set(counted)) == len(counted)
+    assert 0 <= hypothesis.confidence <= 1
+    assert 0 <= density(hypothesis) <= 1
+    assert 0 <= priority(hypothesis, iteration=31) <= 1
+
+
+@each_row(("age", "recency"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.5)])
+def test_evidence_is_recent_until_it_is_more_than_two_iterations_old(age: int, recency: float):
+    assert priority(NEW, iteration=1 + age) == pytest.approx(0.5 * 0.5 + 0.2 * recency)
+
+
+def test_density_counts_support_against_half_of_the_contradictions():
+    hypothesis = Hypothesis(
+        id="h1", statement="s", supporting_evidence=("a", "b", "c"), contradicting_evidence=("d", "e")
+    )
+    assert density(hypothesis) == pytest.approx(0.2)
+
+
+def test_the_likeliest_come_first_and_five_are_active():
+    many = [
+        Hypothesis(id=f"h{number}", statement="s", confidence=number / 10, last_updated_iteration=1)
+        for number in range(8)
+    ]
+    assert [one.id for one in ranked(many, iteration=1)[:MAX_ACTIVE]] == ["h7", "h6", "h5", "h4", "h3"]

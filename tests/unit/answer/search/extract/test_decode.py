@@ -1,0 +1,56 @@
+import codecs
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.answer.search.extract.decode import BINARY, UNKNOWN_ENCODING, clean_text, decode_text
+from rows import each_row
+
+KOREAN = "반도체 시장은 회복한다"
+
+
+@each_row(
+    "data",
+    [
+        KOREAN.encode(),
+        codecs.BOM_UTF8 + KOREAN.encode(),
+        KOREAN.encode("cp949"),
+        KOREAN.encode("euc-kr"),
+        codecs.BOM_UTF16_LE + KOREAN.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + KOREAN.encode("utf-16-be"),
+        codecs.BOM_UTF32_LE + KOREAN.encode("utf-32-le"),
+    ],
+    ids=["utf-8", "utf-8-bom", "cp949", "euc-kr", "utf-16-le", "utf-16-be", "utf-32-le"],
+)
+def test_korean_is_read_in_every_usual_encoding(data: bytes):
+    assert decode_text(data) == KOREAN
+
+
+def test_an_empty_file_is_an_empty_text():
+    assert decode_text(b"") == ""
+    assert decode_text(codecs.BOM_UTF8) == ""
+    assert decode_text(codecs.BOM_UTF16_LE) == ""
+
+
+def test_binary_and_unknown_files_are_told_apart():
+    assert decode_text(b"GIF89a\0\1\2") == BINARY
+    assert decode_text("über".encode("latin-1")) == UNKNOWN_ENCODING
+    assert decode_text(codecs.BOM_UTF16_LE + b"a") == UNKNOWN_ENCODING
+
+
+def test_line_breaks_become_newlines():
+    assert clean_text("a\r\nb\rc\u2028d\n") == "a\nb\nc\nd\n"
+
+
+@given(st.text())
+def test_no_control_or_invisible_character_stays(text: str):
+    cleaned = clean_text(text)
+    hidden = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert not [char for char in cleaned if unicodedata.category(char) in hidden and char not in "\n\t"]
+    assert clean_text(cleaned) == cleaned
+
+
+def test_every_format_character_of_unicode_is_removed():
+    hidden = "".join(chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in {"Cf", "Cs"})
+    assert clean_text(f"a{hidden}\ufe0f\U000e0101\u3164b") == "ab"

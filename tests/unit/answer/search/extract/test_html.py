@@ -1,0 +1,71 @@
+import time
+
+import pytest
+
+from coreloop.answer.search.extract.document import Document
+from coreloop.answer.search.extract.html import extract_html
+from rows import each_row
+
+PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
+<style>p { color: red }</style><script>var hidden = "1 < 2";</script></head>
+<body><nav>Home | About</nav>
+<h1>Third <em>quarter</em></h1><p>Revenue rose by<b> 8 %</b>.</p>
+<h2>Costs</h2>
+<table><tr><td>Wages</td><td>12</td></tr></table>
+<footer>Imprint</footer></body></html>"""
+
+
+def read(page: str) -> Document:
+    document = extract_html(page.encode())
+    assert isinstance(document, Document)
+    return document
+
+
+def test_the_visible_text_is_read_by_heading():
+    document = read(PAGE)
+    assert document.title == "Report & outlook"
+    assert [(section.heading, section.line) for section in document.sections][-2:] == [
+        ("Third quarter", 4),
+        ("Costs", 5),
+    ]
+    first, costs = (document.text[part.start : part.end].split() for part in document.sections[-2:])
+    assert " ".join(first) == "Third quarter Revenue rose by 8 %."
+    assert " ".join(costs) == "Costs Wages 12"
+
+
+def test_what_readers_do_not_see_is_left_out():
+    text = read(PAGE).text
+    for word in ("hidden", "color", "Imprint", "About"):
+        assert word not in text
+
+
+HOSTILE = {
+    "nested": "<div>" * 200_000 + "deep",
+    "open": "<" * 300_000,
+    "comments": "<!--" * 100_000,
+    "tags": "<a " * 100_000,
+    "quotes": "<a b='" * 50_000,
+    "mixed quotes": "<a \"'" * 50_000,
+    "entities": "&#x" * 100_000,
+    "a long number": f"&#{'9' * 10_000};",
+    "ends": "</" * 200_000,
+    "scripts": "<script>" * 100_000,
+    "headings": "<h1>" * 50_000,
+}
+
+
+def seconds(page: str) -> float:
+    begun = time.process_time()
+    assert isinstance(extract_html(page.encode()), Document)
+    return time.process_time() - begun
+
+
+@pytest.mark.slow
+@each_row("page", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_pages_take_linear_time(page: str):
+    quarter = seconds(page[: len(page) // 4])
+    assert seconds(page) < 8 * quarter + 1  # quadratic time would be 16 times as long
+
+
+def test_an_attribute_may_contain_a_sign():
+    assert read('<p title="a > b">text &lt; more</p>').text.strip() == "text < more"

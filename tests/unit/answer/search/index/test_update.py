@@ -1,0 +1,218 @@
+"""Files and the index: what is added, changed, moved, removed and skipped."""
+
+import json
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from coreloop.answer.search.index import changes, tree
+from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.schema import INDEX
+from coreloop.answer.search.provider import Failed, SearchLimits
+from coreloop.base import sqlite
+from coreloop.base.errors import WorkspaceError
+from indexing import Indexed
+
+FILES = {
+    "docs/install.md": "# Install\n\nUse the wheel.\n",
+    "docs/usage.md": "# Usage\n\nRun the aardvark.\n",
+    "notes.txt": "반도체 업황은 회복한다\n",
+}
+
+
+def rows(project: Indexed, statement: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(project.file)
+    try:
+        return connection.execute(statement).fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def filled(project: Indexed) -> Indexed:
+    project.write(FILES)
+    assert project.update().counts == {"added": 3}
+    return project
+
+
+def test_a_changed_file_replaces_its_own_passages_only(filled: Indexed):
+    before = dict(rows(filled, "SELECT path, id FROM documents"))
+    filled.write({"docs/usage.md": "# Usage\n\nRun the zebra.\n"})
+    assert filled.update().counts == {"unchanged": 2, "changed": 1}
+    assert (filled.locations("aardvark"), filled.locations("zebra")) == ([], ["docs/usage.md"])
+    assert filled.locations("wheel") == ["docs/install.md"]
+    assert dict(rows(filled, "SELECT path, id FROM documents")) == before
+
+
+def test_a_moved_file_keeps_its_id(filled: Indexed):
+    before = rows(filled, "SELECT id FROM documents WHERE path = 'docs/usage.md'")
+    (filled.root / "guide").mkdir()
+    (filled.root / "docs" / "usage.md").rename(filled.root / "guide" / "run.md")
+    assert filled.update().counts == {"unchanged": 2, "moved": 1}
+    assert filled.locations("aardvark") == ["guide/run.md"]
+    assert rows(filled, "SELECT id FROM documents WHERE path = 'guide/run.md'") == before
+
+
+def test_a_copied_file_is_another_document(filled: Indexed):
+    filled.write({"copy.md": FILES["docs/usage.md"]})
+    assert filled.update().counts == {"unchanged": 3, "added": 1}
+    assert sorted(filled.locations("aardvark")) == ["copy.md", "docs/usage.md"]
+
+
+def test_what_came_from_a_removed_file_goes(filled: Indexed):
+    (filled.root / "docs" / "usage.md").unlink()
+    assert filled.update().counts == {"unchanged": 2, "removed": 1}
+    assert filled.locations("aardvark") == []
+    assert rows(filled, "SELECT count(*) FROM passages") == [(2,)]
+    fresh = Indexed(filled.root / "fresh")
+    fresh.write({name: text for name, text in FILES.items() if name != "docs/usage.md"})
+    fresh.update()
+    words = "SELECT rowid FROM passage_words WHERE passage_words MATCH '{}'"
+    for word in ("aardvark", "run", "wheel"):
+        assert len(rows(filled, words.format(word))) == len(rows(fresh, words.format(word)))
+
+
+def test_files_elsewhere_stay_as_they_are(filled: Indexed):
+    (filled.root / "notes.txt").unlink()
+    assert filled.update("docs").counts == {"unchanged": 2}
+    assert filled.locations("반도체") == ["notes.txt"]
+
+
+def test_a_removed_folder_can_be_named(filled: Indexed):
+    for name in ("install.md", "usage.md"):
+        (filled.root / "docs" / name).unlink()
+    (filled.root / "docs").rmdir()
+    assert filled.update("docs").counts == {"removed": 2}
+    with pytest.raises(WorkspaceError, match="does not exist"):
+        filled.update("docs")
+
+
+def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytest.MonkeyPatch):
+    for path in filled.root.rglob("*.*"):
+        if "data" not in path.parts:
+            os.utime(path, (time.time() - 60, time.time() - 60))
+    assert filled.update().counts == {"unchanged": 3}
+    monkeypatch.setattr(changes, "open_regular", None)
+    assert filled.update().counts == {"unchanged": 3}
+
+
+def test_a_change_within_the_same_tick_is_seen(filled: Indexed):
+    path = filled.root / "docs" / "usage.md"
+    before = path.stat()
+    path.write_text(FILES["docs/usage.md"].replace("aardvark", "antelope"), encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert filled.update().counts == {"unchanged": 2, "changed": 1}
+
+
+def test_a_file_that_became_binary_goes(filled: Indexed):
+    filled.write({"docs/usage.md": b"\0\1\2"})
+    report = filled.update()
+    assert (report.counts, report.skipped) == ({"unchanged": 2, "removed": 1}, {"binary": 1})
+    assert report.first_skipped == {"binary": "docs/usage.md"}
+
+
+def test_another_kind_of_file_is_no_move(filled: Indexed):
+    (filled.root / "docs" / "usage.md").rename(filled.root / "usage.txt")
+    assert filled.update().counts == {"unchanged": 2, "added": 1, "removed": 1}
+
+
+def test_ignored_and_hidden_folders_are_left_out_unless_named(project: Indexed):
+    names = (
+        ".git/a.md",
+        "node_modules/b.md",
+        ".venv/c.md",
+        "data/audit/d.md",
+        "src/build/e.md",
+        ".f.md",
+    )
+    project.write({**dict.fromkeys(names, "aardvark"), "src/data/g.md": "aardvark"})
+    project.update()
+    assert project.locations("aardvark") == ["src/data/g.md"]
+    assert project.update("data/audit").counts == {"added": 1}
+    assert project.update().counts == {"unchanged": 1}
+    assert sorted(project.locations("aardvark")) == ["data/audit/d.md", "src/data/g.md"]
+
+
+def test_links_are_not_followed(project: Indexed, tmp_path_factory: pytest.TempPathFactory):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.md").write_text("aardvark")
+    (project.root / "folder").symlink_to(outside)
+    (project.root / "file.md").symlink_to(outside / "secret.md")
+    (project.root / "circle.md").symlink_to("circle.md")
+    assert project.update().skipped == {"link": 3}
+    assert project.update("folder").counts == {"added": 1}  # named, so meant
+    assert project.locations("aardvark") == [(outside / "secret.md").as_posix()]
+
+
+def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tree, "MAX_FILE_BYTES", 1_000_000)
+    project.write({"a.png": b"\x89PNG", "b.txt": b"x" * 1_000_001, "c.txt": b"\xff\xfe\xfd", "d.md": "fine"})
+    os.mkfifo(project.root / "pipe.md")
+    report = project.update()
+    assert report.counts == {"added": 1}
+    assert report.skipped == {
+        "other kind of file": 1,
+        "larger than 1 MB": 1,
+        "neither UTF-8 nor CP949": 1,
+        "not a regular file": 1,
+    }
+    json.dumps(report.first_skipped)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX only")
+def test_a_name_that_is_not_utf_8_is_counted(project: Indexed):
+    Path(os.fsdecode(os.fsencode(project.root) + b"/\xff.md")).write_text("aardvark")
+    assert project.update().skipped == {"name is not UTF-8": 1}
+
+
+def test_a_file_outside_of_the_project_has_its_whole_path(
+    project: Indexed, tmp_path_factory: pytest.TempPathFactory
+):
+    other = tmp_path_factory.mktemp("other") / "a.md"
+    other.write_text("aardvark")
+    assert project.update(str(other)).counts == {"added": 1}
+    assert project.locations("aardvark") == [other.resolve().as_posix()]
+
+
+def test_a_newer_schema_is_refused(filled: Indexed):
+    connection = sqlite3.connect(filled.file)
+    connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
+    connection.close()
+    with pytest.raises(WorkspaceError, match="schema version 3; upgrade coreloop"):
+        filled.update()
+    answer = IndexProvider(filled.file).search("wheel", SearchLimits())
+    assert isinstance(answer, Failed)
+    assert "schema version 3; upgrade coreloop" in answer.reason
+
+
+def test_the_files_of_the_index_are_private(filled: Indexed):
+    assert filled.file.stat().st_mode & 0o777 == 0o600
+    assert filled.file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_another_package_may_keep_tables_that_go_with_a_file(filled: Indexed):
+    with sqlite.sqlite_errors(filled.file):
+        connection = sqlite.connect(filled.file)
+        connection.execute(
+            "CREATE TABLE symbols (document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE)"
+        )
+        connection.execute("INSERT INTO symbols SELECT id FROM documents")
+        connection.close()
+    (filled.root / "notes.txt").unlink()
+    filled.write({"docs/usage.md": "# Usage\n\nRun the zebra.\n"})
+    filled.update()
+    assert rows(filled, "SELECT count(*) FROM symbols") == [(2,)]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can read everything")
+def test_a_folder_that_cannot_be_read_just_now_keeps_its_documents(filled: Indexed):
+    folder = filled.root / "docs"
+    folder.chmod(0)
+    try:
+        assert filled.update().counts == {"unchanged": 1}
+    finally:
+        folder.chmod(0o700)
+    assert filled.locations("aardvark") == ["docs/usage.md"]

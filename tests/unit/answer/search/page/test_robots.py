@@ -1,0 +1,104 @@
+"""What robots.txt says, as RFC 9309 has it; and what a site can do to its reader with it: nothing."""
+
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.answer.search.page.fetch import Network
+from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page.robots import _with_few_groups
+from coreloop.answer.search.provider import Failed, Found, SearchLimits
+from fault_server import HOST, FaultServer, fault_server, replies
+
+EVERYONE = "User-agent: *\n"
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with fault_server() as server:
+        server.paths["*"] = replies(200, "text", content_type="text/plain")
+        yield server
+
+
+def may_read(server: FaultServer, tmp_path: Path, robots: str | bytes, path: str) -> bool:
+    server.paths["/robots.txt"] = replies(200, robots)
+    network = Network(
+        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
+    )
+    answer: Any = PageReader(tmp_path, network=network).read(
+        f"http://page.example:{server.port}{path}", SearchLimits()
+    )
+    assert isinstance(answer, Found) or answer == Failed("robots.txt does not allow it", is_retryable=False)
+    return isinstance(answer, Found)
+
+
+@pytest.mark.parametrize(
+    ("robots", "path", "may"),
+    [
+        (EVERYONE + "Disallow: /*.pdf$", "/a/report.pdf", False),
+        (EVERYONE + "Disallow: /*.pdf$", "/a/report.pdf?page=2", True),
+        (EVERYONE + "Disallow: /*/private/", "/a/b/private/c", False),
+        (EVERYONE + "Disallow: /\nAllow: /public/", "/public/a", True),  # the longest match counts
+        (EVERYONE + "Allow: /public/\nDisallow: /", "/other", False),
+        (EVERYONE + "Disallow: /a\nAllow: /a", "/a", True),  # of two equal ones the one that allows
+        (EVERYONE + "Allow: /example/page/\nDisallow: /example/page/disallowed.gif", "/example/page/x", True),
+        (EVERYONE + "Disallow: /a%2Fb", "/a%2fb", False),
+        (EVERYONE + "Disallow: /한강", "/%ED%95%9C%EA%B0%95", False),
+        (EVERYONE + "Disallow: /a # why", "/a", False),
+        (EVERYONE + "Disallow:", "/a", True),
+        ("User-agent: other\nDisallow: /", "/a", True),
+        ("User-agent: other\nUser-agent: *\nDisallow: /", "/a", False),
+        ("USER-AGENT: DartLab-Coreloop/1.0\nDisallow: /\n\nUser-agent: *\nAllow: /", "/a", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: dartlab-coreloop\nAllow: /", "/a", True),
+        (
+            "User-agent: dartlab-coreloop\nAllow: /a\n\nUser-agent: dartlab-coreloop\nDisallow: /b",
+            "/b",
+            False,
+        ),
+        ("User-agent: dartlab\nDisallow: /", "/a", True),  # another product
+        ("Sitemap: https://a.kr/s.xml\n" + EVERYONE + "Disallow: /a", "/a", False),
+        ("<html>nothing to read</html>", "/a", True),
+        ("\ufeff" + EVERYONE + "Disallow: /a", "/a", False),
+        (b"User-agent: *\r\nDisallow: /a\r\n\xff\xfe", "/a", False),
+        ("User-agent: *\rDisallow: /a", "/a", False),
+    ],
+)
+def test_rules_are_read_as_the_standard_says(
+    server: FaultServer, tmp_path: Path, robots: str | bytes, path: str, may: bool
+) -> None:
+    assert may_read(server, tmp_path, robots, path) is may
+
+
+@pytest.mark.parametrize(
+    "field", ["User-agent: ", "user agent ", "user  agent:", "USER-AGENT\t:\t", " useragent "]
+)
+def test_the_number_of_groups_is_bounded_however_they_are_written(field: str) -> None:
+    numbers = count()
+    lines = [*(f"{field}bot{next(numbers)}" for _ in range(20_000)), "Disallow: /x"]
+    assert set(_with_few_groups(lines)) == {"User-agent: other", "Disallow: /x"}
+
+
+@pytest.mark.parametrize("path", ["/a", "/" + "a" * 1_900])
+def test_rules_for_everybody_else_do_not_fill_the_memory(
+    server: FaultServer, tmp_path: Path, path: str
+) -> None:
+    agents = "".join(f"user-agent: {number}\n" for number in range(12_000))
+    rules = "".join(f"disallow:/{number}*a*b\n" for number in range(12_000))
+    assert may_read(server, tmp_path, (agents + "user-agent: *\n" + rules)[:500_000], path)
+
+
+def test_without_the_extra_no_page_is_read_and_the_answer_installs_it(
+    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "protego", None)
+    network = Network(resolve=lambda _: [HOST], allows=lambda _: True, ports=frozenset({server.port}))
+    answer: Any = PageReader(tmp_path, network=network).read(
+        f"http://page.example:{server.port}/a", SearchLimits()
+    )
+    assert isinstance(answer, Failed)
+    assert "pip install 'dartlab-coreloop[research]'" in answer.reason
+    assert server.requests == []

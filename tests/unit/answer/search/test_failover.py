@@ -1,0 +1,168 @@
+"""Retries, the breaker and the next provider, on a clock of the test."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from coreloop.answer.search.breaker import Breaker
+from coreloop.answer.search.failover import Failover, Pace
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
+from coreloop.answer.search.source import Source
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+FOUND = Found((Source(title="t", location="a.md", type="markdown", text="x", retrieved_at=NOON),))
+DOWN = Failed("HTTP 500")
+
+
+@dataclass
+class Time:
+    """A clock that a pause moves on."""
+
+    passed_s: float = 0.0
+    pauses: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.passed_s += seconds
+
+    def pace(self) -> Pace:
+        return Pace(
+            now=lambda: NOON + timedelta(seconds=self.passed_s),
+            monotonic=lambda: self.passed_s,
+            sleep=self.sleep,
+            chance=lambda: 1.0,
+        )
+
+
+@dataclass
+class Scripted:
+    """A provider that gives the answers of a list, the last one for ever; each takes some time."""
+
+    name: str
+    answers: Iterable[SearchAnswer]
+    time: Time
+    takes_s: float = 0.0
+    limits: list[SearchLimits] = field(default_factory=list)
+
+    def search(self, _query: str, limits: SearchLimits) -> SearchAnswer:
+        self.limits.append(limits)
+        self.time.passed_s += min(self.takes_s, limits.timeout_s)
+        answers = list(self.answers)
+        return answers[min(len(self.limits), len(answers)) - 1]
+
+
+def test_a_failed_attempt_is_repeated_with_growing_pauses() -> None:
+    time = Time()
+    web = Scripted("web", [DOWN, DOWN, FOUND], time)
+    search = Failover([web], pace=time.pace())
+    assert search.search("q", SearchLimits()) == FOUND
+    assert time.pauses == [0.5, 1.0]
+    assert search.counts.retries["web"] == 2
+    assert not search.counts.failures
+
+
+def test_after_three_attempts_the_next_provider_is_asked() -> None:
+    time = Time()
+    web, index = Scripted("web", [DOWN], time), Scripted("index", [FOUND], time)
+    search = Failover([web, index], pace=time.pace())
+    assert search.search("q", SearchLimits()) == FOUND
+    assert len(web.limits) == 3
+    assert search.counts.failures == {("web", "failed"): 1}
+
+
+def test_what_cannot_succeed_is_not_repeated() -> None:
+    time = Time()
+    web = Scripted("web", [Failed("wrong key", is_retryable=False)], time)
+    answer = Failover([web], pace=time.pace()).search("q", SearchLimits())
+    assert answer == Failed("web: wrong key", is_retryable=False)
+    assert len(web.limits) == 1
+
+
+def test_a_time_that_is_soon_is_waited_for() -> None:
+    time = Time()
+    web = Scripted("web", [Blocked("busy", NOON + timedelta(seconds=7)), FOUND], time)
+    assert Failover([web], pace=time.pace()).search("q", SearchLimits()) == FOUND
+    assert time.pauses == [7.0]
+
+
+def test_a_provider_that_is_blocked_for_long_is_left_alone_until_then() -> None:
+    time = Time()
+    until = NOON + timedelta(seconds=120)
+    web = Scripted("web", [Blocked("busy", until), FOUND], time)
+    search = Failover([web], pace=time.pace())
+    assert search.search("q", SearchLimits()) == Blocked("web: busy", until)
+    assert search.search("q", SearchLimits()) == Blocked("web: asked to be left alone for 120 s", until)
+    time.passed_s = 121
+    assert search.search("q", SearchLimits()) == FOUND
+
+
+def test_a_pause_beyond_the_deadline_is_not_made() -> None:
+    time = Time()
+    web = Scripted("web", [DOWN], time, takes_s=4.7)
+    assert isinstance(Failover([web], pace=time.pace()).search("q", SearchLimits(deadline_s=5)), Failed)
+    assert time.pauses == []
+
+
+def test_the_deadline_shortens_the_last_attempt() -> None:
+    time = Time()
+    web = Scripted("web", [DOWN], time, takes_s=100)
+    Failover([web], pace=time.pace()).search("q", SearchLimits(timeout_s=60, deadline_s=15))
+    assert [limits.timeout_s for limits in web.limits] == [10.0, 4.5]
+    assert time.passed_s == 15
+
+
+def test_a_provider_for_which_no_time_was_left_has_not_failed() -> None:
+    time = Time()
+    slow, index = Scripted("slow", [DOWN], time, takes_s=100), Scripted("index", [FOUND], time)
+    search = Failover([slow, index], pace=time.pace())
+    answer = search.search("q", SearchLimits(deadline_s=5))
+    assert answer == Failed("slow: HTTP 500; index: the time is over")
+    assert not index.limits
+    assert search.counts.searches == {"slow": 1}
+    assert search.counts.failures == {("slow", "failed"): 1}
+
+
+def test_empty_means_that_every_provider_found_nothing() -> None:
+    time = Time()
+    web, index = Scripted("web", [DOWN], time), Scripted("index", [Empty()], time)
+    assert Failover([index], pace=time.pace()).search("q", SearchLimits()) == Empty()
+    assert Failover([index, web], pace=time.pace()).search("q", SearchLimits()) == Failed("web: HTTP 500")
+
+
+def test_three_failed_queries_in_a_row_open_the_breaker_for_half_a_minute() -> None:
+    time = Time()
+    web = Scripted("web", [DOWN], time)
+    search = Failover([web], pace=time.pace())
+    for _ in range(3):
+        search.search("q", SearchLimits())
+    asked = len(web.limits)
+    assert search.counts.opened["web"] == 1
+    assert "left alone" in str(search.search("q", SearchLimits()))
+    assert len(web.limits) == asked == 9
+    time.passed_s += 31
+    search.search("q", SearchLimits())
+    assert len(web.limits) == 12
+    assert search.counts.opened["web"] == 2
+
+
+def test_half_of_four_queries_opens_the_breaker_and_one_of_three_does_not() -> None:
+    breaker = Breaker()
+    breaker.succeeded()
+    assert not breaker.failed(0)
+    breaker.succeeded()
+    assert breaker.closed_s(0) == 0
+    assert breaker.failed(0)
+    assert breaker.closed_s(1) == 29
+
+
+def test_one_query_tries_after_the_pause_and_its_failure_doubles_the_next() -> None:
+    breaker = Breaker()
+    assert [breaker.failed(0) for _ in range(3)] == [False, False, True]
+    assert breaker.closed_s(30) == 0
+    assert breaker.closed_s(30) > 0  # the others wait for the trial
+    assert breaker.failed(31)
+    assert breaker.closed_s(31) == 60
+    assert breaker.closed_s(91) == 0
+    breaker.succeeded()
+    assert breaker.closed_s(91) == 0
+    assert not breaker.failed(91)

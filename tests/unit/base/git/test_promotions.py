@@ -1,0 +1,327 @@
+"""Promotions read from real histories, however a pull request was merged or reverted."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.promotions import (
+    Promotion,
+    known_keys,
+    open_keys,
+    project_keys,
+    promotions,
+    read_history,
+)
+from coreloop.base.git.repository import Repository
+from promoting import FILE, KEY, SOURCE, Project, run_git
+
+BRANCH = "skill/docstring-analysis-profitability-20260425"
+EDITED = SOURCE.replace(b"Which.", b"Which, of the known ones.")
+
+
+def message(key: str = KEY, phase: str = "R") -> str:
+    return (
+        "[CORELOOP-R] docs(analysis): how it is used with success\n\nAppends.\n\n"
+        f"Phase: {phase}\nCandidate-Id: cand-1\nCandidate-Key: {key}\nTarget: {FILE}::analysis\n"
+    )
+
+
+def promoted(project: Project, *, text: str | None = None, content: bytes = EDITED, **environ: str) -> str:
+    """A promotion on its own branch, which stays checked out; returns its commit."""
+    project.git("switch", "--quiet", "--create", BRANCH, "main")
+    return project.commit({FILE: content}, text or message(), **environ)
+
+
+def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
+    with Repository(project.root) as repository:
+        return promotions(repository.log(revision))
+
+
+def states(project: Project, revision: str = "main") -> dict[str, bool]:
+    """Whether each key is reverted."""
+    return {promotion.key: promotion.reverted for promotion in promotions_on(project, revision)}
+
+
+def merge(project: Project, *options: str) -> str:
+    project.git("switch", "--quiet", "main")
+    project.git("merge", "--quiet", *options, BRANCH)
+    return project.git("rev-parse", "HEAD")
+
+
+def revert(project: Project, revision: str, *options: str) -> str:
+    project.git("revert", "--no-edit", *options, revision)
+    return project.git("rev-parse", "HEAD")
+
+
+def test_fast_forward_is_read_field_by_field(project: Project) -> None:
+    sha = promoted(project, GIT_COMMITTER_DATE="2026-04-26T09:00:00+09:00")
+    merge(project, "--ff-only")
+    moment = datetime(2026, 4, 26, tzinfo=UTC)
+    assert promotions_on(project) == [Promotion(KEY, "cand-1", "R", f"{FILE}::analysis", sha, moment, False)]
+
+
+def test_merge_commit_brings_it(project: Project) -> None:
+    promoted(project)
+    merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
+    assert states(project) == {KEY: False}
+
+
+def test_merge_commit_that_repeats_the_trailers_counts_once(project: Project) -> None:
+    sha = promoted(project)
+    merge(project, "--no-ff", "-m", message())
+    assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(sha, False)]
+
+
+def test_squash_keeps_it(project: Project) -> None:
+    promoted(project)
+    project.commit({"more.txt": "a reviewer's"}, "a second commit")
+    project.git("switch", "--quiet", "main")
+    project.git("merge", "--squash", BRANCH)
+    squashed = f"docs (#7)\n\n* {message()}\n* a second commit\n\nCo-authored-by: A <a@example.org>\n"
+    project.git("commit", "--quiet", "-m", squashed)
+    assert states(project) == {KEY: False}
+
+
+def test_rebase_keeps_it(project: Project) -> None:
+    old = promoted(project)
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "meanwhile"})
+    project.git("rebase", "--quiet", "main", BRANCH)
+    merge(project, "--ff-only")
+    assert [(promotion.key, promotion.sha != old) for promotion in promotions_on(project)] == [(KEY, True)]
+
+
+def test_trailers_of_other_tools_below_do_not_hide_it(project: Project) -> None:
+    promoted(project, text=f"{message()}\nReviewed-by: B <b@example.org>\n\nChange-Id: I1234\n")
+    merge(project, "--ff-only")
+    assert states(project) == {KEY: False}
+
+
+def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:
+    promoted(project)
+    assert states(project) == {}
+
+
+def test_caveats_count_and_other_phases_do_not(project: Project) -> None:
+    for key, phase in (("aa", "F"), ("bb", "X"), ("", "R")):
+        project.commit({FILE: key.encode()}, message(key, phase))
+    assert [(promotion.key, promotion.phase) for promotion in promotions_on(project)] == [("aa", "F")]
+
+
+def test_oldest_comes_first(project: Project) -> None:
+    for key in ("bb", "aa", "cc"):
+        project.commit({FILE: key.encode()}, message(key))
+    assert list(states(project)) == ["bb", "aa", "cc"]
+
+
+def test_time_is_that_of_the_merge(project: Project) -> None:
+    """A draft that waited for seven weeks is in effect since its merge, not since it was proposed."""
+    sha = promoted(project, GIT_COMMITTER_DATE="2026-03-01T00:00:00Z")
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "x"}, message("ff"), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.git("merge", "--no-ff", "-m", "merge", BRANCH, GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
+    project.git("switch", "--quiet", "--create", "later")
+    project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
+    assert [
+        (promotion.key, f"{promotion.merged_at:%m-%d}") for promotion in promotions_on(project, "later")
+    ] == [
+        ("ff", "04-01"),
+        (KEY, "04-20"),
+    ]
+    assert promotions_on(project)[1].sha == sha
+
+
+@pytest.mark.parametrize("times", [0, 1, 2, 3, 4])
+def test_odd_number_of_reverts_undoes_it(project: Project, times: int) -> None:
+    promoted(project)
+    sha = merge(project, "--ff-only")
+    for _ in range(times):
+        sha = revert(project, sha)
+    assert states(project) == {KEY: times % 2 == 1}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, times: int) -> None:
+    """GitHub's own button reverts the merge commit, which does not name the commits that it brought."""
+    promoted(project)
+    sha = merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
+    before = project.commit({FILE: EDITED + b"# more\n"}, message("ff"))
+    sha = revert(project, sha, "--mainline", "1")
+    if times == 2:
+        revert(project, sha)
+    assert before
+    assert states(project) == {KEY: times == 1, "ff": False}
+
+
+def test_reverted_merge_leaves_what_main_had_before(project: Project) -> None:
+    project.commit({"other.py": "x = 1\n"}, message("aa"))
+    promoted(project)
+    project.git("switch", "--quiet", "main")
+    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
+    revert(project, sha, "--mainline", "1")
+    assert states(project) == {"aa": False, KEY: True}
+
+
+def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
+    promoted(project)
+    revert(project, merge(project, "--ff-only"))
+    again = project.commit({FILE: EDITED}, message())
+    assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(again, False)]
+
+
+def test_cherry_picked_revert_on_another_branch_does_not_count_here(project: Project) -> None:
+    promoted(project)
+    sha = merge(project, "--ff-only")
+    project.git("switch", "--quiet", "--create", "other")
+    revert(project, sha)
+    assert (states(project), states(project, "other")) == ({KEY: False}, {KEY: True})
+
+
+def test_wrong_clocks_do_not_change_the_order_of_reverts(project: Project) -> None:
+    """By date alone the revert would come after its own revert, which a machine with a wrong clock made."""
+    promoted(project)
+    gone = revert(project, merge(project, "--ff-only"))
+    project.git("switch", "--quiet", "--create", "side")
+    project.git("revert", "--no-edit", gone, GIT_COMMITTER_DATE="2001-01-01T00:00:00Z")
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "x"})
+    project.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
+    assert (project.root / FILE).read_bytes() == EDITED
+    assert states(project) == {KEY: False}
+
+
+def test_parent_with_a_later_time_than_its_children_is_still_older(project: Project) -> None:
+    """By date alone the commit would come before the merged branch that reverts it and brings it again."""
+    sha = promoted(project, GIT_COMMITTER_DATE="2030-01-01T00:00:00Z")
+    merge(project, "--ff-only")
+    project.git("revert", "--no-edit", sha, GIT_COMMITTER_DATE="2001-01-01T00:00:00Z")
+    project.commit({FILE: EDITED}, message(), GIT_COMMITTER_DATE="1999-01-01T00:00:00Z")
+    assert states(project) == {KEY: False}
+
+
+def test_message_that_is_not_utf_8_is_read(project: Project) -> None:
+    text = f"{message()}\nDescrição\n".encode("latin-1")
+    tree = project.git("rev-parse", "main^{tree}")
+    sha = project.git("commit-tree", "-p", "main", tree, stdin=text)
+    assert states(project, sha) == {KEY: False}
+
+
+def reverts(project: Project) -> int:
+    with Repository(project.root) as repository:
+        return len(read_history(repository.log("main")).revert_places)
+
+
+def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
+    sha = promoted(project)
+    merge(project, "--no-ff", "-m", message())
+    revert(project, sha)
+    assert (states(project), reverts(project)) == ({KEY: True}, 1)
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2)])
+def test_each_revert_counts_and_the_revert_of_a_revert_does_not(
+    project: Project, times: int, expected: int
+) -> None:
+    promoted(project)
+    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
+    for number in range(times):
+        sha = revert(project, sha, *(["--mainline", "1"] if number == 0 else []))
+    assert reverts(project) == expected
+
+
+def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> None:
+    promoted(project)
+    sha = merge(project, "--ff-only")
+    project.git("switch", "--quiet", "--create", "side")
+    revert(project, sha)
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "x"})
+    project.git("merge", "--quiet", "--no-ff", "-m", f"Merge\n\nThis reverts commit {sha}.", "side")
+    assert (states(project), reverts(project)) == ({KEY: True}, 1)
+    revert(project, "HEAD", "--mainline", "1")
+    assert (states(project), reverts(project)) == ({KEY: False}, 1)
+
+
+def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> None:
+    promoted(project)
+    revert(project, merge(project, "--ff-only"))
+    project.commit({FILE: EDITED}, message())
+    with Repository(project.root) as repository:
+        history = read_history(repository.log("main"))
+    assert [merge.promotion.reverted for merge in history.merges] == [True, False]
+    assert [merge.landing for merge in history.merges] == [merge.promotion.sha for merge in history.merges]
+    assert len(history.promotions()) == 1
+
+
+def keys(project: Project, base: str = "main") -> frozenset[str]:
+    with Repository(project.root) as repository:
+        return known_keys(repository, base=base)
+
+
+def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> None:
+    """Merged, reverted, on a branch here, on a branch of the remote, on the remote's newer base."""
+    for key in ("aa", "bb"):
+        project.commit({FILE: key.encode()}, message(key))
+    revert(project, "HEAD")
+    project.git("push", "--quiet", "origin", "main")
+    promoted(project, text=message("cc"))
+    colleague = tmp_path / "colleague"
+    run_git(tmp_path, "clone", "--quiet", str(project.remote), str(colleague))
+    for name, key in (("main", "dd"), ("skill/caveat-x", "ee"), ("feature", "ff")):
+        run_git(colleague, "switch", "--quiet", "--force-create", name)
+        run_git(colleague, "commit", "--quiet", "--allow-empty", "-m", message(key))
+        run_git(colleague, "push", "--quiet", "origin", f"{name}:{name}")
+        run_git(colleague, "reset", "--quiet", "--hard", "HEAD~1")
+    assert keys(project) == {"aa", "bb", "cc"}
+    project.git("fetch", "--quiet")
+    assert keys(project) == {"aa", "bb", "cc", "dd", "ee"}
+
+
+def test_open_key_names_its_branch(project: Project) -> None:
+    promoted(project)
+    project.git("push", "--quiet", "origin", BRANCH)
+    project.git("switch", "--quiet", "main")
+    project.git("branch", "--quiet", "--delete", "--force", BRANCH)
+    with Repository(project.root) as repository:
+        assert open_keys(repository, remote="origin") == {KEY: BRANCH}
+        assert open_keys(repository, remote=None) == {}
+
+
+def test_missing_base_branch_leaves_only_open_keys(project: Project) -> None:
+    promoted(project)
+    assert keys(project, base="trunk") == {KEY}
+
+
+def test_folder_below_the_root_belongs_to_the_repository(project: Project) -> None:
+    promoted(project)
+    assert project_keys(project.root / "tools", base="main") == {KEY}
+
+
+def test_repository_without_a_commit_knows_nothing(tmp_path: Path, quiet_git: None) -> None:
+    run_git(tmp_path, "init", "--quiet")
+    assert project_keys(tmp_path, base="main") == frozenset()
+
+
+def test_folder_without_a_repository_knows_nothing(tmp_path: Path, quiet_git: None) -> None:
+    assert project_keys(tmp_path, base="main") == frozenset()
+    with pytest.raises(NoRepositoryError, match="is not in a git repository; run git init"):
+        Repository(tmp_path)
+
+
+def test_bare_repository_is_reported(project: Project) -> None:
+    with pytest.raises(GitError, match=r"remote\.git is a bare repository; run this in a clone"):
+        project_keys(project.remote, base="main")
+
+
+def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
+    promoted(project)
+    merge(project, "--ff-only")
+    project.commit({"other.txt": "x"})
+    project.git("push", "--quiet", "origin", "main")
+    clone = tmp_path / "clone"
+    run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
+    with Repository(clone) as repository, Repository(project.root) as complete:
+        assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
+        assert promotions(repository.log("main")) == []

@@ -1,0 +1,176 @@
+"""Reading a git repository; nothing is changed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.repository import Repository, user_name
+from promoting import FILE, SOURCE, Project
+
+MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
+
+
+@pytest.fixture
+def repository(project: Project):
+    with Repository(project.root) as repository:
+        yield repository
+
+
+def head(project: Project) -> str:
+    return project.git("rev-parse", "HEAD")
+
+
+def test_revision_is_a_commit_or_none(project: Project, repository: Repository) -> None:
+    assert repository.resolve("main") == head(project)
+    assert [repository.resolve(name) for name in ("nope", "--help", "", "HEAD:tools", "0" * 40)] == [None] * 5
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen here")
+def test_signatures_are_not_read_as_messages(project: Project, repository: Repository, tmp_path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    allowed = tmp_path / "allowed"
+    allowed.write_text(f"tester@example.org {key.with_suffix('.pub').read_text()}")
+    for name, value in {
+        "gpg.format": "ssh",
+        "gpg.ssh.allowedSignersFile": str(allowed),
+        "user.signingKey": str(key),
+        "log.showSignature": "true",
+    }.items():
+        project.git("config", name, value)
+    project.git("commit", "--quiet", "--allow-empty", "-S", "-m", MESSAGE)
+    assert "Good" in project.git("log", "-1")
+    assert repository.message("HEAD") == MESSAGE.rstrip("\n")
+    assert next(commit.sha for commit in repository.log("HEAD")) == head(project)
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [(["up"], "up"), (["up", "origin"], "origin"), ([], None)],
+)
+def test_remote_is_origin_or_the_only_one(project, repository, names: list[str], chosen: str | None) -> None:
+    project.git("remote", "remove", "origin")
+    for name in names:
+        project.git("remote", "add", name, str(project.remote))
+    assert repository.remote() == chosen
+
+
+def test_several_remotes_without_an_origin_are_named(project: Project, repository: Repository) -> None:
+    for name in ("mine", "up"):
+        project.git("remote", "add", name, str(project.remote))
+    project.git("remote", "remove", "origin")
+    with pytest.raises(GitError, match="none of the remotes mine, up is called origin; rename one to origin"):
+        repository.remote()
+
+
+def test_remote_that_is_gone_is_named(project: Project, repository: Repository) -> None:
+    project.remote.rename(project.remote.with_name("moved.git"))
+    with pytest.raises(GitError, match=r"git ls-remote: fatal: .*does not appear to be a git repository"):
+        repository.heads("origin")
+
+
+def test_missing_git_is_reported(project: Project, repository: Repository, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(GitError, match="git is not installed, or not in PATH"):
+        repository.resolve("main")
+
+
+def test_the_user_s_name_is_git_s_in_a_repository_and_outside(tmp_path, project, monkeypatch):
+    project.git("config", "user.name", "김 Ann")
+    assert user_name(project.root) == "김 Ann"
+    assert user_name(tmp_path) is None
+    (tmp_path / "config").write_text("[user]\nname = Global\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert user_name(tmp_path) == "Global"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert user_name(project.root) is None
+
+
+def test_the_only_replaced_file_is_read_completely(repository: Repository, project: Project) -> None:
+    old, source = head(project), "# 수익성\r\n".encode() + SOURCE
+    project.commit({"한국어 도구.py": source})
+    new = head(project)
+    assert repository.replaced_file(old, new) is None  # it was added
+    project.commit({"한국어 도구.py": b""})
+    replaced = repository.replaced_file(new, head(project))
+    assert replaced is not None
+    assert (replaced.path, replaced.before, replaced.after) == ("한국어 도구.py", source, b"")
+    assert repository.replaced_file(new, new) is None
+
+
+def test_more_than_one_replaced_file_is_none(repository: Repository, project: Project) -> None:
+    old = head(project)
+    project.commit({FILE: b"x = 1\n", "coreloop.yaml": b""})
+    assert repository.replaced_file(old, head(project)) is None
+
+
+def test_a_file_that_became_a_link_or_executable_or_went_was_not_replaced(
+    repository: Repository, project: Project
+) -> None:
+    old = head(project)
+    (project.root / FILE).chmod(0o755)
+    project.commit({FILE: b"x = 1\n"})
+    assert repository.replaced_file(old, head(project)) is None
+    (project.root / FILE).unlink()
+    (project.root / FILE).symlink_to("other.py")
+    project.git("add", FILE)
+    project.git("commit", "--quiet", "-m", "a link")
+    assert repository.replaced_file("HEAD^", "HEAD") is None
+    project.git("rm", "--quiet", FILE)
+    project.git("commit", "--quiet", "-m", "gone")
+    assert repository.replaced_file("HEAD^", "HEAD") is None
+
+
+def test_content_that_is_missing_is_one_line(repository: Repository, project: Project) -> None:
+    """As in a partial clone that cannot reach its remote."""
+    old = head(project)
+    project.commit({FILE: b"x = 1\n"})
+    blob = project.git("rev-parse", f"HEAD:{FILE}")
+    (project.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitError, match=f"git has no content for {FILE} in [0-9a-f]{{12}}; run git fetch"):
+        repository.replaced_file(old, head(project))
+
+
+def test_the_root_is_the_top_of_the_work_tree(project: Project) -> None:
+    with Repository(project.root / "tools") as repository:
+        assert repository.root.samefile(project.root)
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["with", "without"])
+def test_a_folder_without_a_repository_is_reported_with_or_without_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setenv("PATH", path)
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(NoRepositoryError, match="is not in a git repository; run git init"):
+            Repository(folder)
+
+
+def test_a_repository_without_git_is_reported(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(GitError, match="git is not installed, or not in PATH"):
+        Repository(project.root / "tools")
+
+
+def test_a_bare_repository_is_reported(project: Project) -> None:
+    with pytest.raises(GitError, match="is a bare repository; run this in a clone"):
+        Repository(project.remote)
+
+
+def test_files_are_read_from_one_process(project: Project) -> None:
+    for text in (b"1", b"2\n", b""):
+        project.commit({FILE: text})
+    with Repository(project.root) as repository:
+        files = [repository.replaced_file(f"HEAD~{at + 1}", f"HEAD~{at}") for at in (2, 1, 0)]
+        process = repository._blobs._process
+    assert [(file.before, file.after) for file in files if file] == [
+        (SOURCE, b"1"),
+        (b"1", b"2\n"),
+        (b"2\n", b""),
+    ]
+    assert process is not None
+    assert process.returncode == 0

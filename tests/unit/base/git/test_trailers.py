@@ -1,0 +1,140 @@
+"""Trailers: written as one paragraph, read from any paragraph."""
+
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.base.git.trailers import (
+    NAMES,
+    REPLAYS,
+    co_authors,
+    promoted_keys,
+    read_promoted,
+    read_trailers,
+    write_message,
+    write_title,
+    write_trailers,
+)
+from coreloop.promote.replay import ReplayVerdict
+from rows import each_row
+
+BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
+FOUND = [
+    pytest.param("Subject\n\nPhase: R\nCandidate-Key: 5f3e\n", id="last paragraph"),
+    pytest.param(
+        "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n", id="a tool's own below"
+    ),
+    pytest.param("Subject\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend", id="two paragraphs"),
+    pytest.param("Subject\r\n\r\nPhase: R\r\nCandidate-Key: 5f3e\r\n", id="CRLF, as GitHub's editor sends"),
+    pytest.param("Phase: R\nCandidate-Key: 5f3e", id="no subject, no end"),
+    pytest.param("S\n\nPhase:R\nCandidate-Key:\t 5f3e \t\n", id="other spaces"),
+    pytest.param(
+        "S\n\nPhase: F\nCandidate-Key: old\n\nPhase: R\nCandidate-Key: 5f3e\n", id="the last counts"
+    ),
+    pytest.param(
+        "S\n\nPhase: R\nCandidate-Key: 5f3e\nReviewed-on: https://x/1\nPhases: 7\n", id="others left out"
+    ),
+]
+NOT_FOUND = [
+    pytest.param("", id="nothing"),
+    pytest.param(
+        "Subject\n\n> Phase: R\n+Candidate-Key: 5f3e\n Candidate-Key: 5f3e\n",
+        id="quoted, in a diff, indented",
+    ),
+    pytest.param("the Phase: R", id="inside a line"),
+    pytest.param("phase: R\nCandidate-key: 5f3e", id="other capitals"),
+]
+
+
+@each_row("message", FOUND)
+def test_trailers_are_found(message: str) -> None:
+    assert read_trailers(message) == BOTH
+
+
+@each_row("message", NOT_FOUND)
+def test_other_text_is_not_a_trailer(message: str) -> None:
+    assert read_trailers(message) == {}
+
+
+def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
+    assert (
+        write_trailers({"Replay": "reproduced", "Merge": "now", "Phase": "R"})
+        == "Phase: R\nReplay: reproduced"
+    )
+
+
+def test_value_cannot_bring_a_second_trailer() -> None:
+    written = write_trailers({"Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F", "Phase": "R"})
+    assert read_trailers(written) == {"Phase": "R", "Candidate-Id": "c Candidate-Key: forged Phase: F"}
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), st.text()), st.text(alphabet="ab :\n"))
+def test_what_is_written_is_read(values: dict[str, str], around: str) -> None:
+    lines = {name: " ".join(value.split()) for name, value in values.items()}
+    assert read_trailers(f"{around}\n\n{write_trailers(values)}\n\n{around}") == lines
+
+
+def test_git_reads_them_too() -> None:
+    message = f"Subject\n\nText.\n\n{write_trailers({name: f'value of {name}' for name in NAMES})}\n"
+    command = ["git", "interpret-trailers", "--parse"]
+    output = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines() == [f"{name}: value of {name}" for name in NAMES]
+
+
+def test_verdicts_that_proceed_are_those_of_a_replay() -> None:
+    stopping = {ReplayVerdict.NOT_REPRODUCED, ReplayVerdict.NOT_ASKED}
+    proceeding = set(ReplayVerdict) - stopping
+    assert set().union(*REPLAYS.values()) == proceeding
+
+
+def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:
+    return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key, **more}
+
+
+def test_several_candidates_of_a_message_are_separated():
+    groups = (_group("a", Evidence="1"), _group("b", "F", Evidence="2"))
+    message = "Subject\n\n" + "\n\n".join(map(write_trailers, groups)) + "\n"
+    assert read_promoted(message) == groups
+    assert promoted_keys(message) == ("a", "b")
+
+
+def test_a_candidate_that_a_squash_repeats_counts_once():
+    groups = (_group("a"), _group("b"))
+    message = "\n\n".join(map(write_trailers, (*groups, *groups)))
+    assert read_promoted(message) == groups
+
+
+def test_trailers_before_the_first_phase_belong_to_the_first_candidate():
+    assert read_promoted("Evidence: a word\n\n" + write_trailers(_group("a", Evidence="1"))) == (
+        _group("a", Evidence="1"),
+    )
+
+
+@each_row("message", ["", "Subject\n\nText.", "  Phase: R"])
+def test_a_message_without_trailers_promotes_nothing(message: str):
+    assert (read_promoted(message), promoted_keys(message)) == ((), ())
+
+
+def test_a_message_is_written_from_its_trailers():
+    groups = (_group("a", Target="x.py::f"), _group("b", "F", Target="x.py::f"))
+    message = write_message(groups, "f", None)
+    assert message.startswith(
+        f"{write_title(['R', 'F'], 'f')}\n\nAdds to the description of x.py::f.\n\nPhase"
+    )
+    assert read_promoted(message) == groups
+    assert "\n\nAdds to Guide of x.py::f.\n\n" in write_message(groups[:1], "f", "Guide")
+
+
+@pytest.mark.parametrize(
+    ("written", "people"),
+    [
+        ("Co-authored-by: Kim <kim@example.org>", ("Kim", "kim@example.org")),
+        ("co-Authored-By:kim", ("kim",)),
+        ("Co-authored-by: A <a@x>\nCo-authored-by: B <b@x>", ("A", "a@x", "B", "b@x")),
+        ("a co-authored-by: x", ()),
+    ],
+)
+def test_co_authors_are_read(written: str, people: tuple[str, ...]):
+    assert co_authors(f"Subject\n\n{written}\n") == people

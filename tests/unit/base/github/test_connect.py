@@ -1,0 +1,108 @@
+"""Which repository on GitHub a remote's address means: none, unless the host is GitHub."""
+
+import pytest
+
+from coreloop.base.git.repository import Repository, github_repo
+from coreloop.base.github.connect import connect_forge, describe_fork
+from coreloop.base.project.settings import ForgeSettings
+from promoting import Project
+
+ADDRESSES = [
+    ("https://github.com/octo/tools.git", "octo/tools"),
+    ("https://github.com/octo/tools", "octo/tools"),
+    ("https://github.com/octo/tools.git/", "octo/tools"),
+    ("https://x-access-token:secret@github.com/octo/my.tools", "octo/my.tools"),
+    ("git@github.com:octo/tools.git", "octo/tools"),
+    ("ssh://git@github.com/octo/tools.git", "octo/tools"),
+    ("ssh://git@ssh.github.com:443/octo/tools.git", "octo/tools"),
+    ("https://notgithub.com/octo/tools.git", None),
+    ("https://github.com.evil.example/octo/tools", None),
+    ("https://evil.example/github.com/octo/tools", None),
+    ("git@gitlab.com:octo/tools.git", None),
+    ("/home/me/go/src/github.com/octo/tools", None),
+    ("../github.com/octo/tools", None),
+    ("file:///srv/github.com/octo/tools.git", None),
+    ("https://github.com/octo", None),
+]
+
+
+@pytest.mark.parametrize(("address", "repo"), ADDRESSES)
+def test_repository_is_read_from_the_address(project: Project, address: str, repo: str | None) -> None:
+    project.git("remote", "set-url", "origin", address)
+    with Repository(project.root) as repository:
+        assert github_repo(repository) == repo
+
+
+@pytest.mark.parametrize(
+    ("repo", "environ", "is_one"),
+    [
+        ("octo/tools", {"GITHUB_TOKEN": "t"}, True),
+        ("octo/tools", {"GH_TOKEN": "t"}, True),
+        ("octo/tools", {}, False),
+        ("octo/tools", {"GITHUB_TOKEN": "", "GH_TOKEN": ""}, False),
+        (None, {"GITHUB_TOKEN": "t"}, True),
+    ],
+)
+def test_forge_needs_a_token_and_a_repository(project, repo: str | None, environ, is_one: bool) -> None:
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo=repo), environ) as forge,
+    ):
+        assert (forge is not None) == is_one
+
+
+@pytest.mark.parametrize(
+    "address", ["/srv/tools.git", "../tools.git", "file:///srv/tools.git", "C:/tools.git", None]
+)
+def test_remote_that_is_a_folder_has_no_forge(project: Project, address: str | None) -> None:
+    project.git("remote", "remove", "origin")
+    if address is not None:
+        project.git("remote", "add", "origin", address)
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
+    ):
+        assert forge is None
+
+
+@pytest.mark.parametrize("address", ["https://ghe.example/octo/tools.git", "git@ghe.example:octo/tools.git"])
+def test_remote_on_another_host_has_the_forge_of_the_settings(project: Project, address: str) -> None:
+    project.git("remote", "set-url", "origin", address)
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
+    ):
+        assert forge is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "pushurl", "repo", "fork"),
+    [
+        ("https://github.com/me/tools.git", None, "octo/tools", "me/tools"),
+        ("git@github.com:me/tools.git", None, "octo/tools", "me/tools"),
+        ("git@ghe.example:me/tools.git", None, "octo/tools", "me/tools"),
+        ("ssh://git@ghe.example:22/me/tools", None, "octo/tools", "me/tools"),
+        ("https://github.com/octo/tools.git", "git@github.com:me/tools.git", "octo/tools", "me/tools"),
+        ("https://github.com/octo/tools.git", "git@github.com:me/tools.git", None, "me/tools"),
+        ("https://github.com/Octo/Tools.git/", "git@work:octo/tools", "octo/tools", None),
+        ("https://proxy.example/git/octo/tools", None, "octo/tools", None),
+        ("https://github.com/me/tools.git", None, None, None),
+        ("/srv/me/tools.git", None, "octo/tools", None),
+        ("https://github.com/octo/tools.git", "/srv/backup/tools.git", "octo/tools", None),
+    ],
+)
+def test_remote_that_is_a_fork_is_named(
+    project: Project, url: str, pushurl: str | None, repo: str | None, fork: str | None
+) -> None:
+    project.git("remote", "set-url", "origin", url)
+    if pushurl is not None:
+        project.git("remote", "set-url", "--push", "origin", pushurl)
+    with Repository(project.root) as repository:
+        said = describe_fork(repository, ForgeSettings(repo=repo))
+    assert (said or "None").startswith(f"origin is {fork}, but" if fork else "None")
+
+
+def test_without_a_remote_nothing_is_a_fork(project: Project) -> None:
+    project.git("remote", "remove", "origin")
+    with Repository(project.root) as repository:
+        assert describe_fork(repository, ForgeSettings(repo="octo/tools")) is None

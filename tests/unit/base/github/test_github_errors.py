@@ -1,0 +1,171 @@
+"""Every failure becomes one line that says what to do, and none shows the token."""
+
+import logging
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import requests
+import urllib3
+from github import GithubException
+
+from coreloop.base import errors
+from coreloop.base.errors import (
+    ForgeAnswerError,
+    ForgeAuthError,
+    ForgeError,
+    ForgeRateLimitError,
+    ForgeUnavailableError,
+    UsageError,
+)
+from coreloop.base.github.github_forge import GithubForge
+from coreloop.base.github.pygithub_errors import translate
+from coreloop.base.github.pygithub_transport import Connection
+from github_failures import FAILURES, raw, said
+from github_stand_in import GithubStandIn
+
+CANARY = "ghp_canary0123456789"
+
+BY_NAME = pytest.mark.parametrize(
+    ("fault", "leaf", "rest"),
+    [pytest.param(*entry, id=name, marks=[pytest.mark.slow] * (name == "slow")) for name, *entry in FAILURES],
+)
+
+
+@pytest.fixture
+def brief(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
+    """A forge that waits one second."""
+    with GithubForge(github.repo, token=github.token, connection=replace(connection, timeout_s=1)) as forge:
+        yield forge
+
+
+@pytest.fixture
+def canary(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
+    """A forge whose token is looked for."""
+    github.token = CANARY
+    with GithubForge(github.repo, token=CANARY, connection=replace(connection, timeout_s=1)) as forge:
+        yield forge
+
+
+@BY_NAME
+def test_failure_is_one_line_that_says_what_to_do(github, brief, fault, leaf, rest) -> None:
+    github.fail(fault)
+    with pytest.raises(ForgeError) as caught:
+        brief.open_pull_requests()
+    assert type(caught.value) is leaf
+    message = str(caught.value)
+    assert message.isprintable()
+    assert message.startswith("cannot list the open pull requests of octo/tools: ")
+    assert rest is None or message.endswith(f": {rest}")
+    answered = fault.reply is not None and leaf is not ForgeAnswerError and fault.reply.status >= 300
+    assert caught.value.status == (fault.reply.status if answered else None)
+
+
+def test_every_leaf_of_the_tree_is_in_the_table() -> None:
+    leaves = {
+        entry for entry in vars(errors).values() if isinstance(entry, type) and issubclass(entry, ForgeError)
+    }
+    assert {failure[2] for failure in FAILURES} == leaves - {ForgeError}
+
+
+def test_server_that_is_off(github: GithubStandIn, forge: GithubForge) -> None:
+    github.__exit__()
+    with pytest.raises(
+        ForgeUnavailableError, match="the connection failed; check the network and GITHUB_API_URL"
+    ):
+        forge.open_pull_requests()
+
+
+def test_rate_limit_says_from_when_on(github: GithubStandIn, forge: GithubForge) -> None:
+    github.fail(said(429, "", X_RateLimit_Reset="1777118400"))
+    with pytest.raises(ForgeRateLimitError) as caught:
+        forge.open_pull_requests()
+    assert f"{caught.value.retry_at:%F %T}" == "2026-04-25 12:00:00"
+
+
+def _with_subclasses(root: type) -> Iterator[type]:
+    yield root
+    for below in root.__subclasses__():
+        yield from _with_subclasses(below)
+
+
+def test_every_exception_of_the_libraries_has_a_translation() -> None:
+    roots = (GithubException, requests.RequestException, urllib3.exceptions.HTTPError)
+    kinds = {entry for root in roots for entry in _with_subclasses(root)}
+    assert len(kinds) >= 50
+    for kind in kinds:
+        exc = kind.__new__(kind)
+        if isinstance(exc, GithubException):
+            GithubException.__init__(exc, 403, {"message": "no"}, {})
+        result = translate(exc, "look", timeout_s=15)
+        assert type(result) is not ForgeError, kind
+        assert str(result).startswith("cannot look: "), kind
+
+
+class TestSecret:
+    @BY_NAME
+    def test_no_failure_shows_the_token(self, github, canary, caplog, fault, leaf, rest) -> None:
+        caplog.set_level(logging.DEBUG)
+        github.fail(fault)
+        shown = _shown(canary.open_pull_requests)
+        assert CANARY not in shown + repr(canary) + caplog.text
+        assert github.traffic[0].headers["authorization"] == f"token {CANARY}"
+
+    @pytest.mark.parametrize("status", [401, 403, 404, 422, 500])
+    def test_server_that_repeats_the_token_is_not_quoted(self, github, canary, status: int) -> None:
+        github.fail(said(status, f"token {CANARY} is wrong", f"so is {CANARY}"))
+        shown = _shown(canary.open_pull_requests)
+        assert CANARY not in shown
+        assert "token *** is wrong; so is ***" in shown
+
+    def test_log_of_what_goes_right_has_no_token(self, github, canary, caplog) -> None:
+        caplog.set_level(logging.DEBUG)
+        canary.open_draft(branch="skill/x", base="main", title="[CORELOOP-R] x", body="x")
+        canary.review_rule("main")
+        assert "POST" in caplog.text
+        assert CANARY not in caplog.text
+
+    @pytest.mark.parametrize(
+        "token", [f"{CANARY}\nX-Other: 1", f"{CANARY} x", f"{CANARY}é", f"\u202e{CANARY}"]
+    )
+    def test_impossible_token_is_refused_unquoted(self, token: str) -> None:
+        with pytest.raises(ForgeAuthError, match="check GITHUB_TOKEN or GH_TOKEN") as caught:
+            GithubForge("octo/tools", token=token)
+        assert CANARY not in "".join(traceback.format_exception(caught.value))
+
+    @pytest.mark.parametrize("token", ["", " ", "\n"])
+    def test_missing_token_is_told(self, token: str) -> None:
+        with pytest.raises(ForgeAuthError, match="there is no GitHub token; set"):
+            GithubForge("octo/tools", token=token)
+
+    def test_newline_at_the_end_is_forgiven(self, github, connection) -> None:
+        with GithubForge(github.repo, token=f"{github.token}\n", connection=connection) as forge:
+            assert forge.open_pull_requests() == ()
+
+    @pytest.mark.parametrize("url", ["http://github.example.com", "http://127.evil.example"])
+    def test_token_does_not_travel_in_the_clear(self, url: str) -> None:
+        with pytest.raises(UsageError, match="unencrypted; use https"):
+            GithubForge("octo/tools", token=CANARY, connection=Connection(base_url=url))
+
+    def test_next_page_is_asked_of_the_same_server(self, github, canary) -> None:
+        github.fail(raw(b"[]", Link='<http://elsewhere.example/steal?page=2&state=open>; rel="next"'))
+        assert canary.open_pull_requests() == ()
+        assert [(entry.path, entry.query.get("page")) for entry in github.traffic] == [
+            ("/repos/octo/tools/pulls", None),
+            ("/repos/octo/tools/pulls", "2"),
+        ]
+
+
+def _shown(call) -> str:
+    """All that a traceback can show of the error that `call` raises, local variables included."""
+    try:
+        call()
+    except ForgeError as exc:
+        behind = exc.__cause__
+        while behind is not None:
+            assert not hasattr(behind, "request") or behind.request is None
+            behind = behind.__cause__ or behind.__context__
+        result = traceback.TracebackException.from_exception(exc, capture_locals=True)
+        return "".join([str(exc), repr(exc), repr(vars(exc)), *result.format()])
+    raise AssertionError("nothing was raised")

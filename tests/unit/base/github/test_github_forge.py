@@ -1,0 +1,292 @@
+"""What promotion relies on beyond single answers: identity, idempotence, patience, and nothing that merges.
+
+What goes right is in tests/promote/test_forge_contract.py, where Prism checks it too.
+"""
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import urllib3
+from github import Auth, Github, GithubException
+
+from coreloop.base.errors import (
+    ForgeAnswerError,
+    ForgeError,
+    ForgeForbiddenError,
+    ForgeNotFoundError,
+    ForgeRateLimitError,
+    ForgeUnavailableError,
+    PullRequestExistsError,
+    UsageError,
+)
+from coreloop.base.github.github_forge import GithubForge
+from coreloop.base.github.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.base.github.pygithub_transport import Connection, patient
+from github_failures import raw, said
+from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
+from rows import each_row
+
+
+@each_row("url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"])
+def test_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API") as caught:
+        GithubForge("octo/tools", token="a-token", connection=Connection(base_url=url))
+    assert "secret" not in str(caught.value)
+
+
+@each_row("repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"])
+def test_repository_that_is_none_is_refused(repo: str) -> None:
+    with pytest.raises(UsageError, match="set forge: repo to owner/name"):
+        GithubForge(repo, token="a-token")
+
+
+def test_path_of_an_enterprise_address_is_kept(github: GithubStandIn, connection: Connection) -> None:
+    there = replace(connection, base_url=f"{github.url}/api/v3/")
+    with (
+        GithubForge(github.repo, token=github.token, connection=there) as forge,
+        pytest.raises(ForgeNotFoundError),
+    ):
+        forge.open_pull_requests()
+    assert github.traffic[0].path == "/api/v3/repos/octo/tools/pulls"
+
+
+def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
+    github.fail(raw(b"[]", Link='<http://x/y?page=2>; rel="next"'), times=9)
+    with pytest.raises(ForgeAnswerError, match="its page links form a loop"):
+        forge.open_pull_requests()
+    assert len(github.traffic) == 2
+
+
+def test_renamed_repository_is_not_half_read(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch="skill/x")
+    github.moved_to = "octo/kit"
+    with pytest.raises(
+        ForgeNotFoundError, match="the repository is now called octo/kit; set forge: repo to that name"
+    ):
+        forge.find_pull_request("5f3e")
+
+
+def test_pull_request_is_not_opened_in_a_renamed_repository(
+    github: GithubStandIn, forge: GithubForge
+) -> None:
+    github.moved_to = "octo/kit"
+    with pytest.raises(ForgeNotFoundError, match="the repository has moved"):
+        forge.open_draft(branch="skill/x", base="main", title="x", body="x")
+    assert github.pulls == []
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param("Candidate-Key: 5f3e", True, id="alone"),
+        pytest.param(
+            "text\r\n\r\nCandidate-Key: 5f3e\r\nTarget: x\r\n", True, id="CRLF from the forge's editor"
+        ),
+        pytest.param("Candidate-Key: 5f3e\n\nSigned-off-by: A\n", True, id="not the last paragraph"),
+        pytest.param("Candidate-Key:5f3e  ", True, id="other spaces"),
+        pytest.param("candidate-key: 5f3e", False, id="other capitals: the rule of trailers.py"),
+        pytest.param("Candidate-Key: 5f3e0", False, id="longer key"),
+        pytest.param("Candidate-Key: 05f3e", False, id="key that ends so"),
+        pytest.param("see Candidate-Key: 5f3e", False, id="mentioned"),
+        pytest.param("> Candidate-Key: 5f3e", False, id="quoted"),
+        pytest.param(None, False, id="no body"),
+    ],
+)
+def test_key_is_a_trailer_of_the_body(
+    github: GithubStandIn, forge: GithubForge, body: str | None, found: bool
+) -> None:
+    github.add_pull(branch="skill/x", body=body)
+    assert (forge.find_pull_request("5f3e") is not None) is found
+
+
+def test_key_is_no_pattern(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch="skill/x", body="Candidate-Key: 5f3e")
+    assert forge.find_pull_request("5f..") is None
+
+
+def test_only_coreloops_pull_requests_are_counted(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch="skill/docstring-x")
+    github.add_pull(branch="renamed", title="[CORELOOP-F] docs(x): y")
+    github.add_pull(branch="fix/skill/x", title="about [CORELOOP-R]")
+    github.add_pull(branch="skill/closed", state="closed")
+    assert [pull.number for pull in forge.open_pull_requests()] == [1, 2]
+
+
+def test_lost_answer_does_not_make_a_second_pull_request(github: GithubStandIn, forge: GithubForge) -> None:
+    github.fail(Fault(carried_out=True), verb="POST")
+    draft = {"branch": "skill/x", "base": "main", "title": "[CORELOOP-R] x", "body": "Candidate-Key: 5f3e"}
+    with pytest.raises(ForgeUnavailableError):
+        forge.open_draft(**draft)
+    found = forge.find_pull_request("5f3e")
+    assert found is not None
+    with pytest.raises(PullRequestExistsError):
+        forge.open_draft(**draft)
+    assert [pull.number for pull in github.pulls] == [found.number] == [1]
+
+
+def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: GithubForge) -> None:
+    github.sha_of = lambda branch: branch
+    opened = github._create_pull(
+        Request("POST", "", {}, {}, {"title": "x", "head": "skill/x", "base": "main", "draft": False})
+    )
+    github.fail(Fault(opened))
+    with pytest.raises(ForgeAnswerError, match=r"/pull/1 was opened, but not as a draft: close it"):
+        forge.open_draft(branch="skill/x", base="main", title="x", body="x")
+
+
+class TestPatience:
+    @pytest.fixture
+    def patient_forge(self, github, connection) -> Iterator[GithubForge]:
+        with GithubForge(
+            github.repo, token=github.token, connection=replace(connection, retry=patient())
+        ) as forge:
+            yield forge
+
+    def test_reading_is_tried_again(self, github, patient_forge) -> None:
+        github.fail(said(502, "Bad Gateway"))
+        assert patient_forge.open_pull_requests() == ()
+        assert len(github.traffic) == 2
+
+    def test_writing_is_not(self, github, patient_forge) -> None:
+        github.fail(said(502, "Bad Gateway"))
+        with pytest.raises(ForgeUnavailableError):
+            patient_forge.open_draft(branch="skill/x", base="main", title="x", body="x")
+        assert len(github.traffic) == 1
+
+    def test_long_rate_limit_is_told_at_once(self, github, patient_forge) -> None:
+        github.fail(said(403, "API rate limit exceeded for user ID 1.", X_RateLimit_Reset="4102444800"))
+        with pytest.raises(ForgeRateLimitError, match="after 2100-01-01 00:00:00 UTC"):
+            patient_forge.open_pull_requests()
+        assert len(github.traffic) == 1
+
+    def test_missing_right_is_told_at_once(self, github, patient_forge) -> None:
+        github.fail(said(403, "Resource not accessible"))
+        with pytest.raises(ForgeForbiddenError, match="403: Resource not accessible"):
+            patient_forge.open_pull_requests()
+        assert len(github.traffic) == 1
+
+    def test_last_answer_is_what_is_told(self, github, connection) -> None:
+        github.fail(said(502, "Bad Gateway"), times=4)
+        hurried = replace(connection, retry=patient().new(backoff_factor=0))
+        with (
+            GithubForge(github.repo, token=github.token, connection=hurried) as forge,
+            pytest.raises(ForgeUnavailableError, match="502: Bad Gateway"),
+        ):
+            forge.open_pull_requests()
+
+    def test_used_up_tries_of_another_policy_are_told(self, github, connection) -> None:
+        retry = urllib3.util.Retry(total=1, status_forcelist=[502])
+        github.fail(said(502, "Bad Gateway"), times=2)
+        with (
+            GithubForge(
+                github.repo, token=github.token, connection=replace(connection, retry=retry)
+            ) as forge,
+            pytest.raises(ForgeUnavailableError, match="unavailable over several attempts"),
+        ):
+            forge.open_pull_requests()
+
+
+class TestReviewRule:
+    def test_forbidden_rulesets_are_unknown(self, github, forge) -> None:
+        github.fail(said(403, "Upgrade to GitHub Pro"), path="/rules/")
+        rule = forge.review_rule("main")
+        assert rule == ReviewUnknown(
+            "the token may not read the rulesets (403: Upgrade to GitHub Pro); "
+            "give it read access to administration"
+        )
+
+    def test_classic_protection_outweighs_unknown_rulesets(self, github, forge) -> None:
+        github.protections = {"main": 2}
+        github.fail(said(403, "no"), path="/rules/")
+        assert forge.review_rule("main") == ReviewRequired(2, "branch protection")
+
+    def test_forbidden_protection_of_a_protected_branch_is_unknown(self, github, forge) -> None:
+        github.rights = "app"
+        github.protections = {"main": 2}
+        rule = forge.review_rule("main")
+        assert isinstance(rule, ReviewUnknown)
+        assert "(403: Resource not accessible by personal access token)" in rule.reason
+
+    def test_branch_that_cannot_be_read_either_is_unknown(self, github, forge) -> None:
+        github.rights = "app"
+        github.fail(said(403, "no"), path="/branches/main", nth=3)
+        assert isinstance(forge.review_rule("main"), ReviewUnknown)
+
+    def test_server_without_rulesets_has_none(self, github, forge) -> None:
+        github.fail(said(404, "Not Found"), path="/rules/")
+        assert forge.review_rule("main") == ReviewNotRequired("main is not protected")
+
+    @pytest.mark.parametrize("fault", [said(429, "no"), said(500, "no"), raw(b"{"), Fault()])
+    @pytest.mark.parametrize("nth", [1, 2])
+    def test_trouble_is_never_taken_for_an_answer(self, github, forge, fault, nth) -> None:
+        github.protections = {"main": 1}
+        github.fail(fault, nth=nth)
+        with pytest.raises(ForgeError):
+            forge.review_rule("main")
+
+
+class TestHumansOnly:
+    """Nothing merges, and the check of the whole suite's traffic would notice."""
+
+    @pytest.mark.parametrize("do", ["merge", "enable_automerge", "mark_ready_for_review"])
+    def test_pygithubs_own_calls_are_noticed(self, do: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        with GithubStandIn() as other:
+            other.add_pull(branch="skill/x")
+            auth = Auth.Token(other.token)
+            client = Github(base_url=other.url, auth=auth, retry=None, seconds_between_writes=0, lazy=True)
+            with client, pytest.raises(GithubException):
+                getattr(client.get_repo(other.repo).get_pull(1), do)()
+            assert is_for_humans(other.traffic[-1])
+
+    @pytest.mark.parametrize(
+        ("verb", "path", "body"),
+        [
+            ("PUT", "/repos/o/r/pulls/1/merge", {}),
+            ("POST", "/repos/o/r/merges", {"base": "main", "head": "x"}),
+            ("PATCH", "/repos/o/r/git/refs/heads/main", {"sha": "0"}),
+            (
+                "POST",
+                "/graphql",
+                {"query": "mutation { enqueuePullRequest(input: {}) { clientMutationId } }"},
+            ),
+            ("POST", "/repos/o/r/issues/1/labels", {"labels": ["automerge"]}),
+            ("POST", "/repos/o/r/pulls", {"draft": False}),
+        ],
+    )
+    def test_other_ways_are_noticed(self, verb: str, path: str, body: object) -> None:
+        assert is_for_humans(Request(verb, path, {}, {}, body))
+
+    def test_forge_has_no_such_operation(self) -> None:
+        operations = {name for name in dir(GithubForge) if not name.startswith("_")}
+        methods = {name for name in vars(Forge) if not name.startswith("_")}
+        assert operations == methods | {"close"}
+        reads = {"open_pull_requests", "closed_pull_requests", "find_pull_request", "review_rule"}
+        assert methods == reads | {"open_draft", "rewrite", "add_label"}
+
+
+def test_importing_the_vocabulary_loads_no_client() -> None:
+    code = "import sys, coreloop.base.github.protocol; print({'github', 'requests'} & set(sys.modules))"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout == "set()\n"
+
+
+def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:
+    with GithubForge(github.repo, token=github.token, connection=connection) as forge:
+        forge.open_pull_requests()
+    gc.collect()  # an open socket would warn, and warnings are errors here
+
+
+def test_pull_request_from_a_deleted_fork_is_nobodys_promotion(
+    github: GithubStandIn, forge: GithubForge
+) -> None:
+    """GitHub gives such a head no repository; its own description says that cannot be."""
+    body = "Candidate-Key: 0123456789abcdef\n"
+    github.add_pull(
+        branch="skill/docstring-analysis-general-20260425", title="[CORELOOP-R] x", body=body, fork=""
+    )
+    assert (forge.find_pull_request("0123456789abcdef"), forge.open_pull_requests()) == (None, ())

@@ -1,0 +1,77 @@
+"""The framework that a project depends on, read from its files, and the proposal of ``init`` for it."""
+
+from pathlib import Path
+
+import pytest
+
+from coreloop.admin.init.scaffold import read_template
+from coreloop.admin.init.starter import SettingsProposals, write_settings
+from coreloop.base.project.frameworks import FRAMEWORKS, find_framework
+from coreloop.base.project.settings_file import load_settings
+
+NAMED = [
+    pytest.param(
+        "pyproject.toml", "[project]\ndependencies = [\"FastMCP[x]>=2 ; python_version > '3'\"]", id="project"
+    ),
+    pytest.param("pyproject.toml", '[project.optional-dependencies]\nai = ["fastmcp==4.1"]', id="optional"),
+    pytest.param(
+        "pyproject.toml", '[dependency-groups]\ndev = [{include-group = "x"}, "fastmcp ~= 4"]', id="group"
+    ),
+    pytest.param("pyproject.toml", '[tool.poetry.dependencies]\nfastmcp = "^4"', id="Poetry"),
+    pytest.param(
+        "pyproject.toml", '[tool.poetry.group.ai.dependencies]\nfastmcp = "^4"', id="Poetry, a group"
+    ),
+    pytest.param("requirements.txt", "# comment\n-r other.txt\n  fastmcp>=2  # servers", id="requirements"),
+    pytest.param("requirements-ai.txt", "fastmcp", id="other requirements"),
+    pytest.param("setup.cfg", "[options]\ninstall_requires =\n    click\n    fastmcp>=2", id="setup.cfg"),
+    pytest.param("setup.cfg", "[options.extras_require]\nai =\n    fastmcp", id="setup.cfg, an extra"),
+]
+
+
+@pytest.mark.parametrize(("file", "text"), NAMED)
+def test_framework_is_found_where_dependencies_are_named(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    assert find_framework(tmp_path) == "fastmcp"
+
+
+@pytest.mark.parametrize(
+    ("names", "framework"),
+    [
+        pytest.param("anthropic\nmcp\npydantic_ai_slim[openai]\n", "pydantic-ai", id="it uses the others"),
+        pytest.param("mcp\nfastmcp\n", "fastmcp", id="it is built on mcp"),
+        pytest.param("openai\nhttpx\nmcp-server-git\n", None, id="none of them"),
+        *(pytest.param(names[-1], name, id=name) for name, names in FRAMEWORKS.items()),
+    ],
+)
+def test_a_framework_that_builds_on_others_takes_precedence(
+    tmp_path: Path, names: str, framework: str | None
+) -> None:
+    (tmp_path / "requirements.txt").write_text(names, encoding="utf-8")
+    assert find_framework(tmp_path) == framework
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        pytest.param("pyproject.toml", b"[project\n", id="no TOML"),
+        pytest.param("pyproject.toml", b'project = "x"\ntool = {poetry = 3}\n', id="other types"),
+        pytest.param("pyproject.toml", b"[project]\ndependencies = [1, {}]\n", id="other items"),
+        pytest.param("setup.cfg", b"no section\n", id="no configuration"),
+        pytest.param("requirements.txt", b"\xff\xfe\n", id="no UTF-8"),
+    ],
+)
+def test_unreadable_files_are_skipped(tmp_path: Path, file: str, content: bytes) -> None:
+    (tmp_path / file).write_bytes(content)
+    (tmp_path / "requirements-x.txt").mkdir()
+    assert find_framework(tmp_path) is None
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_the_proposal_is_a_comment_and_valid_without_the_hash(tmp_path: Path, framework: str) -> None:
+    template = read_template("coreloop.yaml")
+    text = write_settings(template, SettingsProposals(framework=framework)).decode()
+    (line,) = (line for line in text.splitlines() if "reach: {" in line)
+    assert line.startswith(f"# reach: {{framework: {framework}, tools: ")
+    (tmp_path / "coreloop.yaml").write_text(line.removeprefix("# "), encoding="utf-8")
+    assert load_settings(tmp_path, environ={}).reach.framework == framework
+    assert write_settings(template, SettingsProposals()) == template

@@ -1,0 +1,291 @@
+"""coreloop.yaml: every documented key, and the line that a mistake stands on."""
+
+import pytest
+
+from coreloop.base.errors import SettingsError
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import load_settings
+
+DOCUMENTED = """\
+data_dir: data
+categories:                      # keyword rules -> DOMAIN-topic-MARKET-sector
+  - {label: FIN-profitability-KR, any: [수익성, 마진, margin, roe]}
+tools:                           # a tool's docstring, and the arguments that select a sub-function
+  analysis: {target: "src/dartlab/analysis/financial/__init__.py::analysis", selectors: [axis]}
+axis_slugs: {배당: dividend}
+gates: {min_repeat: 3, min_unique_questions: 3, min_chunk_len: 400, min_success_rate: 1.0, min_failures: 2}
+replay: {url: "http://127.0.0.1:8400/api/ask", runs: 3, timeout_s: 60}
+reach: {command: [python, -m, dartlab.ai.tools, --schema], caps: {openai: 1024}}
+forge: {repo: owner/name, base: main, max_open: 3}
+sanitize:
+  names: companies.tsv
+  detect: [{name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-123456}]
+  allow: [help@example.com]
+  countries: [kr, us]
+retention_days: 30
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(text, environ=None, **choices):
+        data = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / "coreloop.yaml").write_bytes(data)
+        return load_settings(tmp_path, environ=environ or {}, **choices)
+
+    return load
+
+
+@pytest.fixture
+def documented(tmp_path):
+    """The project that the documented file speaks of."""
+    target = tmp_path / "src/dartlab/analysis/financial/__init__.py"
+    target.parent.mkdir(parents=True)
+    target.write_text("def analysis(axis): ...\n")
+    (tmp_path / "companies.tsv").write_text("삼성전자\n")
+    return DOCUMENTED
+
+
+def test_min_chunk_len_is_off_by_default(load):
+    assert load("").gates.min_chunk_len is None
+    assert load("gates: {min_chunk_len: 0}").gates.min_chunk_len == 0
+
+
+def test_every_documented_key_is_read(load, documented):
+    settings = load(documented)
+    assert settings.data_dir == "data"
+    assert settings.keywords("FIN-profitability-KR") == ("수익성", "마진", "margin", "roe")
+    assert settings.selectors() == {"analysis": ("axis",)}
+    assert settings.tools["analysis"].target == "src/dartlab/analysis/financial/__init__.py::analysis"
+    assert settings.axis_slugs == {"배당": "dividend"}
+    gates = settings.gates
+    assert (gates.min_repeat, gates.min_unique_questions, gates.min_chunk_len) == (3, 3, 400)
+    assert (gates.min_success_rate, gates.min_failures) == (1.0, 2)
+    assert (settings.replay.url, settings.replay.runs) == ("http://127.0.0.1:8400/api/ask", 3)
+    assert settings.replay.timeout_s == 60.0
+    assert settings.reach.command == ("python", "-m", "dartlab.ai.tools", "--schema")
+    assert settings.reach.caps == {"openai": 1024}
+    assert Settings().reach.caps == {}
+    assert (settings.forge.repo, settings.forge.base, settings.forge.max_open) == ("owner/name", "main", 3)
+    assert settings.sanitize.names == "companies.tsv"
+    assert settings.sanitize.detect[0].pattern == "EMP-[0-9]{6}"
+    assert settings.sanitize.allow == ("help@example.com",)
+    assert settings.sanitize.countries == ("kr", "us")
+    assert settings.retention_days == 30
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "gates:\n", "tools: {}\n", "\ufeff"])
+def test_absent_keys_have_their_defaults(load, text):
+    assert load(text) == Settings()
+
+
+def test_the_file_may_be_absent(tmp_path):
+    assert load_settings(tmp_path, environ={}) == Settings()
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        pytest.param(lambda text: b"\xef\xbb\xbf" + text.encode(), id="byte order mark"),
+        pytest.param(lambda text: text.replace("\n", "\r\n").encode(), id="CRLF"),
+    ],
+)
+def test_files_of_windows_editors_are_read(load, documented, encode):
+    assert load(encode(documented)) == load(documented)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        pytest.param("data_dir: x\ngate: {}\n", 2, ["'gate'", "'gates'"], id="unknown key"),
+        pytest.param(
+            "gates:\n  min_repeat: 3\n  min_repeats: 4\n", 3, ["min_repeats", "'min_repeat'"], id="nested"
+        ),
+        pytest.param("tools:\n  a: {selector: [x]}\n", 2, ["'selector'", "'selectors'"], id="in a tool"),
+        pytest.param("zzz: 1\n", 1, ["'zzz'", "data_dir"], id="nothing is near"),
+        pytest.param("\ngates: {min_repeat: three}\n", 2, ["min_repeat", "whole number", "three"], id="text"),
+        pytest.param("gates: {min_repeat: 2.5}\n", 1, ["whole number"], id="fraction"),
+        pytest.param("gates: {min_repeat: true}\n", 1, ["whole number"], id="boolean"),
+        pytest.param("gates: {min_repeat: null}\n", 1, ["whole number"], id="null"),
+        pytest.param("data_dir: 5\n", 1, ["data_dir", "string"], id="number for a string"),
+        pytest.param("data_dir: [a]\n", 1, ["data_dir", "string"], id="list for a string"),
+        pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
+        pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
+        pytest.param("- a\n", 1, ["keys"], id="the file is a list"),
+        pytest.param("text\n", 1, ["keys"], id="the file is a string"),
+        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="string for a list"),
+        pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "whole number"], id="in a map"),
+        pytest.param(
+            "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "'fastmcp'"], id="framework"
+        ),
+        pytest.param(
+            "reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n",
+            4,
+            ["framework", "command", "both"],
+            id="framework and command",
+        ),
+        pytest.param("reach:\n  framework: mcp\n", 2, ["needs tools"], id="framework alone"),
+        pytest.param("reach:\n  tools: a:b\n", 2, ["needs framework", "fastmcp"], id="tools alone"),
+        pytest.param(
+            "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
+        ),
+        pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
+        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as a string"),
+        pytest.param("notify: {comand: [x]}\n", 1, ["'comand'", "'command'"], id="notify, mistyped"),
+        pytest.param(
+            "notify:\n  command: ['', x]\n", 2, ["notify", "begin with a program"], id="notify nothing"
+        ),
+        pytest.param('notify:\n  command: [x, "\\0"]\n', 2, ["notify", "null character"], id="notify a null"),
+        pytest.param("categories:\n  - {label: A, any: [x]}\n  - {label: B}\n", 3, ["any"], id="half a rule"),
+        pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
+        pytest.param("gates: {min_repeat: 0}\n", 1, ["min_repeat", "at least 1"], id="below"),
+        pytest.param("gates:\n  min_success_rate: 1.01\n", 2, ["min_success_rate", "at most 1"], id="above"),
+        pytest.param("gates: {min_success_rate: .nan}\n", 1, ["min_success_rate"], id="not a number"),
+        pytest.param("retention_days: 0\n", 1, ["at least 1"], id="no days"),
+        pytest.param("replay: {timeout_s: -1}\n", 1, ["timeout_s"], id="negative"),
+        pytest.param("data_dir: a\nforge: {}\ndata_dir: b\n", 3, ["data_dir", "twice"], id="duplicate key"),
+        pytest.param(
+            "gates:\n  min_repeat: 1\n  min_repeat: 2\n", 3, ["min_repeat", "twice"], id="nested twice"
+        ),
+        pytest.param("data_dir: x\ngates: {\n", 3, ["YAML"], id="bad YAML"),
+        pytest.param("data_dir: x\n\tgates: 1\n", 2, ["YAML"], id="tab"),
+        pytest.param(
+            "tools:\n  a:\n    target: gone.py::f\n", 3, ["gone.py", "not exist"], id="missing target"
+        ),
+        pytest.param("tools:\n  a: {target: gone.py}\n", 2, ["path.py::name"], id="target without a name"),
+        pytest.param(
+            "tools:\n  a: {target: 'gone.txt::f'}\n", 2, ["path.py::name"], id="target is no Python"
+        ),
+        pytest.param(
+            "sanitize:\n  detect:\n    - {name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-12}\n",
+            3,
+            ["sanitize", "STAFF", "does not find its example 'EMP-12'"],
+            id="an example that its pattern does not find",
+        ),
+        pytest.param(
+            "sanitize:\n  detect:\n    - name: STAFF\n      pattern: '(a+)+b'\n      example: ab\n",
+            4,
+            ["STAFF", "without a limit", "{1,40}"],
+            id="an unlimited repeat",
+        ),
+        pytest.param(
+            "sanitize:\n  detect: [{name: STAFF, pattern: '(', example: x}]\n",
+            2,
+            ["STAFF", "not a regular expression"],
+            id="no regular expression",
+        ),
+        pytest.param(
+            "sanitize:\n  detect: [{name: staff, pattern: x, example: x}]\n",
+            2,
+            ["capital letters", "'staff'"],
+            id="a label in lower case",
+        ),
+        pytest.param("sanitize:\n  detect: [{name: STAFF, pattern: x}]\n", 2, ["'example'"], id="no example"),
+        pytest.param(
+            "sanitize: {countries: [kr, de]}\n", 1, ["kr or us or uk or eu", "'de'"], id="a country"
+        ),
+        pytest.param("sanitize: {allow: ['']}\n", 1, ["empty", "allow"], id="an empty text"),
+        pytest.param("sanitize: {names: 3}\n", 1, ["names", "a string or a list"], id="names"),
+        pytest.param("\nsanitize:\n  names: gone.tsv\n", 3, ["gone.tsv", "not exist"], id="missing names"),
+    ],
+)
+def test_an_error_is_one_line_with_file_line_and_key(load, tmp_path, text, line, says):
+    with pytest.raises(SettingsError) as caught:
+        load(text)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'coreloop.yaml'}:{line}: ")
+    assert len(message.splitlines()) == 1
+    assert all(word in message for word in says), message
+    assert (caught.value.path, caught.value.line) == (tmp_path / "coreloop.yaml", line)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        pytest.param("data_dir: 데이터\n".encode("cp949"), "UTF-8", id="cp949"),
+        pytest.param("data_dir: x\n".encode("utf-16"), "UTF-8", id="UTF-16"),
+        pytest.param(b"data_dir: \x00\n", "YAML", id="null character"),
+        pytest.param(b"[" * 1200, "YAML", id="nested without end"),
+    ],
+)
+def test_a_file_that_is_not_text_is_named(load, tmp_path, data, says):
+    with pytest.raises(SettingsError, match=says) as caught:
+        load(data)
+    assert str(tmp_path / "coreloop.yaml") in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "coreloop.yaml").mkdir()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_settings(tmp_path, environ={})
+
+
+def test_a_deployed_server_may_lack_the_sources(load):
+    settings = load(DOCUMENTED, check_paths=False)
+    assert settings.tools["analysis"].target is not None
+
+
+def test_the_environment_overrides_single_values(load, documented):
+    environ = {
+        "CORELOOP_DATA_DIR": "/srv/audit: #1",
+        "CORELOOP_GATES_MIN_REPEAT": "7",
+        "CORELOOP_GATES_MIN_SUCCESS_RATE": "0.5",
+        "CORELOOP_RETENTION_DAYS": "90",
+        "CORELOOP_FORGE_REPO": "a/b",
+        "CORELOOP_REPLAY_TIMEOUT_S": "5",
+        "UNRELATED": "x",
+    }
+    settings = load(documented, environ)
+    assert settings.data_dir == "/srv/audit: #1"
+    assert (settings.gates.min_repeat, settings.gates.min_success_rate) == (7, 0.5)
+    assert settings.gates.min_failures == 2
+    assert settings.retention_days == 90
+    assert (settings.forge.repo, settings.forge.base) == ("a/b", "main")
+    assert settings.replay.timeout_s == 5.0
+
+
+def test_the_environment_works_without_a_file(tmp_path):
+    settings = load_settings(tmp_path, environ={"CORELOOP_DATA_DIR": "2026"})
+    assert settings.data_dir == "2026"
+
+
+def test_an_empty_variable_counts_as_unset(load):
+    environ = {"CORELOOP_DATA_DIR": "", "CORELOOP_GATES_MIN_REPEAT": ""}
+    assert load("data_dir: x\n", environ) == Settings(data_dir="x")
+
+
+@pytest.mark.parametrize("value", ["three", "0", "1.5", "[1", "{a: 1}"])
+def test_a_wrong_variable_is_named(load, value):
+    with pytest.raises(SettingsError, match="CORELOOP_GATES_MIN_REPEAT") as caught:
+        load("data_dir: x\n", {"CORELOOP_GATES_MIN_REPEAT": value})
+    assert value in str(caught.value)
+
+
+def test_an_override_hides_no_other_error(load):
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:2: unknown key 'min_repeats'"):
+        load("gates:\n  min_repeats: 1\n", {"CORELOOP_GATES_MIN_REPEAT": "3"})
+
+
+def test_a_rule_without_keywords_or_with_an_empty_keyword_is_refused(load):
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:1"):
+        load("categories: [{label: A, any: ['']}]\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("retention_days: 3000000\n", id="a century is enough"),
+        pytest.param("replay: {timeout_s: .inf}\n", id="no end"),
+        pytest.param("replay: {timeout_s: .nan}\n", id="no number"),
+        pytest.param("replay: {timeout_s: 3601}\n", id="an hour is enough"),
+    ],
+)
+def test_a_number_too_large_for_its_use_is_refused(load, text):
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:1: .*at most"):
+        load(text)
+
+
+def test_the_largest_numbers_are_accepted(load):
+    settings = load("retention_days: 36500\nreplay: {timeout_s: 3600}\n")
+    assert (settings.retention_days, settings.replay.timeout_s) == (36_500, 3600.0)

@@ -1,0 +1,257 @@
+"""Finding a tool's definition in source files as people have them."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from coreloop.base.project.settings import ToolSettings
+from coreloop.base.project.tools import Tool, Unresolved, is_tool_name, resolve_tools
+from rows import each_row
+
+
+@pytest.fixture
+def project(tmp_path):
+    def write(**files):
+        for name, source in files.items():
+            path = tmp_path / name.replace("__", "/")
+            path = path.with_name(path.name + ".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(source if isinstance(source, bytes) else source.encode())
+        return tmp_path
+
+    return write
+
+
+def resolve(root, name, target=None):
+    configured = {name: ToolSettings(target=target)} if target else {}
+    return resolve_tools([name], root=root, configured=configured)[name]
+
+
+def place(tool):
+    assert isinstance(tool, Tool), tool
+    return f"{tool.file}::{tool.qualname}"
+
+
+def test_a_definition_is_found_by_its_name(project):
+    root = project(src__fin__tools="def analysis(company, /, axis='수익성', *rest, limit=3, **more): ...\n")
+    tool = resolve(root, "analysis")
+    assert isinstance(tool, Tool)
+    assert replace(tool, limits={}) == Tool(
+        "analysis", "src/fin/tools.py", "analysis", ("company", "axis", "limit"), frozenset({"수익성"})
+    )
+    assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
+
+
+@pytest.mark.parametrize(
+    ("source", "qualname"),
+    [
+        pytest.param("async def tool(): ...\n", "tool", id="async"),
+        pytest.param("class Box:\n    def tool(self, axis): ...\n", "Box.tool", id="method"),
+        pytest.param(
+            "class A:\n class B:\n  @classmethod\n  def tool(cls, axis): ...\n", "A.B.tool", id="inner"
+        ),
+        pytest.param("import sys\nif sys:\n    def tool(axis): ...\n", "tool", id="below if"),
+        pytest.param(
+            "try:\n    def tool(axis): ...\nexcept ImportError:\n    pass\n", "tool", id="below try"
+        ),
+        pytest.param(
+            "try:\n    import fast\nexcept ImportError:\n    def tool(axis): ...\n", "tool", id="fallback"
+        ),
+        pytest.param("def  tool (\n    axis): ...\n", "tool", id="spaces"),
+        pytest.param("\ufeffdef tool(axis): ...\n", "tool", id="byte order mark"),
+        pytest.param("def tool(axis): ...\r\n", "tool", id="CRLF"),
+        pytest.param(r"def tool(axis): return '\d'" + "\n", "tool", id="doubtful escape"),
+        pytest.param("# 한글\ndef tool(axis): ...\n", "tool", id="Korean"),
+        pytest.param("# coding: cp949\n# 한글\ndef tool(axis): ...\n".encode("cp949"), "tool", id="cp949"),
+    ],
+)
+def test_definitions_of_every_form_are_found(project, source, qualname):
+    tool = resolve(project(pkg__mod=source), "tool")
+    assert place(tool) == f"pkg/mod.py::{qualname}"
+    assert not {"self", "cls"} & set(tool.parameters)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are syntax since Python 3.12")
+def test_a_definition_with_type_parameters_is_found(project):
+    assert place(resolve(project(mod="def tool[T](axis: T): ...\n"), "tool")) == "mod.py::tool"
+
+
+def test_the_implementation_of_overloads_is_used(project):
+    source = """
+import typing
+from typing import overload
+@overload
+def tool(axis: int) -> int: ...
+@typing.overload
+def tool(axis: str) -> str: ...
+def tool(axis, limit=1): return axis
+"""
+    assert resolve(project(mod=source), "tool").parameters == ("axis", "limit")
+
+
+def test_a_name_that_is_defined_twice_is_unresolved_and_names_both_places(project):
+    root = project(a="def tool(): ...\n", b="class B:\n    def tool(self): ...\n")
+    tool = resolve(root, "tool")
+    assert isinstance(tool, Unresolved)
+    assert all(words in tool.reason for words in ("2 times", "a.py::tool", "b.py::B.tool", "coreloop.yaml"))
+
+
+def test_a_target_decides_between_two(project):
+    root = project(a="def tool(x): ...\n", b="class B:\n    def tool(self, y): ...\n")
+    assert place(resolve(root, "tool", "b.py::B.tool")) == "b.py::B.tool"
+    assert place(resolve(root, "tool", "a.py::tool")) == "a.py::tool"
+
+
+def test_a_target_may_have_another_name_than_the_tool(project):
+    tool = resolve(project(a="def _run(axis): ...\n"), "fin.analysis", "a.py::_run")
+    assert (tool.name, place(tool), tool.parameters) == ("fin.analysis", "a.py::_run", ("axis",))
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("a.py::gone", "has no gone"),
+        ("a.py::tool.gone", "has no"),
+        ("broken.py::tool", "not readable Python"),
+    ],
+)
+def test_an_absent_target_is_unresolved(project, target, reason):
+    tool = resolve(project(a="def tool(): ...\n", broken="def tool(:\n"), "tool", target)
+    assert isinstance(tool, Unresolved)
+    assert reason in tool.reason
+
+
+@pytest.mark.parametrize("target", ["gone.py::tool", "folder.py::tool"])
+def test_a_target_that_is_not_a_file_is_unresolved(project, target):
+    root = project(a="def tool(): ...\n")
+    (root / "folder.py").mkdir()
+    assert isinstance(resolve(root, "tool", target), Unresolved)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        ".venv",
+        ".git",
+        "venv",
+        "env",
+        "build",
+        "dist",
+        "tests",
+        "node_modules",
+        "site-packages",
+        "__pycache__",
+    ],
+)
+def test_environments_build_output_and_tests_are_not_searched(project, folder):
+    root = project(src__mod="def tool(): ...\n")
+    for inner in (root / folder, root / "src" / folder):
+        inner.mkdir()
+        (inner / "copy.py").write_text("def tool(): ...\ndef other(): ...\n")
+    assert place(resolve(root, "tool")) == "src/mod.py::tool"
+    assert isinstance(resolve(root, "other"), Unresolved)
+
+
+def test_only_modules_are_searched(project):
+    root = project(mod="def tool(): ...\n", test_mod="def tool(): ...\n")
+    (root / "notes.txt").write_text("def tool(): ...\n")
+    assert place(resolve(root, "tool")) == "mod.py::tool"
+
+
+def test_a_function_inside_a_function_is_not_a_tool(project):
+    assert isinstance(resolve(project(mod="def outer():\n    def tool(): ...\n"), "tool"), Unresolved)
+
+
+def test_a_class_is_a_tool_only_as_a_target(project):
+    root = project(mod="class tool:\n    def __call__(self): ...\n")
+    assert isinstance(resolve(root, "tool"), Unresolved)
+    assert place(resolve(root, "tool", "mod.py::tool")) == "mod.py::tool"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(b"def tool(:\n", id="syntax error"),
+        pytest.param(b"def tool(): ...\n\xff\xfe\n", id="not UTF-8"),
+        pytest.param("def tool(): ...\n".encode("utf-16"), id="UTF-16"),
+        pytest.param(b"def tool(): ...\n\x00", id="null character"),
+        pytest.param(b"# coding: nonsense\ndef tool(): ...\n", id="unknown coding"),
+        pytest.param(b"def tool(): ...\nx = " + b"-" * 100_000 + b"1\n", id="nested without end"),
+        pytest.param(b"def tool(): ...\nx = " + b"(" * 5_000, id="open parentheses"),
+        pytest.param(b"#" * 2_000_001 + b"\ndef tool(): ...\n", id="huge"),
+    ],
+)
+def test_unreadable_files_are_skipped(project, broken):
+    root = project(broken=broken, good="def tool(axis): ...\n")
+    assert place(resolve(root, "tool")) == "good.py::tool"
+    assert isinstance(resolve(root, "tool", "broken.py::tool"), Unresolved)
+
+
+def test_circular_links_are_skipped(project):
+    root = project(pkg__mod="def tool(): ...\n")
+    (root / "pkg" / "loop").symlink_to(root, target_is_directory=True)
+    (root / "pkg" / "self.py").symlink_to("self.py")
+    (root / "pkg" / "gone.py").symlink_to("nowhere.py")
+    assert place(resolve(root, "tool")) == "pkg/mod.py::tool"
+
+
+@pytest.mark.parametrize("name", ["", "a b", "tool)", ".*", "pkg.tool", "가\n"])
+def test_an_invalid_function_name_is_unresolved(project, name):
+    tool = resolve(project(mod="def tool(): ...\n"), name)
+    assert isinstance(tool, Unresolved)
+    assert tool.name == name
+
+
+def test_every_name_is_in_the_result(project):
+    root = project(mod="def one(): ...\ndef two(): ...\n")
+    resolved = resolve_tools(["two", "one", "two", "three"], root=root, configured={"one": ToolSettings()})
+    assert {name: type(tool) for name, tool in resolved.items()} == {
+        "one": Tool,
+        "two": Tool,
+        "three": Unresolved,
+    }
+
+
+def test_docstrings_are_not_literals(project):
+    source = '"""module"""\ndef tool(axis="배당"):\n    """doc"""\n    return {"수익성": 1}[axis]\n'
+    assert resolve(project(mod=source), "tool").literals == {"배당", "수익성"}
+
+
+def test_nothing_is_imported(project):
+    root = project(mod="raise SystemExit\ndef tool(): ...\n")
+    assert place(resolve(root, "tool")) == "mod.py::tool"
+    assert "mod" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("line", "parameters"),
+    [
+        pytest.param(2, ("one",), id="first"),
+        pytest.param(6, ("two",), id="second"),
+        pytest.param(4, ("two",), id="decorator"),
+        pytest.param(5, ("two",), id="another decorator"),
+    ],
+)
+def test_a_target_may_name_the_line_of_a_definition(project, line, parameters):
+    source = "if x:\n    def tool(one): ...\nelse:\n    @a\n    @b\n    def tool(two): ...\n"
+    tool = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
+    assert place(tool) == f"mod.py::tool:{line}"
+    assert tool.parameters == parameters
+
+
+@pytest.mark.parametrize("line", ["3", "x", "02", "1:1"])
+def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
+    root = project(mod="\ndef tool(one): ...\ndef other(): ...\n")
+    tool = resolve(root, "tool", f"mod.py::tool:{line}")
+    assert tool == Unresolved("tool", f"mod.py has no tool:{line}")
+
+
+@each_row("name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100])
+def test_tool_names_may_have_dots_colons_slashes_and_dashes(name):
+    assert is_tool_name(name)
+
+
+@each_row("name", ["", "1st", "a b", "a\nb", "a\n", "a`b`", "a(b)", "<b>", "a" * 101, "a\u200b"])
+def test_other_strings_are_not_tool_names(name):
+    assert not is_tool_name(name)

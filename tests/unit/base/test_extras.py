@@ -1,0 +1,126 @@
+"""The base installation records; everything else answers with the line that installs it."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.extras import CLI_MODULES, DISTRIBUTION, install_line, missing_extra
+from rows import each_row
+
+ROOT = Path(__file__).parents[3]
+LINE = f"dartlab-coreloop: the command line needs an extra; install it: {install_line('cli')}\n"
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def project_table():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def python(code, *, absent, cwd):
+    """Run code in a process in which some modules are not installed."""
+    script = WITHOUT.format(absent=sorted(absent)) + code
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_modules_are_those_of_the_extra():
+    named = {
+        requirement.partition(">")[0].lower()
+        for requirement in project_table()["optional-dependencies"]["cli"]
+    }
+    distributions = packages_distributions()
+    assert {distributions[module][0].lower().replace("_", "-") for module in CLI_MODULES} == named
+
+
+@each_row("extra", ["cli", "distributed", "zstd"])
+def test_the_extras_that_messages_name_exist(extra):
+    assert extra in project_table()["optional-dependencies"]
+    calls = [
+        path for path in (ROOT / "src").rglob("*.py") if f'needs_extra("{extra}"' in path.read_text("utf-8")
+    ]
+    assert calls
+
+
+def test_a_server_installs_orjson_and_nothing_else():
+    base = [requirement for requirement in requires(DISTRIBUTION) or () if "extra ==" not in requirement]
+    assert [re.split(r"[<>=!~ ]", requirement)[0] for requirement in base] == ["orjson"]
+
+
+RECORD = """
+from coreloop import AuditCollector, dropped
+with AuditCollector(question="why?"{more}) as audit:
+    audit.observe_tool_call("search", {{"q": "x"}}, ok=True)
+    audit.flush(chunk_len=1)
+print(dropped())
+"""
+
+
+def test_recording_works_without_the_extra(tmp_path):
+    done = python(RECORD.format(more=""), absent=CLI_MODULES, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+    (day,) = (tmp_path / "data/audit/ai-ask").iterdir()
+    assert b'"search"' in day.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("settings", "folder"),
+    [
+        ("data_dir: elsewhere\n", "elsewhere"),
+        ("tools: {}\r\ndata_dir: 'my logs'  # private\r\n", "my logs"),
+        ('\ufeffdata_dir: "기록/a-b"\n', "기록/a-b"),
+        ("data_dir: &anchor elsewhere\n", "data"),
+        ("tools:\n  data_dir: elsewhere\n", "data"),
+        ("# data_dir: elsewhere\n", "data"),
+    ],
+)
+def test_without_pyyaml_only_the_data_folder_is_read_and_it_is_said_once(tmp_path, settings, folder):
+    (tmp_path / "coreloop.yaml").write_bytes(settings.encode())
+    done = python(RECORD.format(more=""), absent={"yaml"}, cwd=tmp_path)
+    assert done.stdout == "{'settings_need_pyyaml': 1}\n"
+    assert done.stderr.count("settings_need_pyyaml") == 1
+    assert "pip install PyYAML" in done.stderr
+    assert len(list((tmp_path / folder / "audit" / "ai-ask").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "absent", [CLI_MODULES, {"click"}, {"polars"}, {"msgspec"}], ids=["all", "click", "polars", "msgspec"]
+)
+def test_a_command_answers_with_the_line_that_installs_the_extra(tmp_path, absent):
+    code = "sys.argv[1:] = ['mine']; from coreloop.cli import run; run()"
+    done = python(code, absent=absent, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", LINE)
+
+
+def test_another_missing_module_is_a_bug_not_an_extra():
+    assert missing_extra(ModuleNotFoundError("No module named 'errno'", name="errno")) is None
+    assert missing_extra(ModuleNotFoundError()) is None
+
+
+def test_the_version_needs_no_extra(tmp_path):
+    code = "sys.argv[1:] = ['--version']; from coreloop.cli import run; run()"
+    done = python(code, absent=CLI_MODULES, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("dartlab-coreloop, version ")
+
+
+def test_a_folder_that_was_removed_is_one_line(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = f"import os; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})\n"
+    done = python(code + "from coreloop.cli import run; run()", absent=[], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dartlab-coreloop: the current folder was removed; change to another one\n"

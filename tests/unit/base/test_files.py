@@ -1,0 +1,294 @@
+"""Files are written atomically, appended to in complete lines, and locked against other processes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import (
+    append_private,
+    locked,
+    read_file,
+    replacing,
+    rewrite_file,
+    write_private,
+    write_private_together,
+    write_public,
+)
+
+
+@pytest.fixture
+def open_umask():
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_written_files_are_private(tmp_path):
+    path = tmp_path / "audit" / "candidates" / "x.json"
+    write_private(path, b"{}")
+    assert path.read_bytes() == b"{}"
+    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+
+
+def test_a_second_write_replaces_the_first_and_leaves_no_temporary_file(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_bytes(b"old")
+    path.chmod(0o644)
+    write_private(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert mode(path) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("umask", "file", "folder"), [(0o022, 0o644, 0o755), (0o027, 0o640, 0o750)])
+def test_a_document_is_as_readable_as_the_umask_lets_it_be(tmp_path, open_umask, umask, file, folder):
+    os.umask(umask)
+    path = tmp_path / "docs" / "x.md"
+    for text in (b"old", b"new"):
+        write_public(path, text)
+    assert (path.read_bytes(), mode(path), mode(path.parent)) == (b"new", file, folder)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_file(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(WorkspaceError, match=r"x\.json: cannot be written") as caught:
+        write_private(tmp_path / "file" / "x.json", b"{}")
+    assert caught.value.path == tmp_path / "file" / "x.json"
+
+
+def test_a_folder_of_that_name_leaves_no_temporary_file(tmp_path):
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(WorkspaceError):
+        write_private(tmp_path / "x.json", b"{}")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import write_private
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+try:
+    write_private(Path(sys.argv[1]), b"x" * 1000)
+except WorkspaceError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path):
+    pytest.importorskip("resource")
+    path = tmp_path / "x.json"
+    path.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, path], capture_output=True, text=True, check=True)
+    assert "cannot be written" in done.stdout
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from coreloop.base.files import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+TRIER = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1] + "/.lock", os.O_RDWR)
+try:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    print("free")
+except BlockingIOError:
+    print("taken")
+"""
+
+
+def is_free(folder):
+    done = subprocess.run([sys.executable, "-c", TRIER, folder], capture_output=True, text=True, check=True)
+    return done.stdout.strip() == "free"
+
+
+def test_a_lock_keeps_others_out_until_its_holder_dies(tmp_path):
+    pytest.importorskip("fcntl")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        assert not is_free(tmp_path)
+        holder.kill()
+        holder.wait()
+        with locked(tmp_path):
+            assert not is_free(tmp_path)
+    assert is_free(tmp_path)
+
+
+def test_a_lock_ends_with_its_block_even_after_an_error(tmp_path):
+    pytest.importorskip("fcntl")
+    with pytest.raises(ZeroDivisionError), locked(tmp_path / "new"):
+        raise ZeroDivisionError
+    assert is_free(tmp_path / "new")
+
+
+def test_a_lock_where_no_folder_can_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(WorkspaceError, match="cannot be written"), locked(tmp_path / "file"):
+        pass
+
+
+def test_a_rewritten_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
+    file, link = tmp_path / "tools.py", tmp_path / "link.py"
+    file.write_bytes(b"old")
+    file.chmod(0o754)
+    link.symlink_to(file)
+    rewrite_file(link, b"new")
+    assert link.is_symlink()
+    assert (file.read_bytes(), mode(file)) == (b"new", 0o754)
+    assert sorted(tmp_path.iterdir()) == [link, file]
+
+
+def test_a_file_that_nobody_may_write_is_rewritten_and_stays_so(tmp_path):
+    file = tmp_path / "tools.py"
+    file.write_bytes(b"old")
+    file.chmod(0o444)
+    rewrite_file(file, b"new")
+    assert (file.read_bytes(), mode(file)) == (b"new", 0o444)
+
+
+def test_an_absent_file_is_not_rewritten(tmp_path):
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        rewrite_file(tmp_path / "gone.py", b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_block_that_fails_leaves_the_old_file_and_no_temporary_file(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
+        temporary.write_bytes(bytes([mode(temporary) // 0]))
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_appended_lines_make_a_private_file_in_a_private_folder(tmp_path):
+    path = tmp_path / "audit" / "x"
+    append_private(path, ["a", "b"])
+    append_private(path, ["\ud800왜"])
+    assert path.read_text(encoding="utf-8") == "a\nb\n?왜\n"
+    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
+
+
+def test_after_half_a_line_a_newline_comes_first(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"whole\nhal")
+    append_private(path, ["next"])
+    append_private(path, ["last"])
+    assert path.read_bytes() == b"whole\nhal\nnext\nlast\n"
+
+
+APPENDER = """
+import sys
+from pathlib import Path
+from coreloop.base.files import append_private
+for _ in range(200):
+    append_private(Path(sys.argv[1]), [sys.argv[2] * 300])
+"""
+
+
+def test_lines_of_two_processes_do_not_mix(tmp_path):
+    path = tmp_path / "x"
+    writers = [subprocess.Popen([sys.executable, "-c", APPENDER, path, letter]) for letter in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    lines = list(filter(None, path.read_text().split("\n")))
+    assert sorted(lines) == ["a" * 300] * 200 + ["b" * 300] * 200
+
+
+SHORT_WRITE = """
+import resource, sys
+from pathlib import Path
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import append_private
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+try:
+    append_private(Path(sys.argv[1]), ["x" * 100])
+except WorkspaceError as error:
+    print(error)
+"""
+
+
+def test_a_line_that_was_cut_off_is_an_error_and_the_next_line_is_safe(tmp_path):
+    pytest.importorskip("resource")
+    path = tmp_path / "x"
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_WRITE, path], capture_output=True, text=True, check=True
+    )
+    assert "cannot be written" in done.stdout
+    append_private(path, ["next"])
+    assert path.read_bytes() == b"x" * 10 + b"\nnext\n"
+
+
+def test_an_unreadable_or_unwritable_file_is_named(tmp_path):
+    with pytest.raises(WorkspaceError, match=r"x: cannot be read"):
+        read_file(tmp_path / "x")
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        append_private(tmp_path, ["a"])
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        append_private(tmp_path / "file" / "x", ["a"])
+
+
+def test_files_that_belong_together_are_written_all_or_none(tmp_path):
+    draft, path = tmp_path / "out" / "a.md", tmp_path / "out" / "a.json"
+    write_private_together({draft: b"old draft", path: b"old"})
+    script = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from coreloop.base.errors import WorkspaceError\n"
+        "from coreloop.base.files import write_private_together\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "draft, path = map(Path, sys.argv[1:])\n"
+        "try: write_private_together({draft: b'new draft', path: b'x' * 101})\n"
+        "except WorkspaceError as error: print(error)\n"
+    )
+    run = [sys.executable, "-c", script, str(draft), str(path)]
+    done = subprocess.run(run, capture_output=True, encoding="utf-8", check=True)
+    assert "a.json: cannot be written" in done.stdout
+    assert (draft.read_bytes(), path.read_bytes()) == (b"old draft", b"old")
+    assert sorted(draft.parent.iterdir()) == [path, draft]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
+@pytest.mark.parametrize(
+    "work",
+    [
+        read_file,
+        lambda path: write_private(path, b"x"),
+        lambda path: write_public(path, b"x"),
+        lambda path: write_private_together({path: b"x"}),
+        lambda path: rewrite_file(path, b"x"),
+        lambda path: append_private(path, ["x"]),
+    ],
+    ids=["read", "write", "publish", "write together", "rewrite", "append"],
+)
+@pytest.mark.parametrize("kind", ["pipe", "device", "circle", "folder"])
+def test_only_regular_files_are_opened_or_replaced(tmp_path, work, kind):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/null")
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "folder").mkdir()
+    before = sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir())
+    with pytest.raises(WorkspaceError, match=f"{kind}: cannot be (read|written)"):
+        work(tmp_path / kind)
+    assert sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir()) == before

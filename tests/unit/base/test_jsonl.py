@@ -1,0 +1,117 @@
+"""Lines are appended completely; any bytes are read, as values or as counts of skipped lines."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.base import jsonl
+from coreloop.base.errors import WorkspaceError
+
+NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    at: datetime
+    text: str
+    n: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    schema_version: int
+    text: str
+
+
+def read(path, **changes):
+    return jsonl.read(path, **{"kind": Note, "other": "not a note", **changes})
+
+
+def test_appended_values_are_read_in_order(tmp_path):
+    path = tmp_path / "audit" / "notes.jsonl"
+    notes = tuple(Note(NOON, text) for text in ("가격", "a\nb", "\u2028", ""))
+    for note in notes:
+        jsonl.append(path, note)
+    assert path.read_bytes().count(b"\n") == len(notes)
+    assert read(path) == jsonl.Lines(notes, {})
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"))), st.binary(max_size=20))
+def test_a_value_after_an_incomplete_line_is_not_lost(texts, rest):
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "x.jsonl")
+        path.write_bytes(rest)
+        notes = tuple(Note(NOON, text) for text in texts)
+        for note in notes:
+            jsonl.append(path, note)
+        assert read(path).values == notes
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        pytest.param(b'{"at": "2026-04-25T12:00', "torn or not JSON", id="torn"),
+        pytest.param(b"\0\0", "torn or not JSON", id="NUL bytes"),
+        pytest.param(b'{"x": ' + b"[" * 100_000, "torn or not JSON", id="nested without end"),
+        pytest.param(b'{"at": "2026-04-25T12:00:00Z", "text": "\xff"}', "not UTF-8", id="not UTF-8"),
+        pytest.param(b"[]", "not a note", id="a list"),
+        pytest.param(b'{"at": "2026-04-25T12:00:00Z"}', "not a note", id="a field is missing"),
+        pytest.param(b'{"at": "noon", "text": ""}', "not a note", id="no time"),
+    ],
+)
+def test_an_unreadable_line_is_skipped_and_counted_by_reason(tmp_path, line, reason):
+    path = tmp_path / "x.jsonl"
+    sound = b'{"at": "2026-04-25T12:00:00Z", "text": "", "more": 1}'
+    path.write_bytes(b"\n".join([sound, b" ", line, sound]) + b"\r\n\r\n")
+    assert read(path) == jsonl.Lines((Note(NOON, ""),) * 2, {reason: 1})
+
+
+@given(st.binary(max_size=300))
+@example(b"\xef\xbb\xbf{}")
+@example(b'{"schema_version": 0.5}\r{"schema_version": 1}')
+def test_any_bytes_are_read_and_every_line_counts_once(content):
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "x.jsonl")
+        path.write_bytes(content)
+        both = [read(path), read(path, newest=1)]
+    n_lines = sum(bool(line.strip()) for line in content.splitlines())
+    assert [len(lines.values) + sum(lines.skipped.values()) for lines in both] == [n_lines] * 2
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_file_that_ends_torn_loses_only_its_last_line(tmp_path, cut):
+    path = tmp_path / "x.jsonl"
+    for _ in range(3):
+        jsonl.append(path, Note(NOON, "x" * 60))
+    path.write_bytes(path.read_bytes()[: -1 - cut])
+    lines = read(path)
+    assert (len(lines.values), lines.skipped) == (2, {"torn or not JSON": 1})
+
+
+def test_a_line_of_a_newer_version_is_refused_by_file_and_number(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('\n{"schema_version": 1, "text": ""}\n{"schema_version": 2, "txt": ""}\n')
+    with pytest.raises(WorkspaceError, match=r"x\.jsonl: line 3 has schema version 2; upgrade coreloop"):
+        read(path, kind=Numbered, newest=1)
+    assert len(read(path, kind=Numbered, newest=2).values) == 1
+
+
+def test_a_line_without_its_version_is_skipped(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"at": NOON.isoformat(), "text": ""}))
+    assert read(path, newest=1).skipped == {"not a note": 1}
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
+    with pytest.raises(WorkspaceError, match=r"gone: cannot be read"):
+        read(tmp_path / "gone")
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkspaceError, match=r"x: cannot be written"):
+        jsonl.append(tmp_path / "file" / "x", Note(NOON, ""))

@@ -1,0 +1,234 @@
+"""Leftovers of killed processes are removed, files in use stay, and workers end with their parent."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.files import replacing, write_private
+from coreloop.base.leftovers import removed_if_killed, temporary_folder
+from logs import record, write_log
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs kill -9 and locks")
+HOLD = """
+import sys, time
+from pathlib import Path
+from coreloop.base.files import replacing
+from coreloop.base.leftovers import removed_if_killed, temporary_folder
+place = Path(sys.argv[1])
+with replacing(place / "x.json") as file, temporary_folder("coreloop-test-", parent=place) as folder:
+    file.write_text("half")
+    (folder / "deeper").mkdir()
+    (folder / "deeper" / "file").touch()
+    print("made", flush=True)
+    time.sleep(600)
+"""
+
+
+@contextlib.contextmanager
+def holding(place: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that is at work in a folder; killed in the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(place)], stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "made\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _next_run(place: Path) -> None:
+    write_private(place / "another.json", b"{}")
+    with temporary_folder("coreloop-test-", parent=place):
+        pass
+
+
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_run(tmp_path: Path):
+    with holding(tmp_path):
+        assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 2
+    _next_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["another.json"]
+
+
+def test_files_of_a_running_process_stay(tmp_path: Path):
+    with holding(tmp_path):
+        before = set(tmp_path.iterdir())
+        _next_run(tmp_path)
+        assert set(tmp_path.iterdir()) == {*before, tmp_path / "another.json"}
+    with replacing(tmp_path / "x.json") as own:
+        _next_run(tmp_path)
+        assert own.exists()  # this process's own, too
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".x.json.0123456789abcde.partial",
+        ".x.json.0123456789ABCDEF.partial",
+        "x.json.0123456789abcdef.partial",
+        "coreloop-test-0123456789abcdef-mine",
+        "coreloop-other-0123456789abcdef",
+    ],
+)
+def test_files_with_other_names_stay(tmp_path: Path, name: str):
+    (tmp_path / name).write_text("unrelated")
+    _next_run(tmp_path)
+    assert (tmp_path / name).read_text() == "unrelated"
+
+
+@pytest.mark.parametrize("name", [".x.json.0123456789abcdef.partial", "coreloop-test-0123456789abcdef"])
+def test_links_are_not_followed(tmp_path: Path, name: str):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+    (tmp_path / name).symlink_to("precious")
+    os.mkfifo(tmp_path / f".pipe.{'0' * 16}.partial")
+    _next_run(tmp_path)
+    assert (tmp_path / "precious" / "file").exists()
+    assert (tmp_path / name).is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_files_of_another_user_stay(tmp_path: Path):
+    folder = tmp_path / "coreloop-test-0123456789abcdef"
+    folder.mkdir()
+    os.chown(folder, 65534, -1)
+    _next_run(tmp_path)
+    assert folder.exists()
+
+
+@pytest.mark.slow
+def test_concurrent_processes_lose_no_files(tmp_path: Path):
+    script = """
+import sys
+from pathlib import Path
+from coreloop.base.files import write_private
+for number in range(150):
+    write_private(Path(sys.argv[1]) / f"{sys.argv[2]}-{number}", b"x")
+"""
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name], stderr=subprocess.PIPE)
+        for name in "abc"
+    ]
+    assert [process.communicate()[1] for process in running] == [b""] * 3
+    assert len(list(tmp_path.iterdir())) == 450
+
+
+@pytest.mark.slow
+def test_concurrent_processes_lose_no_folder_that_they_just_made(tmp_path: Path):
+    script = """
+import sys
+from pathlib import Path
+from coreloop.base.leftovers import temporary_folder
+for number in range(2000):
+    with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder:
+        (folder / "file").touch()
+"""
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    assert [process.communicate()[1] for process in running] == [b""] * 8
+    assert list(tmp_path.iterdir()) == []
+
+
+HOLD_WATCHED = """
+import sys, time
+from pathlib import Path
+from coreloop.base.leftovers import removed_if_killed, temporary_folder
+with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder, removed_if_killed(folder):
+    (folder / "file").touch()
+    print("made", flush=True)
+    time.sleep(600)
+"""
+
+
+def _wait_until(condition: Callable[[], bool], seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_watched_folder_is_removed_when_its_process_is_killed(tmp_path: Path, how: signal.Signals):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_WATCHED, str(tmp_path)], stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "made\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(how)
+    assert _wait_until(lambda: not list(tmp_path.iterdir()))
+
+
+def test_a_watched_folder_that_was_renamed_stays(tmp_path: Path):
+    with temporary_folder("coreloop-test-", parent=tmp_path) as folder, removed_if_killed(folder):
+        folder.rename(tmp_path / "kept")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def _children(parent: int) -> set[int]:
+    workers = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+            if int(fields[1]) == parent:
+                workers.add(int(stat.parent.name))
+    return workers
+
+
+def _lives(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs to see who started whom")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mine --in-dir in --no-cache --jobs 2",
+        "sanitize --mode mask --in in --out out --jobs 2",
+        "sanitize --check in --jobs 2",
+    ],
+)
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path, words: str):
+    write_log(tmp_path / "in" / "2026-04-25.jsonl", [record()]).write_bytes(
+        write_log(tmp_path / "one" / "one.jsonl", [record(question="x" * 1000)]).read_bytes() * 40_000
+    )
+    (tmp_path / "in" / "2026-04-26.jsonl").hardlink_to(tmp_path / "in" / "2026-04-25.jsonl")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "coreloop", *words.split()]
+    environ = {**os.environ, "TMPDIR": str(temporary)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environ)
+    try:
+        deadline = time.monotonic() + 60
+        n_others = 2 if "--out" in words else 1  # Python's own tracker, and the watcher of the scratch folder
+        while len(started := _children(process.pid)) < 2 + n_others:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(1)  # at work
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert _wait_until(lambda: not any(map(_lives, started))), "a worker lives on"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".coreloop")] == []
+    for following in (
+        "sanitize --mode drop --in one --out second",
+        "mine --no-cache --in-dir second",
+    ):
+        subprocess.run([*command[:3], *following.split()], cwd=tmp_path, env=environ, check=True)
+    assert list(temporary.iterdir()) == []

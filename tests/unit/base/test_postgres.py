@@ -1,0 +1,107 @@
+"""A Postgres that is restarted, starts or is not there: what its users notice."""
+
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from coreloop.base.errors import RunStoreError
+from coreloop.base.postgres import wait_until_started
+from coreloop.runs.jobs.sql_queue import postgres_queue
+from coreloop.runs.stores.postgres import postgres_store
+from postgres_servers import PostgresServer, newest, running_server
+from running import new_run
+
+LOST = r"^the Postgres store cannot be used \(.*\); check CORELOOP_DATABASE_URL$"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def server() -> Iterator[PostgresServer]:
+    with running_server(newest()) as server:
+        yield server
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_stores_that_are_open_work_again_after_a_restart(server: PostgresServer, mode: str):
+    with postgres_store(server.address) as store, postgres_queue(server.address) as queue:
+        run_id, job = new_run(store), queue.put("index", {})
+        server.stop(mode)
+        for _ in range(2):
+            with pytest.raises(RunStoreError, match=LOST):
+                store.runs()
+            with pytest.raises(RunStoreError, match=LOST):
+                queue.take(["index"])
+        server.start()
+        assert [row.run_id for row in store.runs()] == [run_id]
+        taken = queue.take(["index"])
+        assert taken is not None
+        assert (taken.id, queue.keep(taken)) == (job.id, True)
+
+
+def test_a_transaction_that_loses_its_session_has_done_nothing(server: PostgresServer):
+    with postgres_queue(server.address) as queue:
+        database = queue._database
+
+        def lose() -> None:
+            with database.writing(), psycopg.connect(server.address, autocommit=True) as admin:
+                database.rows("INSERT INTO jobs_version VALUES (7)")
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state LIKE 'idle in%'"
+                )
+                database.rows("SELECT 1")
+
+        with pytest.raises(RunStoreError, match=LOST):
+            lose()
+        with database.reading():
+            assert database.rows("SELECT version FROM jobs_version") == [(1,)]
+
+
+def test_a_session_with_a_notice_goes_on(server: PostgresServer):
+    with postgres_queue(server.address) as queue:
+        database = queue._database
+        with database.reading():
+            ((pid,),) = database.rows("SELECT pg_backend_pid()")
+        with psycopg.connect(server.address, autocommit=True) as admin:
+            admin.execute("ALTER SYSTEM SET timezone = 'Asia/Seoul'")  # each session is told
+            admin.execute("SELECT pg_reload_conf()")
+        with database.reading():
+            assert database.rows("SELECT pg_backend_pid()") == [(pid,)]
+
+
+def test_more_threads_than_sessions_take_turns(server: PostgresServer):
+    with postgres_queue(server.address) as queue:
+        meeting = threading.Barrier(12)
+
+        def put(number: int) -> None:
+            meeting.wait(20)
+            queue.put("index", {"n": number})
+
+        threads = [threading.Thread(target=put, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert sorted(job.payload["n"] for job in queue.jobs()) == list(range(12))
+        with queue._database.reading():
+            ((used,),) = queue._database.rows(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'process%'"
+            )
+        assert used <= 4
+
+
+def test_a_server_that_starts_is_waited_for(server: PostgresServer):
+    server.stop()
+    assert not wait_until_started(server.address, wait_s=0.0)
+    starting = threading.Thread(target=server.start)
+    starting.start()
+    assert wait_until_started(server.address, wait_s=60.0)
+    starting.join()
+
+
+def test_what_no_waiting_helps_is_not_waited_for(server: PostgresServer):
+    other = server.address.replace("/postgres?", "/nothing?")
+    assert wait_until_started(other, wait_s=600.0)
+    with pytest.raises(RunStoreError, match='database "nothing" does not exist'):
+        postgres_store(other).__enter__()

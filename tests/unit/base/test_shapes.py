@@ -1,0 +1,149 @@
+"""JSON as dataclasses: what is taken and refused is what msgspec takes and refuses, in its words."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, make_dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.base.shapes import ShapeError, decode, parse_json, shaped
+from rows import each_row
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    login: str = ""
+    kind: Literal["User", "Bot"] = "User"
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    number: int
+    title: str | None = None
+    draft: bool | None = False
+    labels: tuple[Inner, ...] = ()
+    words: list[str] = field(default_factory=list)
+    inner: Inner | None = None
+    both: Inner | str = ""
+    anything: Any = None
+
+
+# msgspec reads dataclasses too: the oracle
+NAMES = st.sampled_from(["number", "title", "draft", "labels", "words", "inner", "both", "login", "kind"])
+SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    SIMPLE | st.sampled_from(["", "User", "x"]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(NAMES, below, max_size=3),
+    max_leaves=8,
+)
+LABEL = st.fixed_dictionaries({}, optional={"login": VALUES, "kind": VALUES})
+FIELDS = {
+    "number": st.integers(0, 9) | VALUES,
+    "title": VALUES,
+    "draft": VALUES,
+    "labels": st.lists(st.fixed_dictionaries({}, optional={"login": VALUES, "kind": VALUES}), max_size=2)
+    | VALUES,
+    "words": st.lists(st.just("x") | VALUES, max_size=2),
+    "inner": VALUES,
+    "both": VALUES,
+    "anything": VALUES,
+}
+
+
+@given(st.fixed_dictionaries({}, optional=FIELDS) | VALUES)
+def test_values_are_accepted_and_refused_as_by_msgspec(value: Any) -> None:
+    text = json.dumps(value)
+    assert taken(lambda: decode(text, Outer)) == taken(lambda: msgspec.json.decode(text, type=Outer))
+
+
+def taken(read: Callable[[], Outer]) -> Outer | None:
+    """The value, or None if it is refused."""
+    try:
+        return read()
+    except (ShapeError, msgspec.ValidationError):
+        return None
+
+
+@each_row(
+    ("text", "why"),
+    [
+        ("[]", "Expected `object`, got `array`"),
+        ("null", "Expected `object`, got `null`"),
+        ("{}", "Object missing required field `number`"),
+        ('{"number": "1"}', "Expected `int`, got `str` - at `$.number`"),
+        ('{"number": true}', "Expected `int`, got `bool` - at `$.number`"),
+        ('{"number": 1.0}', "Expected `int`, got `float` - at `$.number`"),
+        ('{"number": 1, "title": 5}', "Expected `str | null`, got `int` - at `$.title`"),
+        ('{"number": 1, "labels": [{}, 3]}', "Expected `object`, got `int` - at `$.labels[1]`"),
+        ('{"number": 1, "words": ["x", null]}', "Expected `str`, got `null` - at `$.words[1]`"),
+        ('{"number": 1, "inner": {"kind": "x"}}', "Invalid enum value 'x' - at `$.inner.kind`"),
+        ('{"number": 1', "Input data was truncated"),
+        ("", "Input data was truncated"),
+        ("<html>", "JSON is malformed: invalid character (byte 0)"),
+    ],
+)
+def test_the_message_names_the_field_as_msgspec_does(text: str, why: str) -> None:
+    with pytest.raises(ShapeError) as caught:
+        decode(text, Outer)
+    assert str(caught.value) == why
+    with pytest.raises(msgspec.MsgspecError) as theirs:
+        msgspec.json.decode(text, type=Outer)
+    assert str(theirs.value) == why
+
+
+@each_row(
+    "text",
+    [
+        b"{} x",
+        b"\xff",
+        b"\xef\xbb\xbf{}",
+        b"[NaN]",
+        b"-Infinity",
+        b"[" * 100_000,
+        b"9" * 5000,
+        "{}".encode("utf-16"),
+    ],
+    ids=["more", "no UTF-8", "byte order mark", "NaN", "Infinity", "deep", "long", "UTF-16"],
+)
+def test_invalid_json_is_refused(text: bytes) -> None:
+    with pytest.raises(ShapeError):
+        parse_json(text)
+
+
+def test_a_text_that_utf_8_cannot_hold_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"at `\$\.title`"):
+        decode(r'{"number": 1, "title": "\ud800"}', Outer)
+
+
+def test_an_unknown_field_is_refused_on_request() -> None:
+    value = {"number": 1, "inner": {"loginn": ""}}
+    assert shaped(value, Outer) == Outer(1, inner=Inner())
+    with pytest.raises(ShapeError, match=r"Object contains unknown field `loginn` - at `\$\.inner`"):
+        shaped(value, Outer, exact=True)
+
+
+def test_a_field_may_have_another_name() -> None:
+    former = make_dataclass("Former", [("text", str, field(metadata={"name": "from"}))])
+    assert decode('{"from": "x", "text": 1}', former).text == "x"
+    with pytest.raises(ShapeError, match="required field `from`"):
+        decode('{"text": "x"}', former)
+
+
+def test_a_time_has_a_zone() -> None:
+    at = make_dataclass("At", [("at", datetime | None)])
+    assert decode('{"at": "2026-04-25T12:00:00Z"}', at).at == datetime(2026, 4, 25, 12, tzinfo=UTC)
+    assert decode('{"at": null}', at).at is None
+    for text in ("2026-04-25T12:00:00", "yesterday", ""):
+        with pytest.raises(ShapeError, match=r"at `\$\.at`"):
+            decode(json.dumps({"at": text}), at)
+
+
+def test_a_list_is_read_item_by_item() -> None:
+    assert decode('[{"login": "a"}, {}]', list[Inner]) == [Inner("a"), Inner()]
+    with pytest.raises(ShapeError, match=r"Expected `object`, got `array` - at `\$\[0\]`"):
+        decode("[[]]", list[Inner])

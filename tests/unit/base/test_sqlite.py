@@ -1,0 +1,344 @@
+"""Databases of any schema: file modes, migrations, waiting writers and error messages."""
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from coreloop.base import sqlite
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.sqlite import Schema, reader, sqlite_errors, transaction, writer
+from rows import each_row
+
+NOW = datetime(2026, 4, 25, tzinfo=UTC)
+SCRIPT = """
+CREATE TABLE jobs (
+    name TEXT PRIMARY KEY  -- with ; in a comment
+);
+CREATE TABLE counts (n INTEGER NOT NULL);
+INSERT INTO counts VALUES (0);
+"""
+
+
+def make(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, SCRIPT)
+
+
+def add_time(connection: sqlite3.Connection, now: datetime) -> None:
+    connection.execute("ALTER TABLE jobs ADD COLUMN made_at TEXT")
+    connection.execute("UPDATE jobs SET made_at = ?", (now.isoformat(),))
+
+
+def is_jobs(connection: sqlite3.Connection) -> bool:
+    return "jobs" in sqlite.tables(connection)
+
+
+FIRST = Schema("jobs", (make,), is_jobs)
+SECOND = Schema("jobs", (make, add_time), is_jobs)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A database of version 1 with one job."""
+    database = tmp_path / "data" / "runs" / "x.db"
+    with writer(database, FIRST, now=NOW) as connection:
+        connection.execute("INSERT INTO jobs VALUES ('a')")
+    return database
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+def test_a_new_database_is_private_with_any_umask(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        with writer(tmp_path / "runs" / "x.db", FIRST, now=NOW) as connection, transaction(connection):
+            connection.execute("UPDATE counts SET n = 1")
+            files = [tmp_path / "runs", *(tmp_path / "runs").iterdir()]
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in files}
+    finally:
+        os.umask(before)
+    assert modes == {"runs": 0o700, "x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
+
+
+@pytest.mark.parametrize(("wal", "mode"), [(True, "wal"), (False, "delete")])
+def test_the_caller_chooses_the_journal(wal: bool, mode: str, tmp_path: Path):
+    with writer(tmp_path / "x.db", FIRST, now=NOW, wal=wal) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
+
+
+def test_an_older_database_is_migrated_where_it_is_written_and_read_through_a_copy(path: Path):
+    before = path.read_bytes()
+    with reader(path, SECOND, now=NOW) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
+    assert path.read_bytes() == before
+    with writer(path, SECOND, now=NOW) as connection:
+        assert sqlite.version(connection) == 2
+        assert sqlite.columns(connection, "jobs") == ["name", "made_at"]
+    with reader(path, SECOND, now=NOW) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
+
+
+def test_a_migration_that_fails_leaves_the_older_version(path: Path):
+    def breaks(connection: sqlite3.Connection, _now: datetime) -> None:
+        connection.execute("DELETE FROM jobs")
+        connection.execute("SELECT * FROM nowhere")
+
+    broken = Schema("jobs", (make, breaks), is_jobs)
+    with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
+        writer(path, broken, now=NOW).__enter__()
+    with reader(path, FIRST, now=NOW) as connection:
+        assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
+
+
+def test_a_newer_database_is_refused_and_left_alone(path: Path):
+    with writer(path, SECOND, now=NOW):
+        pass
+    before = path.read_bytes()
+    for opened in (reader, writer):
+        with pytest.raises(WorkspaceError, match=r"x\.db: has schema version 2; upgrade coreloop"):
+            opened(path, FIRST, now=NOW).__enter__()
+    assert path.read_bytes() == before
+
+
+def test_another_kind_of_database_is_refused_and_left_alone(tmp_path: Path):
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE urls (x)")
+    before = path.read_bytes()
+    for opened in (reader, writer):
+        with pytest.raises(WorkspaceError, match=r"x\.db: is not a jobs database; name another file"):
+            opened(path, FIRST, now=NOW).__enter__()
+    assert path.read_bytes() == before
+
+
+COUNT = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+sys.path[:0] = sys.argv[2:]
+from coreloop.base.sqlite import transaction, writer
+from test_sqlite import FIRST
+print("ready", flush=True)
+sys.stdin.readline()
+with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
+    for _ in range(100):
+        with transaction(connection):
+            (n,) = connection.execute("SELECT n FROM counts").fetchone()
+            connection.execute("UPDATE counts SET n = ?", (n + 1,))
+"""
+
+
+@contextmanager
+def unwritable(path: Path) -> Iterator[None]:
+    """Take away the right to write a file and its folder; root becomes nobody meanwhile."""
+    is_root = os.geteuid() == 0
+    for folder in path.parents[:-2] if is_root else ():
+        folder.chmod(0o755)
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
+def test_a_database_that_nobody_can_write_is_read_without_a_file_beside_it(tmp_path: Path):
+    path = tmp_path / "data" / "jobs.db"
+    with writer(path, FIRST, now=NOW) as connection:
+        connection.execute("UPDATE counts SET n = 7")
+    with unwritable(path), reader(path, FIRST, now=NOW) as connection:
+        assert connection.execute("SELECT n FROM counts").fetchone()[0] == 7
+    assert [file.name for file in path.parent.iterdir()] == ["jobs.db"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
+def test_changes_that_only_a_writer_can_read_are_not_passed_over(tmp_path: Path):
+    path = tmp_path / "data" / "jobs.db"
+    with writer(path, FIRST, now=NOW) as connection:
+        connection.execute("UPDATE counts SET n = 7")
+        copy = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    other = tmp_path / "other" / "jobs.db"
+    other.parent.mkdir()
+    for name in ("jobs.db", "jobs.db-wal"):
+        other.with_name(name).write_bytes(copy[name])
+    with (
+        unwritable(other),
+        pytest.raises(WorkspaceError, match="allow writing to it and to its folder"),
+        reader(other, FIRST, now=NOW),
+    ):
+        pass
+
+
+@pytest.mark.slow
+def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
+    path = tmp_path / "x.db"
+    command = [
+        sys.executable,
+        "-c",
+        COUNT,
+        str(path),
+        str(Path(__file__).parent),
+        str(Path(__file__).parents[1]),
+    ]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+        for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[1] for process in processes] == [None] * 3
+    assert [process.returncode for process in processes] == [0] * 3
+    with reader(path, FIRST, now=NOW) as connection:
+        assert [row[0] for row in connection.execute("SELECT n FROM counts")] == [300]
+
+
+def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(path: Path):
+    with writer(path, FIRST, now=NOW) as connection:
+        with pytest.raises(ZeroDivisionError), transaction(connection):
+            connection.executemany("INSERT INTO jobs VALUES (?)", ((1 / n,) for n in (1, 0)))
+        with transaction(connection):
+            connection.execute("INSERT INTO jobs VALUES ('b')")
+    with reader(path, FIRST, now=NOW) as connection:
+        assert [row[0] for row in connection.execute("SELECT name FROM jobs")] == ["a", "b"]
+
+
+def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with writer(tmp_path / "other.db", FIRST, now=NOW):
+        pass
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
+    with (
+        closing(sqlite.connect(path)) as source,
+        closing(sqlite.connect(tmp_path / "other.db")) as target,
+        writer(tmp_path / "other.db", FIRST, now=NOW) as other,
+        transaction(other),
+        pytest.raises(WorkspaceError, match=r"other\.db: another process .* for 0 s; run this again"),
+    ):
+        sqlite.overwrite(target, source, tmp_path / "other.db")
+
+
+def test_any_name_is_quoted(path: Path):
+    name = 'a "b"; DROP TABLE jobs; --'
+    with writer(path, FIRST, now=NOW) as connection:
+        connection.execute(f"CREATE TABLE {sqlite.quoted_name(name)} (x)")
+        assert name in sqlite.tables(connection)
+
+
+# messages
+
+
+def coded(kind: type[sqlite3.Error], text: str, code: int) -> sqlite3.Error:
+    error = kind(text)
+    error.sqlite_errorcode = code
+    return error
+
+
+MESSAGES = {
+    "busy": (
+        coded(sqlite3.OperationalError, "database is locked", sqlite3.SQLITE_BUSY),
+        "another process has been using it for 30 s; run this again",
+    ),
+    "busy, extended": (
+        coded(sqlite3.OperationalError, "database is locked", sqlite3.SQLITE_BUSY_SNAPSHOT),
+        "another process has been using it for 30 s; run this again",
+    ),
+    "locked": (
+        coded(sqlite3.OperationalError, "table is locked", sqlite3.SQLITE_LOCKED),
+        "another process has been using it for 30 s; run this again",
+    ),
+    "full": (
+        coded(sqlite3.OperationalError, "database or disk is full", sqlite3.SQLITE_FULL),
+        "the disk is full (database or disk is full); make room and run this again",
+    ),
+    "read-only": (
+        coded(sqlite3.OperationalError, "attempt to write a readonly database", sqlite3.SQLITE_READONLY),
+        "cannot be used (attempt to write a readonly database); allow writing to it and to its folder",
+    ),
+    "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
+    "damaged": (
+        coded(sqlite3.DatabaseError, "database disk image is malformed", sqlite3.SQLITE_CORRUPT),
+        "is not a valid SQLite database (database disk image is malformed)",
+    ),
+}
+BUGS = (
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.InternalError,
+    sqlite3.DataError,
+    sqlite3.NotSupportedError,
+    sqlite3.InterfaceError,
+)
+
+
+@each_row(("error", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_an_error_that_a_user_can_cause_is_one_line_with_the_file(error: sqlite3.Error, message: str):
+    with pytest.raises(WorkspaceError) as caught, sqlite_errors(Path("x.db")):
+        raise error
+    assert str(caught.value) == f"x.db: {message}"
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(("free", "message"), [(4096, "the disk is full"), (1 << 30, "cannot be used")])
+def test_an_error_of_the_disk_is_reported_as_a_full_disk_if_it_is_full(
+    free: int, message: str, monkeypatch: pytest.MonkeyPatch
+):
+    """SQLite reports a full disk as an I/O error where a file beside the database cannot grow."""
+    monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    error = coded(sqlite3.OperationalError, "disk I/O error", sqlite3.SQLITE_IOERR_WRITE)
+    with pytest.raises(WorkspaceError, match=message), sqlite_errors(Path("x.db")):
+        raise error
+
+
+@each_row("kind", BUGS)
+def test_an_error_that_only_a_bug_can_cause_is_not_translated(kind: type[sqlite3.Error]):
+    with pytest.raises(kind), sqlite_errors(Path("x.db")):
+        raise kind("no")
+
+
+def test_every_error_of_sqlite3_has_a_message_or_is_a_bug():
+    named = (kind for kind in vars(sqlite3).values() if isinstance(kind, type))
+    kinds = {kind for kind in named if issubclass(kind, sqlite3.Error)}
+    assert kinds == {sqlite3.Error, *BUGS, *(type(error) for error, _ in MESSAGES.values())}
+
+
+def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
+    def interrupts() -> None:
+        raise KeyboardInterrupt
+
+    with closing(sqlite.connect(path)) as connection:
+        connection.create_function("interrupts", 0, interrupts)
+        with pytest.raises(KeyboardInterrupt), sqlite_errors(path):
+            connection.execute("SELECT interrupts()")
+
+
+def test_operational_errors_have_a_reason():
+    busy, _ = MESSAGES["busy"]
+    full, _ = MESSAGES["full"]
+    assert sqlite.reason(busy) == "another process has been using it for 30 s"
+    assert sqlite.reason(full) == "database or disk is full"
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_file_that_cannot_be_opened_is_named(made: bool, tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkspaceError, match=r"x\.db: cannot be"), sqlite_errors(tmp_path / "file" / "x.db"):
+        sqlite.connect(tmp_path / "file" / "x.db", make=made)

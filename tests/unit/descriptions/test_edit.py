@@ -1,0 +1,392 @@
+from coreloop.descriptions.edit import Edited, Refused, Unchanged
+from editing import (
+    GUIDE,
+    LINES,
+    edit,
+    function,
+)
+from rows import each_row
+
+BEFORE_AFTER = {
+    "one line becomes several, quotes on their own line": (
+        function('"""Sum."""', "return 1"),
+        function('"""Sum.', "", *GUIDE, '"""', "return 1"),
+    ),
+    "a new section goes to the end, above the closing quotes": (
+        function('"""Sum.', "", "Notes", "-----", "x", '"""'),
+        function('"""Sum.', "", "Notes", "-----", "x", "", *GUIDE, '"""'),
+    ),
+    "closing quotes after text get their own line": (
+        function('"""Sum.', "", 'Say "no". """'),
+        function('"""Sum.', "", 'Say "no". ', "", *GUIDE, '"""'),
+    ),
+    "an existing section grows at its end, before the next": (
+        function('"""Sum.', "", "Guide", "-----", "- a", "", "Notes", "-----", "x", '"""'),
+        function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Notes", "-----", "x", '"""'),
+    ),
+    "an unknown heading ends the section above": (
+        function('"""Sum.', "", "Guide", "-----", "- a", "", "Provenance", "==========", "x", '"""'),
+        function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Provenance", "==========", "x", '"""'),
+    ),
+    "only missing lines are added": (
+        function('"""Sum.', "", "Guide", "-----", LINES[0], '"""'),
+        function('"""Sum.', "", *GUIDE, '"""'),
+    ),
+    "a heading without text is filled": (
+        function('"""Sum.', "", "Guide", "-----", "", "Notes", "-----", "x", '"""'),
+        function('"""Sum.', "", *GUIDE, "", "Notes", "-----", "x", '"""'),
+    ),
+    "a list does not run into the paragraph above": (
+        function('"""Sum.', "", "Guide", "-----", "Prose.", '"""'),
+        function('"""Sum.', "", "Guide", "-----", "Prose.", "", *LINES, '"""'),
+    ),
+    "the text of a numpydoc section may be indented": (
+        function('"""Sum.', "", "Guide", "-----", "  - a", "    b", '"""'),
+        function('"""Sum.', "", "Guide", "-----", "  - a", "    b", *(f"  {x}" for x in LINES), '"""'),
+    ),
+    "google style, two spaces as in its other sections": (
+        function('"""Sum.', "", "Args:", "  x: y", '"""'),
+        function('"""Sum.', "", "Args:", "  x: y", "", "Guide:", *(f"  {x}" for x in LINES), '"""'),
+    ),
+    "a google section ends where the indentation ends": (
+        function('"""Sum.', "", "Guide:", "    - a", "", "Prose.", '"""'),
+        function('"""Sum.', "", "Guide:", "    - a", *(f"    {x}" for x in LINES), "", "Prose.", '"""'),
+    ),
+    "text on the heading's line stays there": (
+        function('"""Sum.', "", "Guide: ask first.", "", "Returns:", "    int", '"""'),
+        function(
+            *('"""Sum.', "", "Guide: ask first.", *(f"    {x}" for x in LINES)),
+            *("", "Returns:", "    int", '"""'),
+        ),
+    ),
+    "text on the heading's line, in a run of such headings": (
+        function('"""Sum.', "", "When: always.", "Guide: ask", "first.", "How: so.", '"""'),
+        function(
+            *('"""Sum.', "", "When: always.", "Guide: ask", "first.", *(f"    {x}" for x in LINES)),
+            *("How: so.", '"""'),
+        ),
+    ),
+    "titles above blocks indicate google style": (
+        function('"""Sum.', "", "Data Sources:", "    x", '"""'),
+        function('"""Sum.', "", "Data Sources:", "    x", "", "Guide:", *(f"    {x}" for x in LINES), '"""'),
+    ),
+    "prose that starts with Note: does not indicate a style": (
+        function('"""Sum.', "", "Note: slow.", '"""'),
+        function('"""Sum.', "", "Note: slow.", "", *GUIDE, '"""'),
+    ),
+    "markdown, same level": (
+        function('"""Sum.', "", "### Notes", "", "x", '"""'),
+        function('"""Sum.', "", "### Notes", "", "x", "", "### Guide", "", *LINES, '"""'),
+    ),
+    "markdown, a subsection is not the section": (
+        function('"""Sum.', "", "## Guide", "- a", "### Sub", "- b", '"""'),
+        function('"""Sum.', "", "## Guide", "- a", *LINES, "### Sub", "- b", '"""'),
+    ),
+    "a title over === does not make an underline": (
+        function('"""Polars: fast', "============", "x", '"""'),
+        function('"""Polars: fast', "============", "x", "", *GUIDE, '"""'),
+    ),
+    "=== stays if sections have it": (
+        function('"""Sum.', "", "Returns", "=======", "int", '"""'),
+        function('"""Sum.', "", "Returns", "=======", "int", "", "Guide", "=====", *LINES, '"""'),
+    ),
+    "a heading in a fence is text": (
+        function('"""Sum.', "", "```", "Guide", "-----", "- a", "```", '"""'),
+        function('"""Sum.', "", "```", "Guide", "-----", "- a", "```", "", *GUIDE, '"""'),
+    ),
+    "a heading in a doctest is text": (
+        function('"""Sum.', "", ">>> f()", "Guide", "-----", "- a", '"""'),
+        function('"""Sum.', "", ">>> f()", "Guide", "-----", "- a", "", *GUIDE, '"""'),
+    ),
+    "a heading in indented text is text": (
+        function('"""Sum::', "", "    Guide", "    -----", "    - a", "", "end", '"""'),
+        function('"""Sum::', "", "    Guide", "    -----", "    - a", "", "end", "", *GUIDE, '"""'),
+    ),
+    "raw": (function('r"""a\\d"""'), function('r"""a\\d', "", *GUIDE, '"""')),
+    "u": (function('u"""Sum."""'), function('u"""Sum.', "", *GUIDE, '"""')),
+    "'''": (function("'''Sum.'''"), function("'''Sum.", "", *GUIDE, "'''")),
+    "single quotes take escapes": (
+        function("'it\\'s'"),
+        function("'it\\'s\\n\\nGuide\\n-----\\n- When: margin.\\n- Call: show().'"),
+    ),
+    "parentheses": (
+        function("(", '  """Sum."""  # why', ")"),
+        function("(", '  """Sum.', "", *GUIDE, '"""  # why', ")"),
+    ),
+    "followed by a statement": (
+        function('"""Sum."""; x = 1'),
+        function('"""Sum.', "", *GUIDE, '"""; x = 1'),
+    ),
+    "continued lines": (
+        function('"""\\', "Sum.\\", ' more."""'),
+        function('"""\\', "Sum.\\", " more.", "", *GUIDE, '"""'),
+    ),
+    "line breaks as escapes": (
+        'def f():\n    """Sum.\\n\\nGuide\\n-----\\n- a\\n"""\n',
+        'def f():\n    """Sum.\\n\\nGuide\\n-----\\n- a\n- When: margin.\n- Call: show().\\n"""\n',
+    ),
+    "tabs": (
+        function("'''Sum.", "", "Args:", "\tx: y", "'''", indent="\t"),
+        function(
+            *("'''Sum.", "", "Args:", "\tx: y", "", "Guide:", *(f"\t{x}" for x in LINES), "'''"),
+            indent="\t",
+        ),
+    ),
+    "CRLF": (
+        function('"""Sum."""').replace("\n", "\r\n"),
+        function('"""Sum.', "", *GUIDE, '"""').replace("\n", "\r\n"),
+    ),
+    "CR": (
+        function('"""Sum.', "", 'x"""').replace("\n", "\r"),
+        function('"""Sum.', "", "x", "", *GUIDE, '"""').replace("\n", "\r"),
+    ),
+    "mixed line ends: the docstring's own": (
+        "def f():\r\n" + function('"""Sum.', "", "x", '"""', "1").removeprefix("def f():\n"),
+        "def f():\r\n" + function('"""Sum.', "", "x", "", *GUIDE, '"""', "1").removeprefix("def f():\n"),
+    ),
+    "BOM on the docstring's line": (
+        '\ufeffdef f(수=1): # 익\n    """성"""\n',
+        "\ufeffdef f(수=1): # 익\n" + function('"""성', "", *GUIDE, '"""').removeprefix("def f():\n"),
+    ),
+    "form feed, U+2028 and U+0085 are not line ends": (
+        "\x0c" + function('"""a\u2028b\x85c\x0c', "d", '"""'),
+        "\x0c" + function('"""a\u2028b\x85c\x0c', "d", "", *GUIDE, '"""'),
+    ),
+    "no final newline": (
+        'def f():\n    """Sum."""',
+        function('"""Sum.', "", *GUIDE, '"""').removesuffix("\n"),
+    ),
+    "an example's escaped line break leaves the margin where the quotes are": (
+        function('"""Sum.', "", "Guide", "-----", "- 'a\\nb'", "", "Notes", "-----", "x", '"""'),
+        function('"""Sum.', "", "Guide", "-----", "- 'a\\nb'", *LINES, "", "Notes", "-----", "x", '"""'),
+    ),
+}
+
+
+@each_row(("before", "after"), BEFORE_AFTER.values(), ids=BEFORE_AFTER)
+def test_edit_gives_exactly(before, after):
+    outcome = edit(before)
+    assert isinstance(outcome, Edited), outcome
+    assert outcome.source.decode() == after
+    assert isinstance(edit(after), Unchanged)
+
+
+REFUSED = {
+    "f-string": (function('f"""Sum."""'), "f-string"),
+    "bytes": (function('b"""Sum."""'), "bytes"),
+    "implicit concatenation": (function('"a" "b"'), "several literals"),
+    "concatenation of triple quotes": (function('"""a""" """b"""'), "several literals"),
+    "concatenation in parentheses": (function('("a"', ' "b")'), "several literals"),
+    "empty literal next to another": (function('"" "a"'), "several literals"),
+    "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
+    "body on the class line": ('class f: "Sum."\n', "line of its definition"),
+    "body on a def line with a backslash": ('def f(): \\\n    """Sum."""\n', "line of its definition"),
+    "no docstring": (function("return 1"), "no docstring"),
+    "a sum of strings": (function('"a" + "b"'), "no docstring"),
+    "empty docstring": (function('"""  """'), "empty"),
+    "no such name": ("def g():\n    '''x'''\n", "nothing named f"),
+    "syntax error": ('def f(:\n    """Sum."""\n', "cannot read the file: invalid syntax (line 1)"),
+    "NUL": ('def f():\n    """Su\0m."""\n', "cannot read the file"),
+    "unknown coding": ('# coding: nope\ndef f():\n    """Sum."""\n', "unknown encoding: nope"),
+    "a codec that is not a text encoding": (
+        '# coding: rot13\ndef f():\n    """Sum."""\n',
+        "cannot read the file",
+    ),
+    "too deep": (
+        "x = " + "+".join(["1"] * 100_000) + '\ndef f():\n    """Sum."""\n',
+        "cannot read the file",
+    ),
+    "too deep for the parser": (
+        "x = " + "-" * 20_000 + '1\ndef f():\n    """Sum."""\n',
+        "cannot read the file",
+    ),
+    "defined twice": (function('"""a"""') + function('"""b"""'), "lines 1, 3"),
+    "two guides": (
+        function('"""Sum.', "", "Guide", "-----", "a", "", "Guide", "-----", "b", '"""'),
+        "2 sections",
+    ),
+    "two guides in two styles": (
+        function('"""Sum.', "", "Guide", "-----", "a", "", "Guide: b", '"""'),
+        "2 sections",
+    ),
+    "raw in single quotes": (function('r"Sum."'), "single quotes"),
+    "open fence": (function('"""Sum.', "", "```", "x", '"""'), "never closed"),
+    "table in the section": (
+        function('"""Sum.', "", "Guide", "-----", "x", "", "=====", "A", "=====", "1", "=====", '"""'),
+        "dashes",
+    ),
+    "text of a google section that is not indented continues": (
+        function('"""Sum.', "", "Guide:", "- a", "", "- b", '"""'),
+        "not indented",
+    ),
+}
+
+
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
+def test_refusal_says_why(source, reason):
+    outcome = edit(source)
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+@each_row(
+    ("line", "reason"),
+    {
+        "two lines": ("- a\nb", "U+000A"),
+        "a line end of Unicode only": ("- a\u2028b", "U+2028"),
+        "hidden direction": ("- a\u202eb", "U+202E"),
+        "lone surrogate": ("- \ud800", "U+D800"),
+        "empty": ("  ", "empty"),
+        "an open fence": ("```", "would"),
+    }.values(),
+)
+def test_line_that_is_not_one_line_of_text_is_refused(line, reason):
+    outcome = edit(function('"""Sum."""'), lines=[line])
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+@each_row("lines", [("Returns", "-------", "- a"), ("- a", "## Notes", "- b"), ("a", "-----"), ("=====",)])
+@each_row("source", [function('"""Sum."""'), function('"""Sum.', "", *GUIDE, '"""')])
+def test_line_that_would_be_a_heading_is_refused(source, lines):
+    assert isinstance(edit(source, lines=lines), Refused)
+
+
+def test_quotes_and_backslashes_are_escaped_where_they_must_be():
+    lines = ['- a\\nb "c" \\', '- """', "- '''"]
+    for quoted in ('"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'"):
+        outcome = edit(function(quoted), lines=lines)
+        assert isinstance(outcome, Edited)
+        assert [line.strip() for line in outcome.after.split("\n")][4:7] == lines
+    assert isinstance(edit(function('r"""Sum."""'), lines=lines[:1]), Edited)
+    refused = edit(function('r"""Sum."""'), lines=lines[1:2])
+    assert refused == Refused('the docstring is a raw string, which cannot contain """')
+
+
+@each_row("encoding", ["cp949", "euc-kr", "iso2022_kr", "utf-8", "johab"])
+def test_file_keeps_its_encoding(encoding):
+    source = f'# coding: {encoding}\nx = "수"\ndef f(수="익"):\n    """성\n\n    마진"""\n'.encode(encoding)
+    outcome = edit(source, lines=["- 수익성"])
+    assert isinstance(outcome, Edited)
+    assert outcome.source.decode(encoding).endswith('마진\n\n    Guide\n    -----\n    - 수익성\n    """\n')
+
+
+def test_character_that_the_encoding_lacks_is_refused():
+    source = '# coding: latin-1\ndef f():\n    """é"""\n'.encode("latin-1")
+    assert edit(source, lines=["- 수"]) == Refused("the file's encoding, iso-8859-1, has no '수'")
+    assert isinstance(edit(source, lines=["- é"]), Edited)
+
+
+def test_trail_byte_that_looks_like_a_backslash_is_not_an_escape():
+    source = '# coding: shift_jis\ndef f():\n    """表ソ能"""\n'.encode("shift_jis")
+    assert edit(source).after.startswith("表ソ能\n\n")
+
+
+NAMES = '''"""Module."""
+import typing
+class A:
+    """A."""
+    class B:
+        """B."""
+        @staticmethod
+        @deco(1)
+        async def m(x=lambda: "no"):
+            """m."""
+            class C:
+                """C."""
+                def deep():
+                    """deep."""
+    @property
+    def p(self):
+        """getter."""
+    @p.setter
+    def p(self, value):
+        """setter."""
+if x:
+    try:
+        pass
+    except E:
+        def handled():
+            """handled."""
+    match x:
+        case 1:
+            def matched():
+                """matched."""
+@typing.overload
+def o(x: int): ...
+@typing.overload
+def o(x: str):
+    """overload."""
+def o(x):
+    """implementation."""
+def twice():
+    """first."""
+@deco
+def twice():
+    """second."""
+'''
+
+
+@each_row(
+    ("qualname", "line", "text"),
+    [
+        ("", None, "Module."),
+        ("<module>", None, "Module."),
+        ("A", None, "A."),
+        ("A.B", None, "B."),
+        ("A.B.m", None, "m."),
+        ("A.B.m.<locals>.C.deep", None, "deep."),
+        ("A.B.m.C.deep", None, "deep."),
+        ("A.p", None, "getter."),
+        ("A.p", 19, "setter."),
+        ("handled", None, "handled."),
+        ("matched", None, "matched."),
+        ("o", None, "implementation."),
+        ("o", 33, "overload."),
+        ("twice", 38, "first."),
+        ("twice", 40, "second."),
+        ("twice", 41, "second."),
+    ],
+)
+def test_name_leads_to_its_docstring(qualname, line, text):
+    outcome = edit(NAMES, qualname, line=line)
+    assert isinstance(outcome, Edited), outcome
+    assert outcome.before == text
+
+
+def test_line_of_another_definition_is_refused():
+    assert "lines" in edit(NAMES, "twice").reason
+    assert edit(NAMES, "A", line=1).reason == "A is not defined at line 1 but at 3"
+
+
+def test_other_spellings_name_the_same_section():
+    source = function('"""Sum.', "", "Args:", "    x: y", "", "SeeAlso:", "    z", '"""')
+    assert "x: y\n        w: v" in edit(source, section="Parameters", lines=["w: v"]).after
+    assert "z\n        w" in edit(source, section="See Also", lines=["w"]).after
+
+
+def test_line_after_a_doctest_is_not_its_output():
+    source = function('"""Sum.', "", "Examples", "--------", ">>> 1", "1", '"""')
+    assert "1\n\n    Text." in edit(source, section="Examples", lines=["Text."]).after
+
+
+CREATED = {
+    "function": ("@d\ndef f(\n    a,\n):\n    # c\n    return 1\n", "f", 4 * " "),
+    "decorated body": ("class f:\n\t@d\n\tdef g(): pass\n", "f", "\t"),
+    "module": ("# c\nfrom __future__ import annotations\n", "", ""),
+    "CRLF": ("def f():\r\n    pass\r\n", "f", "    "),
+}
+
+
+@each_row(("source", "qualname", "indent"), CREATED.values(), ids=CREATED)
+def test_docstring_is_created_only_when_asked(source, qualname, indent):
+    assert "no docstring" in edit(source, qualname).reason
+    outcome = edit(source, qualname, create_docstring=True)
+    assert isinstance(outcome, Edited)
+    assert outcome.after == "\n" + "".join(f"{indent}{line}\n" for line in GUIDE) + indent
+    assert (b"\r\n" in outcome.inserted) == ("\r" in source)
+
+
+@each_row("source", ["def f(): pass\n", "def f():\n    f'x'\n", "def f(): \\\n    pass\n"])
+def test_docstring_is_not_created_if_that_cannot_be_proven(source):
+    assert isinstance(edit(source, create_docstring=True), Refused)

@@ -1,0 +1,584 @@
+import ast
+import inspect
+import warnings
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from rows import each_row
+
+LINES = ("- When: margin.", "- Call: show().")
+LIST = ("", *LINES)
+HERE, HERE_AND_BLANK = object(), object()
+DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def is_ours(text):
+    return text.startswith(("- When:", "- Call:"))
+
+
+def put(source, qualname="f", lines=LINES, **choices):
+    """Put lines, and check the outcome with nothing else of the package."""
+    raw = source if isinstance(source, bytes) else source.encode()
+    choices = {"is_ours": is_ours, **choices}
+    outcome = put_lines(raw, qualname, lines, **choices)
+    if isinstance(outcome, Edited):
+        assert outcome.old == raw
+        if not choices.get("replaced"):
+            at = outcome.offset
+            assert outcome.source == raw[:at] + outcome.inserted + raw[at:]
+        assert_one_docstring_changed(raw, outcome)
+        assert isinstance(
+            put_lines(outcome.source, qualname, lines, **{**choices, "replaced": ()}), Unchanged
+        )
+    return outcome
+
+
+def assert_one_docstring_changed(old, edited):
+    old_rest, old_texts = split_docstrings(old)
+    new_rest, new_texts = split_docstrings(edited.source)
+    assert new_rest == old_rest
+    changed = [(old, new) for old, new in zip(old_texts, new_texts, strict=True) if old != new]
+    assert changed == [(edited.before, edited.after)]
+    words = " ".join(edited.after.split())
+    assert all(" ".join(line.split()) in words for line in edited.appended)
+
+
+def split_docstrings(source):
+    """The tree without any docstring, as text, and all docstrings in order."""
+    with warnings.catch_warnings(action="ignore"):
+        tree, texts = ast.parse(source), []
+    for node in ast.walk(tree):
+        if isinstance(node, DEFINITIONS):
+            texts.append(ast.get_docstring(node, clean=False))
+            if texts[-1] is not None:
+                del node.body[0]
+    return ast.dump(tree), texts
+
+
+def function(*lines, indent="    "):
+    return "def f():\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
+
+
+def docstring(*lines, indent="    "):
+    """A function before and after the list was put at HERE."""
+    after = {HERE: LIST, HERE_AND_BLANK: (*LIST, "")}
+    before = [line for line in lines if isinstance(line, str)]
+    grown = [part for line in lines for part in ([line] if isinstance(line, str) else after[line])]
+    return function('"""' + before[0], *before[1:], '"""', indent=indent), function(
+        '"""' + before[0], *grown[1:], '"""', indent=indent
+    )
+
+
+ARGS = ("Args:", "    x: y")
+NUMPYDOC = ("Parameters", "----------", "x : int", "    Text.")
+PLACES = {
+    "quotes on their own line": ("Sum.", HERE),
+    "paragraphs": ("Sum.", "", "More", "and more.", HERE),
+    "numpydoc": ("Sum.", HERE, "", *NUMPYDOC),
+    "numpydoc without blank line": ("Sum.", HERE_AND_BLANK, *NUMPYDOC),
+    "more than one section": ("Sum.", "", "More.", HERE, "", *NUMPYDOC, "", "Notes", "-----", "x"),
+    "two blank lines stay two": ("Sum.", HERE, "", "", *NUMPYDOC),
+    "an unknown section": ("Sum.", HERE, "", "Provenance", "==========", "x"),
+    "google": ("Sum.", HERE, "", *ARGS, "", "Returns:", "    z"),
+    "google without blank line": ("Sum.", HERE_AND_BLANK, *ARGS, "Returns:", "    z"),
+    "google, an unknown title": ("Sum.", HERE, "", "Data Sources:", "    x"),
+    "google's summary": ("Summary:", "    Text.", HERE, "", *ARGS),
+    "reST fields": ("Sum.", HERE, "", ":param x: y", ":returns: z"),
+    "reST fields without blank line": ("Sum.", HERE_AND_BLANK, ":param x: y", ":returns: z"),
+    "text below the fields": ("Sum.", HERE, "", ":returns: z", "", "More."),
+    "Epytext": ("Sum.", HERE, "", "@param x: y", "@return: z"),
+    "Epytext without blank line": ("Sum.", HERE_AND_BLANK, "@param x: y"),
+    "fields, then a section": ("Sum.", HERE, "", ":param x: y", "", "Notes", "-----", "z"),
+    "Markdown": ("Sum.", HERE, "", "## Args", "", "x"),
+    "Markdown without blank line": ("Sum.", HERE_AND_BLANK, "## Args", "x"),
+    "a title": ("Title", "=====", "", "Text.", HERE, "", *NUMPYDOC),
+    "a title and nothing else": ("# Title", HERE, "", "## Args", "x"),
+    "a summary's heading": ("Summary", "-------", "Text.", HERE, "", *NUMPYDOC),
+    "a bold name": ("Sum.", HERE, "", "**Guide**", "", "- x"),
+    "a bold name with a colon": ("Sum.", HERE, "", "**Guide:**", "- x"),
+    "underlined with ~": ("Sum.", HERE, "", "Guide", "~~~~~", "- x"),
+    "underlined with ~, more than once": ("Sum.", HERE, "", "Guide", "~~~~~", "x", "", "Notes", "~~~~~", "y"),
+    "Korean": ("수익성.", "", "마진을 계산.", HERE, "", "수익성", "------", "x"),
+    "a fence": ("Sum.", "", "```python", "Args:", "    x", "```", HERE, "", *ARGS),
+    "a fence of tildes": ("Sum.", "", "~~~", "Notes", "-----", "~~~", HERE),
+    "a doctest": ("Sum.", "", ">>> f()", "1", HERE, "", *ARGS),
+    "a doctest at the very end": ("Sum.", "", ">>> f()", "1", HERE),
+    "an indented block": ("Sum::", "", "    x = 1", HERE, "", *ARGS),
+    "a directive": ("Sum.", "", ".. note::", "    x", HERE, "", *ARGS),
+    "a table": ("Sum.", "", "=====", "A", "=====", "1", "=====", HERE),
+    "prose that begins like a section": ("Sum.", "", "Note: this is slow.", HERE),
+    "such prose with text below": ("Sum.", "", "Note: this is", "slow.", HERE, "", *ARGS),
+    "such prose on the first line": ("Note: this is slow.", HERE, "", *ARGS),
+    "a human's list is not continued": ("Sum.", "", "- human", "- list", HERE, "", *ARGS),
+    "nor a list that is a human's in part": ("Sum.", "", "- human", "- When: x.", HERE, "", *ARGS),
+    "nor a list right below text": ("Sum.", "- When: x.", HERE, "", *ARGS),
+    "nor a list in a fence": ("Sum.", "", "```", "- When: x.", "```", HERE),
+    "deeper text is not the margin": ("Sum.", "", "more:", "        deep", HERE),
+    "a backslash at the end": ("Sum.", "", "C:\\\\", HERE, "", *ARGS),
+}
+
+
+@each_row("lines", PLACES.values(), ids=PLACES)
+@each_row("indent", ["    ", "\t"], ids=["blanks", "tabs"])
+def test_list_is_at_the_end_of_the_first_block(lines, indent):
+    before, after = docstring(*lines, indent=indent)
+    outcome = put(before)
+    assert isinstance(outcome, Edited), outcome
+    assert outcome.source.decode() == after
+    assert outcome.tail == ("\n" if HERE_AND_BLANK in lines else "")
+    assert not outcome.created_section
+
+
+JOINED = {
+    "at the end": (("Sum.", "", "- When: x."), 3),
+    "above a section": (("Sum.", "", "- When: x.", "", *ARGS), 3),
+    "above a field without blank line": (("Sum.", "", "- When: x.", ":param x: y"), 3),
+    "below a human's list": (("Sum.", "", "- human", "", "- When: x.", "", *ARGS), 5),
+    "with wrapped lines": (("Sum.", "", "- When: x", "  y.", "- Call: a", "  b", "", *ARGS), 6),
+}
+
+
+@each_row(("lines", "at"), JOINED.values(), ids=JOINED)
+def test_list_of_coreloops_forms_is_continued(lines, at):
+    outcome = put(function('"""' + lines[0], *lines[1:], '"""'))
+    blank = [""] if ":param x: y" in lines else []
+    grown = [*lines[:at], *LINES, *blank, *lines[at:]]
+    assert outcome.source.decode() == function('"""' + grown[0], *grown[1:], '"""')
+
+
+def test_list_that_is_continued_keeps_its_indentation():
+    outcome = put(function('"""Sum.', "", "  - When: x.", "", "More", "-----", "y", '"""'))
+    assert "\n      - When: x.\n      - When: margin.\n      - Call: show().\n\n" in outcome.after
+
+
+def test_only_missing_lines_are_added():
+    outcome = put(function('"""Sum.', "", LINES[0], '"""'))
+    assert outcome.appended == LINES[1:]
+    assert put(function('"""Sum.', "", *LINES[::-1], '"""')) == Unchanged(1, outcome_value(LINES[::-1]))
+    assert put(function('"""Sum."""'), lines=[LINES[0]] * 3).appended == LINES[:1]
+
+
+def outcome_value(lines):
+    return "".join(["Sum.\n", *(f"\n    {line}" for line in lines), "\n    "])
+
+
+def test_wrapped_line_counts_as_present():
+    outcome = put(function('"""Sum.', "", "- When:", "  margin.", "- Call: show().", "", *ARGS, '"""'))
+    assert isinstance(outcome, Unchanged)
+
+
+LITERALS = {
+    "one line": ('"""Sum."""', '"""Sum.\n\n    - When: margin.\n    - Call: show().\n    """'),
+    "a blank before the quotes": (
+        '"""Sum. """',
+        '"""Sum. \n\n    - When: margin.\n    - Call: show().\n    """',
+    ),
+    "'''": ("'''Sum.'''", "'''Sum.\n\n    - When: margin.\n    - Call: show().\n    '''"),
+    "raw": ('r"""\\d"""', 'r"""\\d\n\n    - When: margin.\n    - Call: show().\n    """'),
+    "u": ('u"""Sum."""', 'u"""Sum.\n\n    - When: margin.\n    - Call: show().\n    """'),
+    "single quotes": ("'it\\'s'", "'it\\'s\\n\\n- When: margin.\\n- Call: show().'"),
+    "single quotes with a section": (
+        '"Sum.\\n\\nArgs:\\n    x: y"',
+        '"Sum.\\n\\n- When: margin.\\n- Call: show().\\n\\nArgs:\\n    x: y"',
+    ),
+    "line breaks as escapes": (
+        '"""Sum.\\n\\nArgs:\\n    x: y"""',
+        '"""Sum.\n\n- When: margin.\n- Call: show().\\n\\nArgs:\\n    x: y"""',
+    ),
+    "continued lines": (
+        '"""\\\nSum.\\\n"""',
+        '"""\\\nSum.\\\n\n\n    - When: margin.\n    - Call: show().\n    """',
+    ),
+    "in parentheses": (
+        '(\n      """Sum."""  # why\n    )',
+        '(\n      """Sum.\n\n    - When: margin.\n    - Call: show().\n    """  # why\n    )',
+    ),
+    "followed by a statement": (
+        '"""Sum."""; x = 1',
+        '"""Sum.\n\n    - When: margin.\n    - Call: show().\n    """; x = 1',
+    ),
+    "no text on the first line": (
+        '"""\n    Sum.\n    """',
+        '"""\n    Sum.\n\n    - When: margin.\n    - Call: show().\n    """',
+    ),
+    "text at column zero": ('"""Sum.\nMore.\n"""', '"""Sum.\nMore.\n\n- When: margin.\n- Call: show().\n"""'),
+}
+
+
+@each_row(("before", "after"), LITERALS.values(), ids=LITERALS)
+def test_literal_becomes(before, after):
+    outcome = put(f"def f():\n    {before}\n")
+    assert isinstance(outcome, Edited), outcome
+    assert outcome.source.decode() == f"def f():\n    {after}\n"
+
+
+@each_row("newline", ["\r\n", "\r"], ids=["CRLF", "CR"])
+@each_row("lines", [("Sum.", HERE), ("Sum.", HERE_AND_BLANK, *ARGS), ("Sum.", HERE, "", *NUMPYDOC)])
+def test_line_ends_are_those_of_the_file(newline, lines):
+    before, after = (text.replace("\n", newline) for text in docstring(*lines))
+    assert put(before).source == after.encode()
+
+
+@each_row(
+    "encoding", ["cp949", "euc-kr", "utf-8", "utf-8-sig"], ids=["cp949", "euc-kr", "utf-8", "byte order mark"]
+)
+def test_file_keeps_its_encoding(encoding):
+    head = "" if encoding == "utf-8-sig" else f"# coding: {encoding}\n"
+    before, after = docstring("수익성.", HERE_AND_BLANK, "Args:", "    x: 값")
+    outcome = put((head + before).encode(encoding))
+    assert outcome.source == (head + after).encode(encoding)
+    korean = put((head + before).encode(encoding), lines=["- When: 마진을 묻는다."])
+    assert korean.source.decode(encoding).count("마진을") == 1
+
+
+def test_character_that_the_encoding_lacks_is_refused():
+    source = '# coding: cp949\ndef f():\n    """수"""\n'.encode("cp949")
+    assert put(source, lines=["- When: é."]) == Refused("the file's encoding, cp949, has no 'é'")
+
+
+NAMES = '''"""Module."""
+import typing
+class A:
+    """A."""
+    def m(self):
+        """m."""
+        async def inner():
+            """inner."""
+    @property
+    def p(self):
+        """getter."""
+    @p.setter
+    def p(self, value):
+        """setter."""
+@typing.overload
+def o(x: int):
+    """overload."""
+def o(x):
+    """implementation."""
+def twice():
+    """first."""
+@deco
+def twice():
+    """second."""
+'''
+
+
+@each_row(
+    ("qualname", "line", "text", "indent"),
+    [
+        ("", None, "Module.", ""),
+        ("A", None, "A.", "    "),
+        ("A.m", None, "m.", "        "),
+        ("A.m.inner", None, "inner.", "            "),
+        ("A.m.<locals>.inner", None, "inner.", "            "),
+        ("A.p", None, "getter.", "        "),
+        ("A.p", 13, "setter.", "        "),
+        ("o", None, "implementation.", "    "),
+        ("o", 15, "overload.", "    "),
+        ("twice", 20, "first.", "    "),
+        ("twice", 22, "second.", "    "),
+    ],
+)
+def test_name_leads_to_its_docstring(qualname, line, text, indent):
+    outcome = put(NAMES, qualname, line=line)
+    assert isinstance(outcome, Edited), outcome
+    assert outcome.after == f"{text}\n\n{indent}{LINES[0]}\n{indent}{LINES[1]}\n{indent}"
+
+
+REFUSED = {
+    "f-string": (function('f"""Sum."""'), "f-string"),
+    "bytes": (function('b"""Sum."""'), "bytes"),
+    "concatenation": (function('"a" "b"'), "several literals"),
+    "a sum of strings": (function('"a" + "b"'), "no docstring"),
+    "no docstring": (function("return 1"), "no docstring"),
+    "defined twice": (function('"""a"""') + function('"""b"""'), "lines 1, 3"),
+    "raw in single quotes": (function('r"Sum."'), "single quotes"),
+    "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
+    "syntax error": ("def f(:\n", "cannot read the file"),
+    "empty": (function('""""""'), "no text before its first section"),
+    "blank": (function('"""', "", '"""'), "no text before its first section"),
+    "only a section": (function('"""', *NUMPYDOC, '"""'), "no text before its first section"),
+    "only a field": (function('""":param x: y"""'), "no text before its first section"),
+    "open fence": (function('"""Sum.', "", "```", "x", '"""'), "never closed"),
+    "open fence in a section": (function('"""Sum.', "", *NUMPYDOC, "```", '"""'), "never closed"),
+}
+
+
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
+def test_refusal_says_why(source, reason):
+    outcome = put(source)
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+HOSTILE = {
+    "a heading of google": ("Returns:", "first block"),
+    "a heading of Markdown": ("## Args", "first block"),
+    "a bold name": ("**Guide**", "first block"),
+    "a field": (":param x: y", "first block"),
+    "a prompt": (">>> f()", "first block"),
+    "a directive": (".. note::", "first block"),
+    "an open fence": ("```", "would"),
+    "text": ("When: x.", "first block"),
+    "another mark": ("* When: x.", "first block"),
+    "indentation of its own": ("  - When: x.", "first block"),
+    "a blank at the end": ("- When: x. ", "first block"),
+    "an underline": ("-----", "underline"),
+    "a dash alone": ("-", "underline"),
+    "empty": (" ", "empty"),
+    "two lines": ("- When: a\nb", "U+000A"),
+    "a tab": ("- When: a\tb", "U+0009"),
+    "NUL": ("- When: \0", "U+0000"),
+    "escape sequence of a terminal": ("- When: \x1b[2K", "U+001B"),
+    "hidden direction": ("- When: \u202e", "U+202E"),
+    "zero width": ("- When: a\u200bb", "U+200B"),
+    "line separator": ("- When: a\u2028b", "U+2028"),
+    "next line": ("- When: a\x85b", "U+0085"),
+    "surrogate": ("- When: \ud800", "U+D800"),
+}
+
+
+@each_row(("line", "reason"), HOSTILE.values(), ids=HOSTILE)
+@each_row("lines", [("Sum.",), ("Sum.", "", *ARGS), ("Sum.", "", "- When: old.", "", *NUMPYDOC)])
+def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
+    outcome = put(function('"""' + lines[0], *lines[1:], '"""'), lines=[line], is_ours=lambda _: True)
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+def test_no_lines_are_refused():
+    assert put(function('"""Sum."""'), lines=[]) == Refused("there are no lines to append")
+
+
+@each_row(
+    "line",
+    [
+        "- When: >>> f()",
+        "- When: ```",
+        "- When: .. note::",
+        '- When: """',
+        "- When: a\\",
+        "- When: '''",
+        "- When: {x}",
+    ],
+)
+@each_row("quoted", ['"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'", '"""Sum.\n\n    Args:\n        x: y"""'])
+def test_markup_after_a_dash_is_text(line, quoted):
+    outcome = put(f"def f():\n    {quoted}\n", lines=[line])
+    assert isinstance(outcome, Edited)
+    assert line in [text.strip() for text in outcome.after.split("\n")]
+
+
+def test_three_quotes_are_refused_in_a_raw_string():
+    assert put(function('r"""Sum."""'), lines=['- When: """']).reason.endswith('cannot contain """')
+
+
+LONG = "- When: a question names the margin of a company"
+WRAPPED = ("- When: a question names", "  the margin of a company")
+
+
+@each_row("lines", [("Sum.", HERE), ("Sum.", HERE, "", *ARGS), ("Sum.", HERE_AND_BLANK, *ARGS)])
+def test_line_is_wrapped_at_the_width(lines):
+    before, _ = docstring(*lines)
+    outcome = put(before, lines=[LONG, LINES[1]], width=29)
+    assert f"\n\n    {WRAPPED[0]}\n    {WRAPPED[1]}\n    {LINES[1]}\n" in outcome.after
+    assert outcome.appended == (LONG, LINES[1])
+    assert isinstance(put(outcome.source, lines=[LONG], width=None), Unchanged)
+
+
+def test_korean_line_is_wrapped_by_columns_not_by_characters():
+    outcome = put(function('"""수익성."""'), lines=["- When: 마진을 묻는 질문"], width=20)
+    assert outcome.after == "수익성.\n\n    - When: 마진을\n      묻는 질문\n    "
+
+
+def test_section_is_wrapped_too():
+    outcome = put(function('"""Sum."""'), lines=[LONG], width=33, section="Guide", style="google")
+    assert outcome.after == f"Sum.\n\n    Guide:\n        {WRAPPED[0]}\n        {WRAPPED[1]}\n    "
+
+
+def test_dash_between_words_does_not_stop_a_line_from_being_wrapped():
+    assert isinstance(put(function('"""Sum."""'), lines=["- When: aaaa - bbbb"], width=17), Edited)
+
+
+@each_row("word", ["```x", ">>>", "~~~"])
+def test_mark_between_words_does_not_stop_a_line_from_being_wrapped(word):
+    assert isinstance(put(function('"""Sum."""'), lines=[f"- When: aaaaaa {word} bbbb"], width=20), Edited)
+
+
+STYLES = {
+    "numpydoc": ["Guide", "-----", *LINES],
+    "google": ["Guide:", *(f"    {line}" for line in LINES)],
+    "markdown": ["## Guide", *LINES],
+}
+
+
+@each_row(("style", "section"), STYLES.items(), ids=STYLES)
+@each_row(
+    ("above", "below"),
+    [
+        (["Sum."], []),
+        (["Sum.", "", "- human"], []),
+        (["Sum."], ["", ":returns: x", "", "Text that is not of the field."]),
+        (["Sum.", "", "More."], ["", ":param x: y", ":returns: z"]),
+        (["Sum."], ["", "@return: x"]),
+    ],
+    ids=["one line", "a human's list", "text below :returns:", "reST", "Epytext"],
+)
+def test_section_is_created_in_the_wanted_style(style, section, above, below):
+    outcome = put(function('"""' + above[0], *above[1:], *below, '"""'), section="Guide", style=style)
+    assert outcome.created_section
+    assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
+
+
+@each_row("above", [["Sum."], ["Sum.", "", "Notes", "-----", "x"]], ids=["text above", "section above"])
+def test_section_is_created_before_a_field_directly_below_text(above):
+    outcome = put(function('"""' + above[0], *above[1:], ":returns: x", '"""'), section="Guide")
+    rest = ["", *STYLES["numpydoc"], "", ":returns: x"]
+    assert outcome.source.decode() == function('"""' + above[0], *above[1:], *rest, '"""')
+    assert outcome.tail == "\n"
+
+
+def test_existing_section_is_extended_in_its_own_style():
+    for heading in (["Guide", "~~~~~"], ["**Guide**"], ["**Guide:**"], ["## Guide"], ["Guide", "====="]):
+        source = function('"""Sum.', "", *heading, "- x", "", "Notes", "-----", "y", '"""')
+        outcome = put(source, section="Guide", style="google")
+        assert not outcome.created_section
+        assert f"- x\n    {LINES[0]}\n    {LINES[1]}\n\n    Notes" in outcome.after
+
+
+def test_section_takes_the_style_of_the_others():
+    source = function('"""Sum.', "", "**Notes:**", "", "y", '"""')
+    assert "**Guide**\n\n    - When" in put(source, section="Guide", style="google").after
+
+
+@each_row("name", ["", "Guide:", "a\nb", "-----", "1st"])
+def test_section_needs_a_name(name):
+    assert isinstance(put(function('"""Sum."""'), section=name), Refused)
+
+
+OLD = ("- When: one.", "- When: two.", "- When: three.")
+REPLACED = {
+    "the first": (OLD[:1], [OLD[1], OLD[2], *LINES]),
+    "the middle": (OLD[1:2], [OLD[0], OLD[2], *LINES]),
+    "the last": (OLD[2:], [OLD[0], OLD[1], *LINES]),
+    "first and last": ((OLD[0], OLD[2]), [OLD[1], *LINES]),
+    "all": (OLD, LINES),
+}
+TAILS = {
+    "at the end": [],
+    "above a numpydoc section": ["", *NUMPYDOC],
+    "above a google section": ["", *ARGS],
+    "above fields": ["", ":param x: y"],
+    "above Markdown": ["", "## Args", "x"],
+}
+
+
+@each_row(("replaced", "left"), REPLACED.values(), ids=REPLACED)
+@each_row("rest", TAILS.values(), ids=TAILS)
+@each_row("width", [None, 16], ids=["", "wrapped"])
+def test_lines_are_replaced_by_others(replaced, left, rest, width):
+    old = put(function('"""Sum.', *rest, '"""'), lines=OLD, width=width)
+    outcome = put(old.source, lines=LINES, replaced=replaced, width=width)
+    assert isinstance(outcome, Edited), outcome
+    assert (outcome.removed, outcome.appended) == (replaced, LINES)
+    assert (outcome.before, outcome.old) == (old.after, old.source)
+    expected = put(function('"""Sum.', *rest, '"""'), lines=left, width=width)
+    assert outcome.source == expected.source
+
+
+def test_lines_are_replaced_in_a_section():
+    source = function('"""Sum.', "", "Guide", "-----", "Text.", "", *OLD, "", "Notes", "-----", "x", '"""')
+    outcome = put(source, section="Guide", replaced=OLD)
+    assert outcome.source.decode() == source.replace("\n    ".join(OLD), "\n    ".join(LINES))
+
+
+def test_line_of_a_human_stays_in_its_place():
+    source = function('"""Sum.', "", "- human", OLD[0], "", *ARGS, '"""')
+    outcome = put(source, replaced=OLD[:1])
+    assert outcome.source.decode() == function('"""Sum.', "", "- human", *LIST, "", *ARGS, '"""')
+
+
+@each_row(
+    ("replaced", "lines", "reason"),
+    [
+        (["- When: none."], LINES, "absent"),
+        ([OLD[0], "- When: none."], LINES, "absent"),
+        (["- When: twice."], LINES, "more than once"),
+        (["x: y"], LINES, "absent"),
+        (OLD[:1], OLD[1:2], "none added"),
+        (OLD[:1], ["- When: a\nb"], "U+000A"),
+        (OLD[:1], [], "no lines"),
+    ],
+    ids=["absent", "partly absent", "twice", "not a bullet", "nothing new", "hostile", "nothing"],
+)
+def test_lines_are_not_replaced_if(replaced, lines, reason):
+    source = function('"""Sum.', "", "- When: twice.", "", "- When: twice.", *OLD, "", *ARGS, '"""')
+    outcome = put(source, lines=lines, replaced=replaced)
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+@each_row("rest", [["", "Text."], ["- b", "Text."], ["- When: b."]])
+def test_no_text_is_doubled_if_a_bullet_on_the_first_line_is_replaced(rest):
+    outcome = put_lines(
+        function('"""- When: a.', *rest, '"""').encode(),
+        "f",
+        ["- When: new."],
+        replaced=["- When: a."],
+        is_ours=is_ours,
+    )
+    assert isinstance(outcome, Refused) or outcome.after.count(rest[-1]) == 1
+
+
+def test_list_on_the_first_line_is_continued_at_the_margin():
+    outcome = put(function('"""- When: x.', '"""'))
+    assert isinstance(outcome, Refused) or all(f"\n    {line}\n" in outcome.after for line in LINES)
+
+
+def test_second_call_changes_nothing_without_is_ours():
+    first = put_lines(function('"""Sum."""').encode(), "f", LINES)
+    assert isinstance(put_lines(first.source, "f", LINES), Unchanged)
+
+
+@each_row(
+    "lines",
+    [
+        ("Title", "=====", "", "Text.", HERE_AND_BLANK, *NUMPYDOC),
+        ("Title", "=====", "", "Text.", HERE_AND_BLANK, ":param x: y"),
+        ("Summary", "-------", "Text.", HERE_AND_BLANK, ":param x: y"),
+        ("# Title", HERE_AND_BLANK, "## Args", "x"),
+    ],
+)
+def test_list_below_a_title_is_above_a_section_without_blank_line(lines):
+    before, after = docstring(*lines)
+    outcome = put(before)
+    assert isinstance(outcome, Edited)
+    assert outcome.source.decode() == after
+
+
+def test_list_in_a_google_summary_is_continued():
+    source = function('"""Summary:', "    Text.", "", "    - When: x.", "", *ARGS, '"""')
+    assert isinstance(put(source), Edited)
+
+
+NASTY = st.text(alphabet="ab \\\"'\n\r\t\f\u2028수-=:#`>@NGuide{}x0", max_size=60)
+
+
+@given(NASTY, st.sampled_from(['"""', "'''", '"', "'", 'r"""', "(", "f'"]), st.sampled_from([None, "Guide"]))
+def test_any_text_is_edited_provably_or_refused(text, quote, section):
+    closing = {"(": ")", "f'": "'", 'r"""': '"""'}.get(quote, quote)
+    put(f"def f():\n    {quote}{text}{closing}\n    return 1\n", section=section)
+
+
+@given(
+    st.text(alphabet="ab -\\\"'`>~#:=*수\u3000\xa0\t", max_size=40), st.one_of(st.none(), st.integers(5, 40))
+)
+def test_any_line_arrives_unchanged_or_is_refused(text, width):
+    line = f"- When: {text}"
+    outcome = put(function('"""Sum.', "", *NUMPYDOC, '"""'), lines=[line], width=width)
+    assert isinstance(outcome, Edited | Refused)
+    if isinstance(outcome, Edited):
+        above = inspect.cleandoc(outcome.after).partition("\n\nParameters")[0]
+        assert " ".join(part.strip(" ") for part in above.split("\n")[2:]) == line

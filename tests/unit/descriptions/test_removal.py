@@ -1,0 +1,289 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines, remove_lines
+from rows import each_row
+
+LINES = ("- When: margin.", "- Call: show().")
+ARGS = ("Args:", "    x: y")
+NUMPYDOC = ("Parameters", "----------", "x : int", "    Text.")
+
+
+def is_ours(text):
+    return text.startswith(("- When:", "- Call:"))
+
+
+def put(source, lines=LINES, qualname="f", **choices):
+    raw = source if isinstance(source, bytes) else source.encode()
+    return put_lines(raw, qualname, lines, is_ours=is_ours, **choices)
+
+
+def remove(source, lines=LINES, qualname="f", **choices):
+    outcome = remove_lines(
+        source if isinstance(source, bytes) else source.encode(), qualname, lines, **choices
+    )
+    return outcome if isinstance(outcome, Refused) else outcome.decode()
+
+
+def function(*lines, indent="    "):
+    return "def f():\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
+
+
+REMOVED = {
+    "a list and the blank line above": (["Sum.", "", *LINES], ["Sum."]),
+    "a list above a section": (["Sum.", "", *LINES, "", *ARGS], ["Sum.", "", *ARGS]),
+    "a list in the middle of the block": (["Sum.", "", *LINES, "", "More."], ["Sum.", "", "More."]),
+    "the first of a list": (["Sum.", "", *LINES, "- When: x."], ["Sum.", "", "- When: x."]),
+    "the last of a list": (["Sum.", "", "- When: x.", *LINES], ["Sum.", "", "- When: x."]),
+    "the middle": (
+        ["Sum.", "", "- When: x.", *LINES, "- When: y."],
+        ["Sum.", "", "- When: x.", "- When: y."],
+    ),
+    "two lines apart": (
+        ["Sum.", "", LINES[0], "- When: x.", LINES[1], "", *ARGS],
+        ["Sum.", "", "- When: x.", "", *ARGS],
+    ),
+    "two lists": (["Sum.", "", LINES[0], "", "More.", "", LINES[1]], ["Sum.", "", "More."]),
+    "wrapped lines": (
+        ["Sum.", "", "- When:", "  margin.", "- Call:", "    show().", "", *ARGS],
+        ["Sum.", "", *ARGS],
+    ),
+    "from a human's list": (["Sum.", "", "- human", *LINES, "", *ARGS], ["Sum.", "", "- human", "", *ARGS]),
+    "right below text": (["Sum.", *LINES], ["Sum."]),
+    "right above a field": (
+        ["Sum.", "", "- When: x.", *LINES, ":param x: y"],
+        ["Sum.", "", "- When: x.", ":param x: y"],
+    ),
+    "a line that looks the same in a section stays": (
+        ["Sum.", "", *LINES, "", "Notes", "-----", *LINES],
+        ["Sum.", "", "Notes", "-----", *LINES],
+    ),
+}
+
+
+@each_row(("before", "after"), REMOVED.values(), ids=REMOVED)
+@each_row("newline", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_lines_are_removed(before, after, newline):
+    old, new = (
+        function('"""' + lines[0], *lines[1:], '"""').replace("\n", newline) for lines in (before, after)
+    )
+    assert remove(old) == new
+
+
+SECTIONS = {
+    "numpydoc": (["Guide", "-----", "- x", *LINES], ["Guide", "-----", "- x"]),
+    "all of a section": (["Guide", "-----", *LINES], ["Guide", "-----"]),
+    "underlined with ~": (["Guide", "~~~~~", *LINES, "- x"], ["Guide", "~~~~~", "- x"]),
+    "google": (["Guide:", "    - x", *(f"    {x}" for x in LINES)], ["Guide:", "    - x"]),
+    "bold": (["**Guide:**", "", "Text.", "", *LINES], ["**Guide:**", "", "Text."]),
+    "Markdown": (["## Guide", *LINES], ["## Guide"]),
+}
+
+
+@each_row(("before", "after"), SECTIONS.values(), ids=SECTIONS)
+def test_lines_are_removed_of_a_section(before, after):
+    old, new = (
+        function('"""Sum.', "", *LINES, "", *lines, "", *NUMPYDOC, '"""') for lines in (before, after)
+    )
+    assert remove(old, section="Guide") == new
+
+
+REFUSED = {
+    "absent": (function('"""Sum."""'), "absent"),
+    "only one of them": (function('"""Sum.', "", LINES[0], '"""'), "absent"),
+    "twice": (function('"""Sum.', "", *LINES, "", *LINES, '"""'), "more than once"),
+    "twice in one list": (function('"""Sum.', "", *LINES, LINES[0], '"""'), "more than once"),
+    "only in a section": (function('"""Sum.', "", "Notes", "-----", *LINES, '"""'), "absent"),
+    "only below a field": (function('"""Sum.', "", ":param x: y", "", *LINES, '"""'), "absent"),
+    "text was added below": (function('"""Sum.', "", *LINES, "  and more", '"""'), "absent"),
+    "another mark": (function('"""Sum.', "", *("*" + x[1:] for x in LINES), '"""'), "absent"),
+    "no docstring": (function("pass"), "f has no docstring"),
+    "no such name": ("def g(): pass\n", "nothing named f"),
+    "f-string": (function('f"""Sum."""'), "f-string"),
+    "bytes": (function('b"""Sum."""'), "bytes"),
+    "concatenation": (function('"Sum." "x"'), "several literals"),
+    "no text": (function('"""', *ARGS, '"""'), "no text before its first section"),
+    "syntax error": ("def f(:\n", "cannot read the file"),
+    "two definitions": (function('"""a"""') * 2, "more than once"),
+}
+
+
+@each_row(("source", "reason"), REFUSED.values(), ids=REFUSED)
+def test_refusal_says_why(source, reason):
+    outcome = remove(source)
+    assert isinstance(outcome, Refused)
+    assert reason in outcome.reason
+
+
+CHANGING = {
+    "a title that would open a google section": ["Data Sources:", "    x"],
+    "a bold name that would be a heading": ["**Guide**", "x"],
+    "a word that would open a section": ["Guide: ask first."],
+    "a word that may open one": ["Note: this is slow."],
+}
+
+
+@each_row("below", CHANGING.values(), ids=CHANGING)
+def test_lines_are_not_removed_if_text_below_them_would_become_a_section(below):
+    outcome = remove(function('"""Sum.', "", *LINES, *below, '"""'))
+    assert outcome == Refused("removing the lines would change how another section is read")
+
+
+def test_line_of_another_definition_is_unchanged():
+    first, second = function('"""a', "", *LINES, '"""'), function('"""b', "", *LINES, '"""')
+    assert remove(first + second, line=1) == function('"""a', '"""') + second
+    assert remove(first + second, line=second.count("\n") + 1) == first + function('"""b', '"""')
+
+
+def test_tail_is_removed_only_directly_after_the_list():
+    edited = put(function('"""Sum."""'))
+    assert edited.tail == "\n    "
+    assert remove(edited.source, tail=edited.tail) == function('"""Sum."""')
+    assert remove(edited.source) == function('"""Sum.', '"""')
+    more = edited.source.replace(b"show().\n", b"show().\n\n    More.\n")
+    assert remove(more, tail=edited.tail) == function('"""Sum.', "", "More.", '"""')
+
+
+@each_row("rest", [["", "Text."], ["", "Text.", "", "More."], ["- b", "Text."], [""], ["- When: b."]])
+def test_list_on_the_first_line_is_removed_or_refused(rest):
+    outcome = remove(function('"""- When: a.', *rest, '"""'), ["- When: a."])
+    if not isinstance(outcome, Refused):
+        assert "When: a." not in outcome
+        assert all(outcome.count(line) == 1 for line in rest if line)
+
+
+def test_removing_no_lines_gives_an_outcome():
+    source = function('"""Sum."""')
+    assert remove(source, []) == source or isinstance(remove(source, []), Refused)
+
+
+@each_row("code", [["```", *LINES, "```"], [">>> f()", *LINES], ["~~~", "", *LINES, "", "~~~"]])
+def test_code_is_not_removed(code):
+    assert isinstance(remove(function('"""Sum.', "", *code, "", *ARGS, '"""')), Refused)
+
+
+def test_list_that_also_occurs_in_code_is_removed():
+    source = function('"""Sum.', "", "```", *LINES, "```", '"""')
+    assert remove(put(source).source) == source
+
+
+@each_row(
+    "literal",
+    ['"""Sum.\\\n\\\n"""', '"Sum\\x2e\\\n"', '"Sum.\\\n\\\n\\n\\nArgs:\\n    x: y"', '"""Sum.\\"\\\n"""'],
+)
+def test_escaped_line_break_after_the_list_stays_or_the_list_does(literal):
+    source = f"def f():\n    {literal}\n"
+    edited = put(source)
+    assert isinstance(edited, Edited)
+    outcome = remove(edited.source, tail=edited.tail)
+    assert outcome in (source, Refused("an escaped line break is next to a line to remove"))
+
+
+@each_row(
+    "quoted",
+    [
+        '"""Sum."""',
+        'r"""Sum."""',
+        "'Sum.'",
+    ],
+)
+def test_backslash_at_the_end_of_a_line_is_not_an_escaped_line_break(quoted):
+    source = f"def f():\n    {quoted}\n"
+    lines = ["- When: a\\", "- When: b\\", "- When: c"]
+    edited = put(source, lines)
+    assert remove(edited.source, lines, tail=edited.tail) == source
+
+
+@each_row(
+    "rest",
+    [ARGS, NUMPYDOC, (":param x: y",), ("@param x: y",), ("## Args", "x"), ("Returns:", "    int")],
+    ids=["google", "numpydoc", "reST", "Epytext", "Markdown", "google, Returns"],
+)
+def test_blank_line_that_was_added_with_the_list_is_removed_with_it(rest):
+    source = function('"""Sum.', *rest, '"""')
+    edited = put(source)
+    assert edited.tail == "\n"
+    assert remove(edited.source, tail=edited.tail) == source
+
+
+TEXTS = (
+    ("More prose.", "and more"),
+    ("수익성 — 마진",),
+    ("Note: this is slow.",),
+    ("**Not** a heading.",),
+    ("- human", "- list"),
+    ("- When: old.", "- Call: old()"),
+    ("```python", "Guide", "-----", "```"),
+    (">>> f()", "Guide", "-----"),
+    ("Example::", "", "    Guide", "    -----"),
+    ("=====", "A", "=====", "1", "====="),
+    (".. note::", "    x"),
+    ("- human", "", "  below it"),
+)
+RESTS = (
+    NUMPYDOC,
+    ("Guide", "~~~~~", "- x"),
+    ("Provenance", "==========", "x"),
+    (*ARGS, "", "    z: w"),
+    ("Guide: inline", "more"),
+    ("Data Sources:", "    x"),
+    ("## Notes", "x"),
+    ("**Guide**", "", "- x"),
+    ("**Guide:**", "- When: x"),
+    (":param x: y", "    more", ":returns: z", "", "Text."),
+    ("@param x: y", "@return: z"),
+)
+
+
+@st.composite
+def sources(draw, tight):
+    """A method, its docstring's first block made of texts, above sections of any style."""
+    indent, newline = draw(st.sampled_from(["    ", "  ", "\t"])), draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    quote = draw(st.sampled_from(['"""', "'''", '"', "'"]))
+    prefix = draw(st.sampled_from(["", "u"] if len(quote) == 1 else ["", "r", "u"]))
+    texts = draw(st.lists(st.sampled_from(TEXTS), max_size=3))
+    rests = draw(st.lists(st.sampled_from(RESTS), min_size=int(tight), max_size=2))
+    lines = ["Summary.", *(line for block in texts for line in ("", *block))]
+    for block in rests:
+        lines += block if tight and block is rests[0] else ("", *block)
+    margin = draw(st.sampled_from([indent * 2, indent * 2, indent * 3, ""]))
+    blank = draw(st.sampled_from(["", "", "  ", "\t"]))
+    text = "\n".join([lines[0], *(margin + line if line else blank for line in lines[1:])])
+    text += draw(st.sampled_from(["", " ", "\n" + indent * 2, "\n\n" + indent * 2]))
+    if len(quote) == 1:
+        text = text.replace("\n", "\\n")
+    head = draw(st.sampled_from(["", "\ufeff", "# coding: cp949\n"]))
+    source = (
+        f"{head}class A:\n{indent}@d\n{indent}def f(self, 수='익'):\n"
+        f"{indent * 2}{prefix}{quote}{text}{quote}\n{indent * 2}return 'Guide'\n"
+    )
+    return source.replace("\n", newline).encode("cp949" if "cp949" in head else "utf-8", "replace")
+
+
+NEW = (
+    "- When: 마진을 묻는 질문이 온다.",
+    "- Call: show(company) and then tell what it says.",
+    "- When: x  y.",
+)
+
+
+@each_row("tight", [False, True], ids=["blank line above a section", "none"])
+def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(tight):
+    @settings(max_examples=80, deadline=None)
+    @given(
+        sources(tight),
+        st.lists(st.sampled_from(NEW), min_size=1, unique=True),
+        st.data(),
+        st.sampled_from([None, 24, 60]),
+    )
+    def check(source, lines, data, width):
+        first = put(source, lines, "A.f", width=width)
+        assert isinstance(first, Edited), first
+        assert isinstance(put(first.source, lines, "A.f", width=width), Unchanged)
+        replaced = data.draw(st.lists(st.sampled_from(lines), min_size=1, unique=True))
+        second = put(first.source, LINES, "A.f", width=width, replaced=replaced)
+        assert isinstance(second, Edited), second
+        left = [*(line for line in lines if line not in replaced), *LINES]
+        assert remove_lines(second.source, "A.f", left, tail=first.tail) == source
+
+    check()

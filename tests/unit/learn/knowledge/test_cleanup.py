@@ -1,0 +1,503 @@
+"""A cleanup applies its rules, leaves no trace of removed text, and is atomic."""
+
+import os
+import random
+import re
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base import sqlite
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.sqlite import version
+from coreloop.learn.knowledge import cleanup
+from coreloop.learn.knowledge.cleanup import CLEANUP_RULES, Notes, clean, plan
+from coreloop.learn.knowledge.insights import all_insights
+from coreloop.learn.knowledge.schema import VERSION, utc_text
+from coreloop.learn.knowledge.store import writing
+from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
+
+NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
+SECONDS = NOW.timestamp()
+DAY = timedelta(days=1)
+NOTES = Notes(frozenset({"990001", "990002"}), "data/dart/auditAnalysis")
+KEYED = re.compile(r"keyed:[0-9a-f]{32}")
+
+
+def _rows() -> dict[str, list[dict[str, Any]]]:
+    young, old = SECONDS - 29 * 86_400, SECONDS - 31 * 86_400
+    return {
+        "executions": [
+            execution(1, at=young),
+            execution(2, at=old),
+            execution(
+                3, at=young, question="QUESTION1 회사1 수익성이 어떤가요??"
+            ),  # the question of the first row
+            execution(4, at=SECONDS + 9e6),
+        ],
+        "insights": [
+            insight(1, at=SECONDS),
+            insight(9, at=SECONDS),
+            insight(2, at=SECONDS, source="live"),
+            insight(3, at=SECONDS, source="live"),
+            insight(4, at=SECONDS, source="blog"),
+        ],
+        "playbook": [
+            bullet(1, at=SECONDS, successes=5, failures=1),
+            bullet(2, at=SECONDS, successes=5, failures=2),
+            bullet(3, at=SECONDS, successes=4),
+        ],
+        "skills": [{"question": "SKILLQUESTION", "code_template": "x = 1", "created_at": 1.0}],
+    }
+
+
+QUESTIONS = ["QUESTION1", "QUESTION2", "QUESTION4", "SKILLQUESTION"]
+REMOVED = [*QUESTIONS, "NARRATIVE2.", "NARRATIVE3.", "NARRATIVE9.", "BULLET2.", "BULLET3."]
+REMAINING = ["NARRATIVE1.", "NARRATIVE4.", "BULLET1."]
+EXPECTED = [2, 1, 1, 2, 1, 3, 1]  # rows per rule, skills last
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return make_old(tmp_path / "knowledge" / "x.db", **_rows())
+
+
+def _clean(database: Path, now: datetime = NOW) -> cleanup.Cleaned:
+    return clean(database, NOTES, database.parent / "_archive", now=now)
+
+
+def _texts(database: Path) -> set[str]:
+    """The texts above that occur in the bytes of the database."""
+    content = bytes_of(database)
+    return {text for text in [*REMOVED, *REMAINING] if text.encode() in content}
+
+
+def test_a_dry_run_counts_the_effect_of_each_rule_and_changes_nothing(database: Path):
+    before = database.read_bytes()
+    planned = plan(database, NOTES, now=NOW)
+    assert [effect.rows for effect in planned.effects] == EXPECTED
+    assert not planned.is_unscrubbed
+    assert database.read_bytes() == before
+    assert [path.name for path in database.parent.iterdir()] == ["x.db"]
+
+
+def test_the_dry_run_predicts_the_cleanup(database: Path):
+    planned = plan(database, NOTES, now=NOW)
+    assert _clean(database).effects == planned.effects
+    assert [effect.rows for effect in plan(database, NOTES, now=NOW).effects] == [0] * len(EXPECTED)
+
+
+def test_the_rules_keep_all_other_rows(database: Path):
+    _clean(database)
+    insights = {row["narrative"]: row for row in rows_of(database, "insights")}
+    assert insights.keys() == {"NARRATIVE1.", "NARRATIVE4."}
+    audit, blog = insights["NARRATIVE1."], insights["NARRATIVE4."]
+    assert audit["evidence_ref"] == "audit:data/dart/auditAnalysis/990001.md"
+    assert (audit["quality_gate"], blog["quality_gate"], blog["evidence_ref"]) == ("migration", "", "")
+    assert [row["bullet"] for row in rows_of(database, "playbook")] == ["BULLET1."]
+    assert [row["id"] for row in rows_of(database, "executions")] == [1, 3, 4]
+    assert rows_of(database, "clear_questions") == rows_of(database, "unscrubbed") == []
+
+
+def test_a_cleanup_migrates_an_old_database(database: Path):
+    _clean(database)
+    with closing(sqlite3.connect(database)) as connection:
+        assert version(connection) == VERSION
+
+
+def test_executions_are_removed_after_thirty_days(tmp_path: Path):
+    limit = SECONDS - 30 * 86_400
+    rows = [execution(1, at=limit - 1), execution(2, at=limit), execution(3, at=limit + 1)]
+    database = make_old(tmp_path / "x.db", executions=rows)
+    _clean(database)
+    assert [row["id"] for row in rows_of(database, "executions")] == [2, 3]
+
+
+def test_questions_become_hashes_that_cannot_be_guessed(database: Path):
+    copy = database.with_name("copy.db")
+    copy.write_bytes(database.read_bytes())
+    hashes = []
+    for path in (database, copy):
+        _clean(path)
+        keyed = [row["question_hash"] for row in rows_of(path, "executions")]
+        assert all(map(KEYED.fullmatch, keyed))
+        assert keyed[0] == keyed[1] != keyed[2]  # the same question, asked twice
+        hashes += keyed
+        (skill,) = rows_of(path, "skills")
+        assert KEYED.fullmatch(skill["question"])
+    assert len(set(hashes)) == 4  # a different key each time
+
+
+def test_hashes_of_the_audit_log_are_keyed_and_keyed_hashes_are_unchanged(database: Path):
+    _clean(database)
+    before = rows_of(database, "executions")
+    with writing(database) as connection:
+        new = "sha256:0123456789abcdef"
+        connection.execute(
+            "INSERT INTO executions (question_hash, created_at) VALUES (?, ?), (NULL, ?)",
+            (new, utc_text(NOW), utc_text(NOW)),
+        )
+    assert _clean(database).effects[5].rows == 1
+    after = rows_of(database, "executions")
+    assert after[:3] == before
+    assert KEYED.fullmatch(after[3]["question_hash"])
+    assert after[4]["question_hash"] is None
+
+
+def test_a_question_that_only_looks_like_a_hash_is_replaced(tmp_path: Path):
+    rows = [
+        execution(1, at=SECONDS, question="keyed:SECRET"),
+        execution(2, at=SECONDS, question="sha256:SECRET"),
+    ]
+    database = make_old(tmp_path / "x.db", executions=rows)
+    _clean(database)
+    assert all(KEYED.fullmatch(row["question_hash"]) for row in rows_of(database, "executions"))
+    assert b"SECRET" not in bytes_of(database)
+
+
+@pytest.mark.parametrize("wal", [True, False], ids=["WAL", "journal"])
+@pytest.mark.parametrize("migrated", [True, False], ids=["migrated", "old"])
+def test_no_byte_of_removed_text_remains(wal: bool, migrated: bool, tmp_path: Path):
+    many = {
+        "executions": [execution(n, at=SECONDS - n * 86_400 / 20) for n in range(1200)],
+        "insights": [
+            insight(n, at=SECONDS, source="live", narrative=f"NARRATIVE{n}" * 99) for n in range(200)
+        ],
+        "playbook": [bullet(n, at=SECONDS, successes=1) for n in range(300)],
+    }
+    database = make_old(tmp_path / "x.db", wal=wal, **many)
+    if migrated:
+        with writing(database):
+            pass
+    assert b"QUESTION" in bytes_of(database)
+    with closing(sqlite3.connect(database)) as other:  # keeps the WAL
+        other.execute("SELECT count(*) FROM insights").fetchall()
+        assert _clean(database).residue is None
+        for text in (b"QUESTION", b"NARRATIVE", b"BULLET"):
+            assert text not in bytes_of(database)
+    assert re.search(rb"QUESTION|NARRATIVE|BULLET", bytes_of(database)) is None
+
+
+def test_text_deleted_earlier_is_cleared_from_free_pages(tmp_path: Path):
+    database = make_old(tmp_path / "x.db", executions=[execution(n, at=SECONDS) for n in range(500)])
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute("DELETE FROM executions")
+    assert b"QUESTION" in bytes_of(database)
+    assert _clean(database).residue is None
+    assert b"QUESTION" not in bytes_of(database)
+
+
+def test_the_archive_is_a_private_copy_of_the_state_before(database: Path):
+    before = {table: rows_of(database, table) for table in ("executions", "insights", "playbook", "skills")}
+    archive = _clean(database).archive
+    assert archive == database.parent / "_archive" / "2026-04-25-pre-cleanup.sqlite"
+    assert {table: rows_of(archive, table) for table in before} == before
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    assert stat.S_IMODE(archive.parent.stat().st_mode) == 0o700
+    assert sorted(path.name for path in archive.parent.iterdir()) == [".lock", archive.name]
+
+
+def test_a_second_run_on_the_same_day_keeps_the_first_archive(database: Path):
+    first = _clean(database).archive
+    content = first.read_bytes()
+    second, third = (_clean(_with_live(database)).archive for _ in range(2))
+    assert [second.name, third.name] == [f"2026-04-25-pre-cleanup-{n}.sqlite" for n in (2, 3)]
+    assert first.read_bytes() == content
+
+
+def _with_live(database: Path) -> Path:
+    """The database, with an insight that a cleanup removes."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "UPDATE insights SET source = 'live' WHERE rowid = (SELECT max(rowid) FROM insights)"
+        )
+        connection.execute(
+            "UPDATE executions SET question_hash = 'x' WHERE rowid = (SELECT max(rowid) FROM executions)"
+        )
+    return database
+
+
+def test_a_cleanup_without_effects_takes_no_snapshot(database: Path):
+    first = _clean(database).archive
+    done = _clean(database)
+    assert (done.archive, done.residue) == (None, None)
+    assert not any(effect.rows for effect in done.effects)
+    assert plan(database, NOTES, now=NOW).is_idle
+    assert list(first.parent.glob("*.sqlite")) == [first]
+
+
+def test_a_failed_snapshot_changes_nothing(database: Path, monkeypatch: pytest.MonkeyPatch):
+    def fails(*_: Any, **__: Any) -> Path:
+        raise WorkspaceError("cannot be written (No space left on device)", path=database)
+
+    before = rows_of(database, "executions")
+    monkeypatch.setattr(cleanup, "snapshot", fails)
+    with pytest.raises(WorkspaceError, match="No space left"):
+        _clean(database)
+    assert rows_of(database, "executions") == before
+    assert _texts(database) == {*REMOVED, *REMAINING}
+
+
+def test_a_failed_rule_undoes_the_rules_before_it(database: Path, monkeypatch: pytest.MonkeyPatch):
+    broken = (*CLEANUP_RULES, cleanup.CleanupRule("x", "nowhere", "true"))
+    before = rows_of(database, "insights")
+    monkeypatch.setattr(cleanup, "CLEANUP_RULES", broken)
+    with pytest.raises(WorkspaceError, match="no such table: nowhere"):
+        _clean(database)
+    assert rows_of(database, "insights") == before
+
+
+def test_an_absent_database_is_refused_and_not_created(tmp_path: Path):
+    with pytest.raises(WorkspaceError, match="nothing to clean"):
+        _clean(tmp_path / "x.db")
+    with pytest.raises(WorkspaceError, match="does not exist"):
+        plan(tmp_path / "x.db", NOTES, now=NOW)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_foreign_database_is_refused_before_anything_is_written(tmp_path: Path):
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE urls (x)")
+    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
+        _clean(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
+
+
+def test_text_that_is_not_utf_8_is_migrated_and_cleaned(database: Path):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE executions SET question = CAST(x'ff51554553' AS TEXT)")
+        connection.execute("UPDATE insights SET narrative = CAST(x'ff4e4152' AS TEXT) WHERE source = 'blog'")
+        connection.execute("UPDATE skills SET question = CAST(x'ff534b' AS TEXT)")
+    assert [effect.rows for effect in plan(database, NOTES, now=NOW).effects] == EXPECTED
+    assert [effect.rows for effect in _clean(database).effects] == EXPECTED
+    assert b"\xffQUES" not in bytes_of(database)
+    assert b"\xffSK" not in bytes_of(database)
+    with writing(database) as connection:
+        assert "\ufffdNAR" in {insight.narrative for insight in all_insights(connection)}
+
+
+def test_a_table_with_a_hostile_name_is_cleaned(database: Path):
+    name = 'a"; DROP TABLE insights; --'
+    quoted = '"' + name.replace('"', '""') + '"'
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(f"CREATE TABLE {quoted} (question)")
+        connection.execute(f"INSERT INTO {quoted} VALUES ('HOSTILE')")
+    _clean(database)
+    assert len(rows_of(database, "insights")) == 2
+    assert KEYED.fullmatch(rows_of(database, quoted)[0]["question"])
+    assert b"HOSTILE" not in bytes_of(database)
+
+
+# --- other processes -------------------------------------------------------------------------------
+
+
+def test_text_that_a_reader_keeps_in_the_file_is_reported_and_cleared_by_the_next_cleanup(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.2)
+    with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM insights").fetchall()
+        cleaned = _clean(database)
+        assert cleaned.residue == "another process has been using it for 0 s"
+        assert [effect.rows for effect in cleaned.effects] == EXPECTED
+        assert _texts(database) & set(REMOVED)
+        reader.execute("COMMIT")
+    assert plan(database, NOTES, now=NOW).is_unscrubbed
+    again = _clean(database)
+    assert (again.residue, sum(effect.rows for effect in again.effects)) == (None, 0)
+    assert _texts(database) == set(REMAINING)
+    assert not plan(database, NOTES, now=NOW).is_unscrubbed
+
+
+WRITE = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.learn.knowledge.insights import Insight, save_by_evidence
+from coreloop.learn.knowledge.playbook import merge_bullet
+from coreloop.learn.knowledge.store import writing
+from coreloop.base.sqlite import transaction
+
+name, path = sys.argv[1], Path(sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+written = 0
+with writing(path) as connection:
+    while not path.with_name("stop").exists() or written < 20:
+        now = datetime.now(UTC)
+        new = Insight(stock_code="990001", narrative="x", source="blog", evidence_ref=f"{name}-{written}")
+        with transaction(connection):
+            save_by_evidence(connection, new, now=now)
+        merge_bullet(connection, "growth", "together", successes=1, source="manual", now=now)
+        written += 1
+print(written)
+"""
+CLEAN = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.learn.knowledge.cleanup import Notes, clean
+path = Path(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+cleaned = clean(path, Notes(frozenset(), "x"), path.parent / "_archive", now=datetime.now(UTC))
+print(cleaned.residue)
+"""
+
+
+def _start(code: str, *args: str) -> "subprocess.Popen[str]":
+    """A process that has finished its imports and waits for a line."""
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-c", code, *args], encoding="utf-8", **pipes)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def _go(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def _big(path: Path, rows: int) -> Path:
+    now = time.time() - 3600  # no row passes the age of 30 days while a test runs
+    return make_old(
+        path,
+        executions=[execution(n, at=now - n % 60 * 86_400) for n in range(rows)],
+        insights=[insight(n, at=now, source="live") for n in range(rows // 10)],
+    )
+
+
+@pytest.mark.slow
+def test_cleanups_lose_no_rows_of_simultaneous_writers(tmp_path: Path):
+    database = _big(tmp_path / "x.db", 5_000)
+    writers = [_start(WRITE, name, str(database)) for name in ("first", "second")]
+    cleaners = [_start(CLEAN, str(database)) for _ in range(3)]
+    for process in writers:
+        _go(process)
+    for process in cleaners:  # consecutively, while the writers continue
+        _go(process)
+        out, errors = process.communicate(timeout=120)
+        assert (out, errors) == ("None\n", "")
+    database.with_name("stop").touch()
+    outs = [process.communicate(timeout=120) for process in writers]
+    assert [errors for _, errors in outs] == ["", ""]
+    written = [int(out) for out, _ in outs]
+    assert min(written) >= 20
+    blog = {row["evidence_ref"] for row in rows_of(database, "insights")}
+    names = zip(("first", "second"), written, strict=True)
+    assert blog == {f"{name}-{n}" for name, count in names for n in range(count)}
+    # A cleanup removes the shared bullet while it has fewer than five successes, which restarts its count.
+    archived = [rows_of(path, "playbook") for path in sorted((tmp_path / "_archive").glob("*.sqlite"))]
+    (remaining,) = rows_of(database, "playbook")
+    removed = sum(row["success_count"] for rows in archived for row in rows if row["success_count"] < 5)
+    assert remaining["success_count"] + removed == sum(written)
+
+
+@pytest.mark.slow
+def test_simultaneous_cleanups_leave_no_trace(tmp_path: Path):
+    database = _big(tmp_path / "x.db", 3_000)
+    processes = [_start(CLEAN, str(database)) for _ in range(4)]
+    for process in processes:
+        _go(process)
+    assert [process.communicate(timeout=120) for process in processes] == [("None\n", "")] * 4
+    assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
+    assert len(list((tmp_path / "_archive").glob("*.sqlite"))) == 1  # the others had nothing to do
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs Ctrl-C")
+def test_ctrl_c_leaves_the_old_or_the_new_state(tmp_path: Path):
+    source = _big(tmp_path / "source.db", 3_000)
+    codes = []
+    chance = random.Random(7)
+    for n in range(8):
+        database = tmp_path / str(n) / "data" / "ai" / "knowledge" / "dartlab_knowledge.db"
+        database.parent.mkdir(parents=True)
+        database.write_bytes(source.read_bytes())
+        command = [sys.executable, "-m", "coreloop", "knowledge", "cleanup", "--confirm"]
+        process = subprocess.Popen(
+            command, cwd=tmp_path / str(n), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        )
+        while not (database.parent / "_archive").exists():
+            assert process.poll() is None
+        time.sleep(chance.uniform(0, 0.3))  # interrupts at a random moment
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+        assert "Traceback" not in errors
+        codes.append(process.returncode)
+        _state(database, 3_000)
+    assert set(codes) <= {0, 130, -signal.SIGINT}, codes  # -SIGINT if Python was already exiting
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_killing_a_cleanup_at_any_time_leaves_the_old_or_the_new_state(tmp_path: Path):
+    rows = 3_000
+    source = _big(tmp_path / "source.db", rows)
+    timed = tmp_path / "timed" / "x.db"
+    timed.parent.mkdir()
+    timed.write_bytes(source.read_bytes())
+    process = _start(CLEAN, str(timed))
+    started = time.perf_counter()
+    _go(process)
+    assert process.communicate(timeout=60)[0] == "None\n"
+    duration_s = time.perf_counter() - started
+    states = []
+    chance = random.Random(7)
+    for n in range(16):
+        database = tmp_path / str(n) / "x.db"
+        database.parent.mkdir()
+        database.write_bytes(source.read_bytes())
+        process = _start(CLEAN, str(database))
+        _go(process)
+        time.sleep(chance.uniform(0, 1.1 * duration_s))  # kills at a random moment
+        process.kill()
+        process.communicate(timeout=60)
+        states.append(_state(database, rows))
+        assert (
+            clean(database, Notes(frozenset(), "x"), tmp_path / str(n) / "_archive", now=_now()).residue
+            is None
+        )
+        assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
+        assert list(_partials(tmp_path / str(n) / "_archive")) == []
+    assert set(states) <= {"before", "after"}, states
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _partials(folder: Path) -> Iterator[Path]:
+    return folder.glob("*partial*")
+
+
+def _state(database: Path, rows: int) -> str:
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        n_live = connection.execute("SELECT count(*) FROM insights").fetchone()[0]
+        n_executions = connection.execute("SELECT count(*) FROM executions").fetchone()[0]
+        is_new = version(connection) == VERSION
+        if not is_new:
+            assert (n_live, n_executions) == (rows // 10, rows)
+            return "before"
+        assert n_live == 0
+        assert rows // 2 <= n_executions < rows
+        assert connection.execute("SELECT count(*) FROM clear_questions").fetchone() == (0,)
+        unkeyed = "SELECT count(*) FROM executions WHERE question_hash NOT GLOB 'keyed:*'"
+        assert connection.execute(unkeyed).fetchone() == (0,)
+        return "after"

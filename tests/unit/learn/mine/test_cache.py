@@ -1,0 +1,472 @@
+"""Cached rollups against a fresh count: after any change, the tables are the same."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from coreloop.base.errors import CacheWriteError
+from coreloop.learn.mine import cache as cache_module
+from coreloop.learn.mine import folder as folder_module
+from coreloop.learn.mine.cache import open_cache
+from coreloop.learn.mine.executors import Executor
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import MineSettings, Rollup
+from coreloop.learn.mine.tables import NAMES
+from logs import call, failed, line, record
+from rows import slow_after
+
+PLAIN = MineSettings()
+
+
+def _records(seed: int, count: int, *, first: int = 0) -> list[dict[str, Any]]:
+    random = Random(seed)
+    scenarios = [
+        [call("analysis", {"axis": "수익성"}), call("show", {"topic": "x"})],
+        [call("scan", {"axis": "배당"})],
+        [failed("scan", {"axis": "배당"}, error=f"timed out after {random.randint(1, 99)} s")],
+        [failed("show"), call("analysis", {"axis": "성장성"})],
+        [],
+    ]
+    return [
+        record(
+            request_id=f"req-{seed:08x}{first + number:08x}",
+            ts=f"2026-04-2{random.randint(4, 5)}T0{random.randint(0, 9)}:00:00.{random.randint(0, 9):06}Z",
+            question=f"질문 {random.randint(1, 30)}",
+            session_hash=f"session:{random.randint(0, 9):016x}",
+            provider=random.choice(["openai", "google", None]),
+            tool_calls=random.choice(scenarios),
+            chunk_len=random.choice([100, 300, 900]),
+        )
+        for number in range(count)
+    ]
+
+
+def _lines(seed: int, count: int = 40) -> bytes:
+    return b"".join(map(line, _records(seed, count)))
+
+
+def _assert_same(rollups: list[Rollup], expected: list[Rollup]) -> None:
+    assert [rollup.path for rollup in rollups] == [rollup.path for rollup in expected]
+    for rollup, expected_rollup in zip(rollups, expected, strict=True):
+        for name in NAMES:
+            mine, fresh = (
+                getattr(rollup.tables, name).collect(),
+                getattr(expected_rollup.tables, name).collect(),
+            )
+            assert_frame_equal(mine, fresh, check_exact=True)
+        assert (rollup.oddities, dict(rollup.days)) == (expected_rollup.oddities, dict(expected_rollup.days))
+
+
+@dataclass
+class Project:
+    """A folder of logs and a folder of cached rollups."""
+
+    root: Path
+    settings: MineSettings = PLAIN
+    read: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def cache_dir(self) -> Path:
+        return self.root / "rollups"
+
+    def write(self, name: str, content: bytes, *, append: bool = False) -> Path:
+        self.logs.mkdir(exist_ok=True)
+        with (self.logs / name).open("ab" if append else "wb") as file:
+            file.write(content)
+        return self.logs / name
+
+    def check(self, *, check: bool = False, executor: Executor | None = None) -> None:
+        """Roll up with the cache, compare with a fresh count, and remember what was read of each file."""
+        fresh = roll_up_folder(self.logs, self.settings)
+        with open_cache(self.cache_dir, self.settings, check=check) as cache:
+            rollups = roll_up_folder(self.logs, self.settings, cache=cache, executor=executor)
+            _assert_same(rollups, fresh)
+            cache.sweep(self.logs)
+        self.read = {rollup.path.name: rollup.n_bytes_read or 0 for rollup in rollups}
+
+    def folders(self) -> list[Path]:
+        return sorted(path for path in self.cache_dir.iterdir() if path.is_dir())
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    created = Project(tmp_path)
+    created.write("2026-04-24.jsonl", _lines(1))
+    created.write("2026-04-25.jsonl", _lines(2))
+    created.check()
+    return created
+
+
+def test_a_second_run_reads_nothing(project: Project):
+    project.check()
+    assert project.read == {"2026-04-24.jsonl": 0, "2026-04-25.jsonl": 0}
+
+
+def test_of_a_file_that_grew_only_the_new_part_is_read(project: Project):
+    more = b"".join(map(line, _records(2, 9, first=40)))
+    project.write("2026-04-25.jsonl", more, append=True)
+    project.check()
+    assert project.read == {"2026-04-24.jsonl": 0, "2026-04-25.jsonl": len(more)}
+    assert len(project.folders()) == 2
+
+
+def test_the_rollup_of_a_grown_file_has_the_same_bytes_as_a_fresh_count(project: Project, tmp_path: Path):
+    project.write("2026-04-25.jsonl", _lines(3, 7), append=True)
+    project.check()
+    again = Project(tmp_path / "again")
+    again.root.mkdir()
+    again.write("2026-04-25.jsonl", (project.logs / "2026-04-25.jsonl").read_bytes())
+    again.check()
+    (complete,) = again.folders()
+    (grown,) = (path for path in project.folders() if path.name.startswith("2026-04-25"))
+    for name in NAMES:
+        assert (grown / f"{name}.parquet").read_bytes() == (complete / f"{name}.parquet").read_bytes()
+
+
+def test_an_unfinished_line_is_counted_completely_when_it_is_finished(project: Project):
+    single = line(_records(5, 1)[0])
+    project.write("2026-04-25.jsonl", single[:50], append=True)
+    project.check()
+    project.write("2026-04-25.jsonl", single[50:] + _lines(6, 3), append=True)
+    project.check()
+    assert project.read["2026-04-25.jsonl"] > 50
+
+
+def _change_the_middle(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    place = content.find(b'"chunk_len": 900')
+    content[place : place + 16] = b'"chunk_len": 100'
+    with path.open("r+b") as file:
+        file.write(content)
+
+
+def _shrink(path: Path) -> None:
+    os.truncate(path, path.read_bytes().rfind(b"\n", 0, -1) + 1)
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(_lines(9, 60))
+    other.replace(path)
+
+
+def _save_in_an_editor(path: Path) -> None:
+    """Longer, with the same first and last 4,096 bytes before the new end, and another middle."""
+    content = path.read_bytes().replace(b'"chunk_len": 900', b'"chunk_len": 100', 25)
+    other = path.with_name("other")
+    other.write_bytes(content + _lines(8, 1))
+    other.replace(path)
+
+
+def _rewrite(path: Path) -> None:
+    path.write_bytes(_lines(11, 80))
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "change", slow_after(2, [_change_the_middle, _shrink, _replace, _save_in_an_editor, _rewrite, _empty])
+)
+def test_a_file_that_changed_is_counted_again(project: Project, change: Any):
+    before = (project.logs / "2026-04-25.jsonl").stat()
+    change(project.logs / "2026-04-25.jsonl")
+    os.utime(project.logs / "2026-04-25.jsonl", ns=(before.st_atime_ns, before.st_mtime_ns - 10**9))
+    project.check()
+    assert project.read["2026-04-24.jsonl"] == 0
+    assert len(project.folders()) == 2
+
+
+def test_the_rollup_of_a_removed_file_is_removed(project: Project):
+    (project.logs / "2026-04-24.jsonl").unlink()
+    project.check()
+    assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
+
+
+def test_the_rollup_of_a_file_removed_during_the_run_is_removed(project: Project):
+    """As the records that `retention_days` removes."""
+    more = project.write("2026-04-23.jsonl", _lines(3))
+    with open_cache(project.cache_dir, PLAIN) as cache:
+        roll_up_folder(project.logs, PLAIN, cache=cache)
+        more.unlink()
+        (project.logs / "2026-04-24.jsonl").unlink()
+        cache.sweep(project.logs)
+    assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
+
+
+def test_after_a_verdict_only_the_file_of_its_request_is_counted_again(project: Project):
+    wanted = _records(2, 40)[3]["request_id"]
+    project.settings = MineSettings(verdicts={wanted: "V", "req-elsewhere": "P"})
+    project.check()
+    assert project.read["2026-04-24.jsonl"] == 0 < project.read["2026-04-25.jsonl"]
+    project.check()
+    assert set(project.read.values()) == {0}
+    project.settings = MineSettings(verdicts={wanted: "P"})
+    project.check()
+    assert project.read["2026-04-25.jsonl"] > 0
+
+
+def test_after_a_replay_only_its_file_is_counted_again(project: Project):
+    project.settings = MineSettings(replayed=frozenset({_records(1, 40)[0]["request_id"]}))
+    project.check()
+    assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
+
+
+def test_a_file_that_grew_and_was_judged_is_counted_completely(project: Project):
+    project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
+    project.settings = MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"})
+    project.check()
+    assert project.read["2026-04-25.jsonl"] == (project.logs / "2026-04-25.jsonl").stat().st_size
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        MineSettings(min_chunk_len=50),
+        MineSettings(selectors={"show": ("topic",)}),
+        MineSettings(handoff=frozenset({"show"})),
+    ],
+)
+def test_rollups_of_other_settings_are_kept_separately(project: Project, other: MineSettings):
+    project.settings = other
+    project.check()
+    assert 0 not in project.read.values()
+    project.settings = PLAIN
+    project.check()
+    assert set(project.read.values()) == {0}
+
+
+def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cache_module, "VERSION", cache_module.VERSION + 1)
+    project.check()
+    assert 0 not in project.read.values()
+
+
+@pytest.mark.parametrize("name", slow_after(2, [*NAMES, "rollup"]))
+def test_a_truncated_rollup_is_made_again(project: Project, name: str):
+    (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
+    path = damaged / ("rollup.json" if name == "rollup" else f"{name}.parquet")
+    os.truncate(path, path.stat().st_size - 1)
+    project.check()
+    assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
+    assert damaged not in project.folders()
+
+
+def test_a_damaged_rollup_of_the_same_size_is_found_by_a_check(project: Project):
+    (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
+    content = bytearray((damaged / "groups.parquet").read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (damaged / "groups.parquet").write_bytes(content)
+    project.check(check=True)
+    assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
+
+
+def test_a_project_that_was_moved_keeps_its_rollups(project: Project):
+    moved = project.root.with_name("옮긴 프로젝트")
+    project.root.rename(moved)
+    project.root = moved
+    project.check()
+    assert set(project.read.values()) == {0}
+
+
+def test_only_this_user_can_read_rollups(project: Project):
+    modes = {path.stat().st_mode & 0o777 for path in project.folders()}
+    files = {path.stat().st_mode & 0o777 for folder in project.folders() for path in folder.iterdir()}
+    assert (modes, files, project.cache_dir.stat().st_mode & 0o777) == ({0o700}, {0o600}, 0o700)
+
+
+def test_leftovers_of_a_killed_run_are_swept(project: Project):
+    (project.cache_dir / ".making-left" / "2026-04-24-0").mkdir(parents=True)
+    project.check()
+    assert not (project.cache_dir / ".making-left").exists()
+
+
+def test_nothing_is_swept_while_another_run_reads(project: Project):
+    with open_cache(project.cache_dir, PLAIN) as reading:
+        rollups = roll_up_folder(project.logs, PLAIN, cache=reading)
+        project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
+        project.check()
+        assert rollups[1].tables.groups.collect().height > 0
+    assert len(project.folders()) == 3
+    project.check()
+    assert len(project.folders()) == 2
+
+
+def test_a_large_file_is_counted_in_parts(project: Project, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 1500)
+    project.write("2026-04-26.jsonl", b"\xef\xbb\xbf" + _lines(7, 50) + b"torn")
+    project.check()
+    assert project.read["2026-04-26.jsonl"] > 10 * 1500
+
+
+def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
+    with open_cache(None, PLAIN) as cache:
+        rollups = roll_up_folder(project.logs, PLAIN, cache=cache)
+        _assert_same(rollups, roll_up_folder(project.logs, PLAIN))
+    assert not cache.folder.exists()
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same_counts(project: Project, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("coreloop.learn.mine.executors._WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)
+    shutil.rmtree(project.cache_dir)
+    project.check(executor=Executor(jobs=2))
+    assert 0 not in project.read.values()
+
+
+def test_an_unusable_folder_is_an_error(tmp_path: Path):
+    (tmp_path / "rollups").write_text("a file")
+    with pytest.raises(CacheWriteError, match="rollups"), open_cache(tmp_path / "rollups", PLAIN):
+        pass
+
+
+# --- whatever happens, in any order ---------------------------------------------------------------
+
+DAYS = st.sampled_from(["2026-04-24.jsonl", "2026-04-25.jsonl"])
+ACTIONS = st.one_of(
+    st.tuples(st.just("append"), DAYS, st.integers(0, 9)),
+    st.tuples(st.just("tear"), DAYS, st.integers(1, 300)),
+    st.tuples(st.just("truncate"), DAYS, st.integers(0, 3000)),
+    st.tuples(st.just("replace"), DAYS, st.integers(0, 9)),
+    st.tuples(st.just("remove"), DAYS, st.none()),
+    st.tuples(st.just("judge"), DAYS, st.tuples(st.integers(0, 9), st.sampled_from("PVC"))),
+    st.tuples(st.just("replay"), DAYS, st.integers(0, 9)),
+    st.tuples(st.just("settings"), DAYS, st.sampled_from([0, 400])),
+    st.tuples(st.just("clock"), DAYS, st.integers(-(10**6), 10**6)),
+)
+
+
+def _apply(project: Project, action: str, name: str, detail: Any) -> None:
+    path, now = project.logs / name, project.settings
+    if action == "append":
+        project.write(name, _lines(detail, detail), append=True)
+    elif action == "tear":
+        project.write(name, _lines(7, 1)[:detail], append=True)
+    elif action == "truncate" and path.exists():
+        os.truncate(path, min(detail, path.stat().st_size))
+    elif action == "replace":
+        project.write(name, _lines(detail + 20, detail))
+    elif action == "remove":
+        path.unlink(missing_ok=True)
+    elif action == "judge":
+        verdicts = {**now.verdicts, _records(detail[0], 1)[0]["request_id"]: detail[1]}
+        project.settings = MineSettings(min_chunk_len=now.min_chunk_len, verdicts=verdicts)
+    elif action == "replay":
+        replayed = now.replayed | {_records(detail, 1)[0]["request_id"]}
+        project.settings = MineSettings(replayed=replayed, verdicts=now.verdicts)
+    elif action == "settings":
+        project.settings = MineSettings(min_chunk_len=detail, verdicts=now.verdicts, replayed=now.replayed)
+    elif action == "clock" and path.exists():
+        os.utime(path, (1_780_000_000 + detail, 1_780_000_000 + detail))
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ACTIONS, max_size=8))
+def test_after_any_changes_the_counts_are_those_of_a_fresh_count(actions: list[tuple[str, str, Any]]):
+    for root in _in_a_folder():
+        project = Project(root)
+        project.write("2026-04-24.jsonl", _lines(1, 5))
+        for action in actions:
+            _apply(project, *action)
+            project.check()
+
+
+def _in_a_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+# --- real processes -------------------------------------------------------------------------------
+
+RUN = textwrap.dedent("""
+    import sys
+    from pathlib import Path
+    from coreloop.learn.mine.folder import roll_up_folder
+    from coreloop.learn.mine.rollup import MineSettings
+    from coreloop.learn.mine.cache import open_cache
+    logs, cache_dir = map(Path, sys.argv[1:3])
+    print("ready", flush=True)
+    with open_cache(cache_dir, MineSettings()) as cache:
+        rollups = roll_up_folder(logs, MineSettings(), cache=cache)
+        heights = [rollup.tables.ids.collect().height for rollup in rollups]
+        cache.sweep(logs)
+    print(sum(heights))
+""")
+
+
+def _start(project: Project, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", RUN, project.logs, project.cache_dir]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.slow
+def test_concurrent_runs_on_a_growing_log_do_not_disturb_each_other(project: Project):
+    running = [_start(project) for _ in range(4)]
+    for number in range(20):
+        project.write(
+            "2026-04-25.jsonl", b"".join(map(line, _records(2, 5, first=100 + 5 * number))), append=True
+        )
+    outputs = [process.communicate() for process in running]
+    assert [error for _, error in outputs] == [""] * 4
+    assert all(80 <= int(out.split()[1]) <= 180 for out, _ in outputs)
+    project.check()
+    assert len(project.folders()) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_killed_run_leaves_only_complete_rollups(project: Project, seed: int):
+    for number in range(30):
+        project.write(f"more-{number}.jsonl", _lines(number + 50, 200))
+    process = _start(project)
+    assert process.stdout is not None
+    process.stdout.readline()
+    limit = Random(seed).randint(0, 30)
+    while process.poll() is None and len(project.folders()) < limit:
+        pass
+    process.kill()
+    process.communicate()
+    project.check(check=True)
+    assert len(project.folders()) == 32
+
+
+def _limits() -> Mapping[str, Any]:
+    import resource
+
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))}
+
+
+def test_a_full_disk_is_an_error_and_no_rollup_is_left(project: Project):
+    project.write("2026-04-26.jsonl", _lines(7, 50))
+    process = _start(project, **_limits())
+    _, error = process.communicate()
+    assert "CacheWriteError" in error
+    project.check()
+    assert [project.read["2026-04-24.jsonl"], project.read["2026-04-26.jsonl"] > 0] == [0, True]
+
+
+def test_requests_of_a_rollup_are_sorted_by_pattern(project: Project):
+    for path in project.folders():
+        requests = pl.read_parquet(path / "requests.parquet")
+        assert requests["pattern"].is_sorted()

@@ -1,0 +1,71 @@
+"""Oddities of a log: their counts, their first places, and that every part of a file counts."""
+
+from pathlib import Path
+
+import pytest
+
+from coreloop.learn.mine import oddities as oddities_module
+from coreloop.learn.mine.cache import open_cache
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
+from coreloop.learn.mine.rollup import MineSettings
+from logs import call, line, record
+
+ODD = line(record(question=True))
+
+
+def _found(folder: Path) -> LogOddities:
+    rollups = roll_up_folder(folder, MineSettings())
+    return find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
+
+
+def test_the_first_place_is_a_line_of_the_first_file(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_bytes(line(record()) + b"\n" + b"torn\n" + ODD)
+    (tmp_path / "b.jsonl").write_bytes(ODD + b"torn\n" * 2 + line(record(tool_calls=[call(), 7])))
+    assert _found(tmp_path) == LogOddities(
+        {"torn or not JSON": 3},
+        {"torn or not JSON": "a.jsonl line 3"},
+        {"question": Absent(2, "a.jsonl line 4"), "tool_calls entry": Absent(1, "b.jsonl line 4")},
+    )
+
+
+def test_a_sound_log_has_no_oddities(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_bytes(line(record()))
+    assert _found(tmp_path) == LogOddities()
+
+
+def test_parts_of_a_file_are_added_and_the_first_place_is_the_smallest_offset():
+    total = Oddities({"replay": Oddity(1, 50)})
+    total.add(Oddities({"replay": Oddity(2, 10)}, {"ok": Oddity(1, 10)}))
+    assert total == Oddities({"replay": Oddity(3, 10)}, {"ok": Oddity(1, 10)})
+
+
+def test_oddities_of_appended_lines_are_added(tmp_path: Path):
+    log = tmp_path / "in" / "a.jsonl"
+    log.parent.mkdir()
+    runs = []
+    for more in (ODD, line(record()) + ODD + b"torn\n", b""):
+        with log.open("ab") as file:
+            file.write(more)
+        with open_cache(tmp_path / "cache", MineSettings()) as cache:
+            (rollup,) = roll_up_folder(log.parent, MineSettings(), cache=cache)
+            runs.append((rollup.oddities, rollup.n_bytes_read))
+    total = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
+    assert [oddities for oddities, _ in runs] == [Oddities({}, {"question": Oddity(1, 0)}), total, total]
+    assert runs[2][1] is None
+
+
+def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert place_of(tmp_path / "gone.jsonl", 5120) == "gone.jsonl byte 5,120"
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n" * 9)
+    assert place_of(path, 5) == "a.jsonl line 6"
+    monkeypatch.setattr(oddities_module, "_MAX_BYTES", 5)
+    assert place_of(path, 5) == "a.jsonl byte 5"
+
+
+def test_lines_are_counted_over_any_number_of_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(oddities_module, "_AT_ONCE", 3)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"a\n" * 50)
+    assert place_of(path, 40) == "a.jsonl line 21"

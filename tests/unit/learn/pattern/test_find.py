@@ -1,0 +1,282 @@
+"""Which patterns become candidates, their order and their fields."""
+
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.days import Days
+from coreloop.base.project.settings import Gates
+from coreloop.base.records import hash_sequence
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.mine.statistics import success_bound
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.pattern.find import CandidateSearch, find_candidates
+from coreloop.learn.proposals.candidates import candidate_key
+from coreloop.learn.proposals.step import Step, target_step
+from logs import call, record, repeated, word, write_log
+from rows import each_row
+
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+GATE = Gates()
+
+
+def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
+    write_log(folder / "2026-04-25.jsonl", records)
+    return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
+
+
+def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> CandidateSearch:
+    return find_candidates(_window(folder, records), gate, **known)
+
+
+def _calls(*names: str) -> dict[str, Any]:
+    return {"tool_calls": [call(name) for name in names]}
+
+
+def test_nothing_gives_nothing(tmp_path: Path):
+    search = _search(tmp_path, [])
+    assert (search.candidates, search.n_groups) == ((), 0)
+    assert sum(search.dropped.values()) == 0
+
+
+def test_a_candidate_has_the_figures_of_its_records(tmp_path: Path):
+    rows = repeated(4, provider="openai", session_hash="session:1")
+    rows[0] |= {
+        "ts": "2026-03-26T00:00:00Z",
+        "session_hash": "session:2",
+        "provider": "google",
+        "chunk_len": 500,
+    }
+    rows[1] |= {"ts": "2026-05-01T10:00:00.000001Z"}
+    (candidate,) = _search(tmp_path, rows).candidates
+    text = "analysis(axis=수익성)"
+    assert candidate.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
+    assert candidate.seq_hash == hash_sequence(text)
+    assert (candidate.engine, candidate.axis, candidate.cat_hash) == (
+        "analysis",
+        "수익성",
+        "FIN-profitability-KR",
+    )
+    assert candidate.tool_pattern == (Step("analysis", {"axis": "수익성"}, ("axis",)),)
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.n_sessions) == (4, 4, 2)
+    assert (candidate.success_rate, candidate.base_rate, candidate.avg_chunk_len) == (1.0, 1.0, 875)
+    assert candidate.success_low == success_bound(4, 4)
+    assert candidate.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
+    assert candidate.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
+    assert candidate.providers == {"openai": 3, "google": 1}
+    assert candidate.example_questions[0] == "질문 가 회사가"
+    assert candidate.evidence_rank == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "gate"),
+    [
+        pytest.param(repeated(2), "min_repeat", id="two requests"),
+        pytest.param([*repeated(9), record(error="x")], "min_success_rate", id="one failure"),
+        pytest.param([record()] * 9, "min_unique_questions", id="one question nine times"),
+        pytest.param(
+            [record(question=f"{'수익성 마진 성장 배당 현금'} {sign}") for sign in ("", "가", "나", "다")],
+            "min_unique_questions",
+            id="near questions",
+        ),
+        pytest.param(
+            repeated(3, tool_sequence_hash="seq:00000000000000aa", tool_calls_omitted=1),
+            "steps_not_recorded",
+            id="no record holds all the calls",
+        ),
+    ],
+)
+def test_a_pattern_is_counted_at_the_first_gate_that_it_fails(
+    rows: list[dict[str, Any]], gate: str, tmp_path: Path
+):
+    search = _search(tmp_path, rows)
+    assert (search.candidates, search.n_groups) == ((), 1)
+    assert {name: n for name, n in search.dropped.items() if n} == {gate: 1}
+
+
+def test_every_pattern_is_a_candidate_or_is_dropped(tmp_path: Path):
+    rows = [
+        *repeated(3),
+        *repeated(2, **_calls("a")),
+        *repeated(3, **_calls("b"), error="x"),
+        *[record(**_calls("c"))] * 3,
+    ]
+    search = _search(tmp_path, rows)
+    assert search.n_groups == 4 == len(search.candidates) + sum(search.dropped.values())
+
+
+def test_the_minimum_figures_of_the_gate_pass(tmp_path: Path):
+    rows = [*repeated(9), record(error="x")]
+    (candidate,) = _search(
+        tmp_path, rows, Gates(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
+    ).candidates
+    assert (candidate.success_rate, candidate.n_unique_questions) == (0.9, 10)
+
+
+def test_steps_known_only_from_another_category_do_not_stop_the_run(tmp_path: Path):
+    cut_off = {"tool_sequence_hash": hash_sequence("analysis(axis=수익성)"), "tool_calls_omitted": 1}
+    rows = [*repeated(3, category_hash="A", **cut_off), record(category_hash="B")]
+    search = _search(tmp_path, rows)
+    assert search.candidates == ()
+    assert search.dropped["steps_not_recorded"] == 1
+
+
+def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Path):
+    cut_off = {"tool_sequence_hash": hash_sequence("a()>b()"), "tool_calls_omitted": 1}
+    rows = [*repeated(3, **_calls("a", "b")), *repeated(2, **cut_off)]
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.n_observed == 5
+    assert [step.name for step in candidate.tool_pattern] == ["a", "b"]
+
+
+def test_known_keys_are_not_proposed_again(tmp_path: Path):
+    key = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
+    search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
+    assert search.candidates == ()
+    assert search.dropped["known"] == 1
+
+
+def test_the_key_depends_only_on_category_sequence_and_section():
+    keys = {
+        candidate_key(*parts)
+        for parts in [("A", "x", "G"), ("B", "x", "G"), ("A", "y", "G"), ("A", "x", "C")]
+    }
+    assert len(keys) == 4
+    assert (
+        candidate_key("FIN-profitability-KR", "analysis(axis=수익성)>show()", "Guide") == "9f37ca082da7e52e"
+    )
+
+
+def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):
+    hard = {"category_hash": "HARD"}
+    rows = [
+        *repeated(8, **_calls("easy"), category_hash="EASY"),
+        *repeated(5, **_calls("useful"), **hard),
+        *repeated(4, **_calls("less"), **hard),
+        *repeated(20, **_calls("fails"), **hard, error="x"),
+    ]
+    search = _search(tmp_path, rows)
+    assert [candidate.engine for candidate in search.candidates] == ["useful", "less", "easy"]
+
+
+def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path):
+    rows = [
+        *repeated(5, **_calls("a")),
+        *repeated(4, **_calls("b")),
+        *repeated(3, **_calls("c"), error="x"),
+        *repeated(2, tool_calls=[]),
+        *repeated(9, **_calls("d"), error="connection reset"),  # counts neither way
+        *repeated(7, **_calls("a"), category_hash="OTHER"),
+    ]
+    by_category = {
+        candidate.cat_hash: candidate
+        for candidate in _search(tmp_path, rows).candidates
+        if candidate.engine == "a"
+    }
+    first, other = by_category["FIN-profitability-KR"], by_category["OTHER"]
+    assert (first.n_succeeded, first.n_observed, first.rest_ok, first.rest_n) == (5, 5, 6, 9)
+    assert first.base_rate == 11 / 14
+    assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
+
+
+def test_without_categories_the_rest_begins_with_the_same_tool(tmp_path: Path):
+    unlabelled = {"category_hash": "UNSPECIFIED"}
+    rows = [
+        *repeated(5, **_calls("find", "a"), **unlabelled),
+        *repeated(4, **_calls("find", "b"), **unlabelled, error="x"),
+        *repeated(3, **_calls("find_more"), **unlabelled),
+        *repeated(6, **_calls("find", "a"), category_hash="KNOWN"),
+        *repeated(2, **_calls("find", "b"), category_hash="KNOWN"),
+    ]
+    candidates = _search(tmp_path, rows, by_first_tool=True).candidates
+    counts = {
+        (candidate.engine, candidate.cat_hash): (candidate.rest_ok, candidate.rest_n, candidate.base_rate)
+        for candidate in candidates
+    }
+    assert counts == {
+        ("a", "UNSPECIFIED"): (0, 4, 5 / 9),
+        ("find_more", "UNSPECIFIED"): (0, 0, 1.0),
+        ("a", "KNOWN"): (2, 2, 1.0),
+    }
+    (tmp_path / "2026-04-25.jsonl").unlink()
+    candidates = _search(tmp_path, rows).candidates
+    together = {(candidate.engine, candidate.cat_hash): candidate.rest_n for candidate in candidates}
+    assert together["a", "UNSPECIFIED"] == 7
+
+
+def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
+    rows = [row for name in "abcdefgh" for row in repeated(3, **_calls(name))]
+    runs = [_search(tmp_path, order).candidates for order in (rows, rows[::-1])]
+    assert (
+        [candidate.key for candidate in runs[0]]
+        == [candidate.key for candidate in runs[1]]
+        == sorted(candidate.key for candidate in runs[0])
+    )
+
+
+def test_the_most_common_argument_names_are_shown(tmp_path: Path):
+    rows = repeated(5, tool_calls=[call("show", {"topic": "a"})])
+    for row in rows[:2]:
+        row["tool_calls"] = [call("show", {"topic": "a", "years": 3})]
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.tool_pattern == (Step("show", {}, ("topic",)),)
+
+
+def test_at_most_five_different_questions_are_shown(tmp_path: Path):
+    rows = [*repeated(9), record(question="질문 가, 회사가!")]
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
+    assert candidate.n_unique_questions == 9
+
+
+def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
+    rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
+
+
+@pytest.mark.parametrize("change", ["removed", "rewritten"])
+def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: Path):
+    window = _window(tmp_path, repeated(3))
+    path = tmp_path / "2026-04-25.jsonl"
+    if change == "removed":
+        path.unlink()
+    else:
+        write_log(path, repeated(3, ts="x"))
+    (candidate,) = find_candidates(window, GATE).candidates
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
+
+
+@each_row(
+    ("steps", "target"),
+    [
+        pytest.param([("a", {}), ("b", {})], "b", id="the last without selectors"),
+        pytest.param([("a", {"axis": "x"}), ("b", {})], "a", id="the last with a selector"),
+        pytest.param([("a", {"axis": "x"}), ("b", {"axis": "y"}), ("c", {})], "b", id="the last of several"),
+    ],
+)
+def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
+    assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target
+
+
+def test_one_error_among_many_is_the_nearest_miss_with_its_rate(tmp_path: Path):
+    rows = [*repeated(499), record(question="다른 질문", error="ValueError: no")]
+    search = _search(tmp_path, rows)
+    (miss,) = search.nearest
+    assert (search.candidates, miss.gate, miss.steps) == ((), "min_success_rate", "analysis(axis=수익성)")
+    assert (miss.n_success, miss.n_observed, miss.success_rate) == (499, 500, 0.998)
+
+
+def test_without_candidates_the_nearest_misses_are_named(tmp_path: Path):
+    few = [record(question=f"q {word(n)}", tool_calls=[call("a")]) for n in range(2)]
+    alike = [record(question="same question", tool_calls=[call("b")])] * 5
+    search = _search(tmp_path, [*few, *alike])
+    assert {miss.gate: (miss.steps, miss.n_observed, miss.n_questions) for miss in search.nearest} == {
+        "min_repeat": ("a()", 2, None),
+        "min_unique_questions": ("b()", 5, 1),
+    }
+    assert _search(tmp_path, [*few, *alike, *repeated(3)]).nearest == ()

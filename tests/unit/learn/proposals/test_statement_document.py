@@ -1,0 +1,247 @@
+"""A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from coreloop.base.days import Days
+from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.pattern import document as pattern_document
+from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.night import CANDIDATES, COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.statement_document import (
+    redact_statement,
+    sides_text,
+    statement_line,
+    statement_section,
+)
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.refine import document as refine_document
+from promoting import FILE, candidate, counterexample, statement
+from rows import each_row
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAYS = Days(datetime(2026, 3, 26, tzinfo=UTC).date(), NOW.date())
+REFUND = CategoryRule(label="ORD-refund", any=("exchange", "환불"))
+WORDS = Vocabulary(
+    {
+        "analysis": Tool("analysis", FILE, "analysis", ("company", "axis"), frozenset({"margin"})),
+        "escalate": Tool("escalate", FILE, "escalate", ("team",), frozenset({"billing"})),
+    },
+    Settings(categories=(REFUND,), tools={"show": ToolSettings()}, axis_slugs={"growth": "g"}),
+)
+
+
+def read_statement(**changes: Any) -> Statement:
+    return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
+
+
+def test_section_has_both_sides_and_what_they_are_of() -> None:
+    assert statement_section(read_statement(key="0123456789abcdef", kind="condition")) == (
+        "\n## ce-2026-04-25-001: analysis: First: show\n\n"
+        "- what distinguishes the tool's failed calls\n"
+        "- condition, key `0123456789abcdef`\n"
+        "- 58 of 61 calls succeeded, otherwise 17 of 26\n"
+        "- the last 30 % of the days: 12 of 14 calls succeeded, otherwise 10 of 21\n"
+        "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
+        "- per 1,000 requests: 12.3 failures avoided\n"
+        "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
+        f"- target: {FILE}::analysis\n\n"
+        "    Caveats\n    -------\n    - First: show\n\n"
+        "Example questions:\n\n    첫째 질문?\n"
+    )
+
+
+@each_row(
+    ("kind", "meaning", "figures"),
+    [
+        ("source", "where the argument's value occurred before", "58 of 61 values came from that field"),
+        ("condition", "what distinguishes the tool's failed calls", "58 of 61 calls succeeded, otherwise"),
+    ],
+)
+def test_each_kind_says_what_it_is(kind: str, meaning: str, figures: str) -> None:
+    section = statement_section(read_statement(kind=kind))
+    assert meaning in section
+    assert figures in section
+
+
+def test_an_empty_other_side_is_left_out() -> None:
+    alone = read_statement(sides={"n_ok": 3, "n": 4})
+    assert sides_text(alone, alone.sides) == "3 of 4 values came from that field"
+
+
+def test_refused_statement_says_why_and_has_no_target() -> None:
+    section = statement_section(read_statement(suggested_append=None, refused="show is not defined here"))
+    assert "- target: none" in section
+    assert "Refused: show is not defined here." in section
+
+
+def test_text_without_a_target_says_what_to_do() -> None:
+    nowhere = {**statement()["suggested_append"], "target_file": None}
+    assert "- target: not known; name the tool under tools:" in statement_section(
+        read_statement(suggested_append=nowhere)
+    )
+
+
+def test_markup_in_recorded_text_is_escaped() -> None:
+    hostile = read_statement(
+        tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
+    )
+    section = statement_section(hostile)
+    assert r"\<img\>: a: from b().c\[\](x)\\u\{a\}\# z" in section
+    assert "    # q\\u{a}\\u{1b}[2J\n" in section
+    assert section.endswith("2J\n")
+    assert "(no text recorded)" in statement_section(read_statement(example_questions=[]))
+
+
+@each_row("kind", ["pattern", "refine"])
+def test_drafts_list_statements_first(kind: str) -> None:
+    statements, at = (read_statement(), read_statement(id="x-2")), {"generated_at": NOW, "window": DAYS}
+    if kind == "pattern":
+        entries = (msgspec.convert(candidate(id="x-3"), Candidate),)
+        guides = CandidatesFile(candidates=entries, statements=statements, **at)
+        page, ids = pattern_document.candidates_markdown(guides, WORDS), [e.id for e in guides.entries]
+    else:
+        failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
+        caveats = CounterexamplesFile(counterexamples=failing, statements=statements, **at)
+        page, ids = refine_document.counterexamples_markdown(caveats), [e.id for e in caveats.entries]
+    assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
+    assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
+
+
+def test_a_file_with_only_a_statement_is_not_reported_as_empty() -> None:
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(read_statement(),))
+    assert "Nothing passed the gates" not in pattern_document.candidates_markdown(document, WORDS)
+
+
+SHOWN = [
+    "- First: show",
+    "- company: from show().orders[].company",
+    "- Use for: exchange, 환불",
+    "- axis: one of margin, growth",
+    "- Always pass company and axis",
+    '- axis="growth" fails (auth): escalate(team="billing")',
+    "- axis=true fails (auth): show",
+]
+
+
+@each_row("line", SHOWN)
+def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
+    local = read_statement(line=line)
+    shown = redact_statement(local, WORDS)
+    assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
+    assert shown.suggested_append == local.suggested_append
+    assert (shown.example_questions, shown.providers) == ((), {"[REDACTED]": 87})
+
+
+WITHHELD = [
+    "- First: canary",
+    "- company: from canary().x",
+    "- canary: from show().x",
+    "- Use for: canary",
+    "- For exchange use canary",
+    "- axis: one of margin, canary",
+    '- axis="canary" fails (auth)',
+    '- axis="margin" fails (auth): canary',
+    '- axis="margin" fails (auth): escalate(canary="billing")',
+    '- axis="margin" fails (auth): escalate(team="canary")',
+    '- axis="margin" fails (auth): escalate(team="margin")',
+    "- what the canary said",
+]
+
+
+@each_row("line", WITHHELD)
+def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
+    shown = redact_statement(read_statement(line=line), WORDS)
+    assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
+    assert shown.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
+    assert "canary" not in repr(shown)
+
+
+def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
+    unknown = redact_statement(read_statement(tool="canary"), WORDS)
+    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
+    refused = redact_statement(read_statement(refused="a canary", suggested_append=None), WORDS)
+    assert "canary" not in repr(refused)
+
+
+def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> CandidatesFile:
+    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
+        document = CandidatesFile(
+            generated_at=NOW,
+            window=DAYS,
+            candidates=numbered.of(Candidate),
+            statements=numbered.of(Statement),
+            ids=numbered.ids,
+            n_folded=numbered.n_folded,
+        )
+        return document, "draft"
+
+    redact = (lambda entry: pattern_document.redact_entry(entry, WORDS)) if sanitized else None
+    return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build)[0]
+
+
+def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
+    first, second = read_statement(), read_statement(line="- Call once per request")
+    sequence = msgspec.convert(candidate(), Candidate)
+    document = night(tmp_path, [first, sequence])
+    assert [(type(entry).__name__, entry.id) for entry in document.entries] == [
+        ("Statement", "cand-2026-04-25-001"),
+        ("Candidate", "cand-2026-04-25-002"),
+    ]
+    again = night(tmp_path, [second, first, sequence])
+    assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
+
+
+def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Path) -> None:
+    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
+        failing, statements = numbered.of(Counterexample), numbered.of(Statement)
+        document = CounterexamplesFile(
+            generated_at=NOW, window=DAYS, counterexamples=failing, statements=statements
+        )
+        return document, ""
+
+    entries = [read_statement(kind="condition"), msgspec.convert(counterexample(), Counterexample)]
+    document, _ = write_night(
+        tmp_path,
+        NOW.date(),
+        entries,
+        kind=COUNTEREXAMPLES,
+        redact=lambda entry: refine_document.redact_entry(entry, WORDS),
+        build=build,
+    )
+    assert [entry.id for entry in document.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
+
+
+def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file(tmp_path: Path) -> None:
+    few = read_statement(
+        line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4}
+    )
+    alone = read_statement(line="- company: from show().x", kind="source", sides={"n_ok": 5, "n": 5})
+    document = night(tmp_path, [few, read_statement(), alone], sanitized=True)
+    assert ([entry.line for entry in document.statements], document.n_folded) == (
+        ["- First: show", "- company: from show().x"],
+        1,
+    )
+    assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
+
+
+def test_a_repeated_statement_is_listed_once() -> None:
+    new, dropped = new_keys(
+        [read_statement(), read_statement(id="x"), read_statement(line="- Call once per request")],
+        {read_statement(tool="b").key},
+    )
+    assert ([entry.line for entry in new], dropped) == (
+        ["- First: show", "- Call once per request"],
+        {"same_text": 1},
+    )
+
+
+def test_a_statements_line_begins_with_its_tool() -> None:
+    assert statement_line(read_statement()) == "analysis: First: show"

@@ -1,0 +1,123 @@
+"""A statement's text, or why it may not be proposed."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from coreloop.base.project.limits import Limits
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.statement_draft import draft_statement
+from coreloop.learn.proposals.statements import Sides, Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from samples import words
+
+NOW = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def _statement(line: str) -> Statement:
+    return Statement(
+        key=statement_key("refund", line, "Caveats"),
+        kind="condition",
+        tool="refund",
+        line=line,
+        sides=Sides(n_ok=9, n=10, other_ok=1, other_n=10),
+        held=Sides(),
+        n_questions=9,
+        difference=0.8,
+        low=0.4,
+        high=0.9,
+        first_seen=NOW,
+        last_seen=NOW,
+    )
+
+
+def test_a_line_of_known_names_has_a_target():
+    drafted = draft_statement(
+        _statement("- Always pass reason"), words("refund", parameters=["reason"]), section="Caveats"
+    )
+    assert drafted.refused is None
+    assert drafted.suggested_append is not None
+    assert drafted.suggested_append.body == "- Always pass reason"
+
+
+@pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
+def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...]):
+    drafted = draft_statement(
+        _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
+    )
+    assert drafted.refused == "its definition has no argument Kim_Cheolsu"
+    assert drafted.suggested_append is None
+
+
+@pytest.mark.parametrize(
+    "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
+)
+def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
+    drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
+    assert drafted.refused == "coreloop writes no such line"
+
+
+def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
+    known = words("refund", "human", parameters=["reason"], handoff=["human"])
+    drafted = draft_statement(_statement("- reason: from human().why"), known, section="Caveats")
+    assert drafted.refused == "human hands over to a human; such calls are not recommended"
+
+
+def test_a_source_that_the_docstring_names_in_one_line_is_redundant():
+    line = "- order_id: from find_order().id"
+    for docstring, redundant in (
+        ("Take the order id from ``find_order``.", True),
+        ("Needs order_id; see find_order.", True),
+        ("What ``find_order`` gives.\nAn order id.", False),
+        ("See find_order.", False),
+    ):
+        known = words("refund", "find_order", parameters=["order_id"], docstring=docstring)
+        refused = draft_statement(_statement(line), known, section="Caveats").refused or ""
+        assert refused.startswith("redundant: ") is redundant
+
+
+@pytest.mark.parametrize(
+    ("path", "docstring", "redundant"),
+    [
+        ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),
+        ("find_order().orders[]", "find_order : What a customer bought.", False),
+        ("find_order().variants.*.item_id", "find_order : Item ids of the variants.", True),
+        ("find_order().variants.*.item_id", "Item ids.\nfind_order : The variants.", False),
+        ("find_order()", "After find_order.", True),
+        ("find_order().x", "After find_order.", False),
+        ("find_order().orders[] or find_user().order", "find_order : All orders.", False),
+    ],
+)
+def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
+    path: str, docstring: str, redundant: bool
+):
+    known = words("refund", "find_order", "find_user", parameters=["number"], docstring=docstring)
+    refused = draft_statement(_statement(f"- number: from {path}"), known, section="Caveats").refused or ""
+    assert refused.startswith("redundant: ") is redundant
+
+
+@pytest.mark.parametrize(
+    ("line", "limits", "is_said"),
+    [
+        ("- hours over 4 fails", Limits(over=4), True),
+        ("- hours over 4 fails", Limits(over=3), True),
+        ("- hours over 4 fails", Limits(over=10), False),
+        ("- hours over 4 and with room fails", Limits(over=4), True),
+        ("- hours under 1 fails (other)", Limits(under=1), True),
+        ("- hours under 1 fails", Limits(under=0), False),
+        ("- Always pass hours", Limits(required=True), True),
+        ("- Always pass hours and room", Limits(required=True), False),
+        ("- hours: never empty", Limits(never_empty=True), True),
+        ("- hours: never empty", Limits(required=True), False),
+        ("- hours: one of a, b", Limits(), True),
+        ("- hours: one of a", Limits(), False),
+    ],
+)
+def test_what_the_schema_says_is_redundant(line: str, limits: Limits, is_said: bool):
+    tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
+    known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
+    drafted = draft_statement(replace(_statement(line), tool="book"), known, section="Caveats")
+    assert drafted.refused == ("redundant: its schema says this" if is_said else None)

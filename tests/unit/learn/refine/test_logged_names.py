@@ -1,0 +1,88 @@
+"""Tools as clients log them: ``mcp__rooms__book_room``, ``rooms.book_room``."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.settings import Gates, Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.folder import roll_up_folder
+from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.pattern.propose import propose
+from coreloop.learn.refine.propose import Refined, refine
+from coreloop.promote.schema import find_description
+from logs import call, failed, write_log
+from samples import ALWAYS, asked
+
+SOURCE = '''
+def find_rooms(city):
+    """Finds rooms."""
+
+
+def book_room(room_id, hours=1):
+    """Books a room."""
+'''
+
+
+def _rows(find: str, book: str) -> list[dict[str, Any]]:
+    """Requests that find a room and book it; more than 4 hours fail, and so does a room from nowhere."""
+    rows = []
+    for number in range(120):
+        found, hours = bool(number // 10 % 3), 5 if number % 3 == 0 else 4
+        sources = {"args_from": {"room_id": [f"{find}.rooms[].id"] if found else []}}
+        args = {"room_id": f"r{number}", "hours": hours}
+        booked = call(book, args) if found and hours < 5 else failed(book, args)
+        rows.append(asked(number, call(find, {"city": "Oslo"}), booked | sources))
+    return rows
+
+
+def _workspace(folder: Path, rows: list[dict[str, Any]]) -> tuple[Workspace, Any]:
+    (folder / "rooms.py").write_text(SOURCE)
+    write_log(folder / "log" / "a.jsonl", rows)
+    return Workspace(folder, Settings()), roll_up_folder(folder / "log", mine_settings(Settings(), None))
+
+
+def _refine(folder: Path, rows: list[dict[str, Any]]) -> Refined:
+    workspace, rollups = _workspace(folder, rows)
+    return refine(rollups, ALWAYS, workspace=workspace, min_failures=2)
+
+
+@pytest.mark.parametrize(
+    ("find", "book"),
+    [
+        ("find_rooms", "book_room"),
+        ("mcp__rooms__find_rooms", "mcp__rooms__book_room"),
+        ("rooms.find_rooms", "rooms.book_room"),
+    ],
+)
+def test_a_prefix_maps_to_the_only_tool_of_that_name(find: str, book: str, tmp_path: Path):
+    statements = _refine(tmp_path, _rows(find, book)).condition_search.statements
+    lines = {statement.line: statement.suggested_append for statement in statements}
+    assert {statement.tool for statement in statements} == {"book_room"}
+    target = lines["- hours over 4 fails (invalid_argument)"]
+    assert target is not None
+    assert (target.target_file, target.target_symbol) == ("rooms.py", "book_room")
+    workspace, rollups = _workspace(tmp_path, _rows(find, book))
+    (source,) = propose(rollups, ALWAYS, Gates(), workspace=workspace).statements
+    assert (source.tool, source.line) == ("book_room", "- room_id: from find_rooms().rooms[].id")
+
+
+def test_two_servers_with_a_tool_of_that_name_need_a_setting(tmp_path: Path):
+    rows = [
+        row
+        for server in ("a", "b")
+        for row in _rows(f"mcp__{server}__find_rooms", f"mcp__{server}__book_room")
+    ]
+    refined = _refine(tmp_path, rows)
+    assert refined.condition_search.statements == ()
+    assert set(refined.unproposed.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
+
+
+def test_a_name_that_tools_maps_has_its_reach_under_its_last_part():
+    schema = [{"name": "book_room", "description": "Books."}, {"name": "find_rooms", "description": "Finds."}]
+    assert find_description(schema, "mcp__rooms__book_room") == "Books."
+    assert find_description(schema, "rooms.find_rooms") == "Finds."
+    assert find_description(schema, "mcp__rooms__cancel") is None
+    exact = [*schema, {"name": "rooms.find_rooms", "description": "The other."}]
+    assert find_description(exact, "rooms.find_rooms") == "The other."

@@ -1,0 +1,329 @@
+"""Verdicts: how they are written, which verdict counts, their effect, and damaged files."""
+
+import json
+import os
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.verdicts.judge import Proposed, judge, read_proposed
+from coreloop.observe.judgments import Judgment, Verdict, read_judgments
+from logs import record, write_log
+from promoting import KEY, counterexample, statement, write_candidates
+from promoting import candidate as a_candidate
+
+NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
+CE_KEY = "fedcba9876543210"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A request, a candidate and a counterexample to judge."""
+    workspace = Workspace(tmp_path, Settings())
+    write_log(
+        workspace.records_dir / "a.jsonl", [record(request_id="req-1"), record(request_id="imported/7")]
+    )
+    write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", a_candidate())
+    write_counterexamples(workspace, {"key": CE_KEY})
+    return workspace
+
+
+def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **changes: Any) -> Path:
+    document = {
+        "schema_version": 1,
+        "generated_at": "2026-04-25T03:00:00+00:00",
+        "window": {"since": "2026-03-26", "until": "2026-04-25"},
+        "counterexamples": [counterexample(**entry) for entry in entries],
+        **changes,
+    }
+    path = workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def give(
+    workspace: Workspace, item_id: str, verdict: str, *, at: datetime = NOON, by: str = "Ann", cause: str = ""
+) -> Judgment:
+    return judge(workspace, item_id, Verdict(verdict), cause=cause, by=by, now=at)[0]
+
+
+def a_line(**changes: Any) -> bytes:
+    sound = {
+        "schema_version": 1,
+        "id": "req-1",
+        "key": None,
+        "verdict": "P",
+        "cause": None,
+        "judged_at": NOON.isoformat(),
+        "judged_by": "Ann",
+    }
+    return json.dumps({**sound, **changes}).encode() + b"\n"
+
+
+def written(folder: Path, lines: Iterable[bytes], name: str = "2026-04-25.jsonl") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(b"".join(lines))
+    return folder
+
+
+# --- giving a verdict ------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(workspace: Workspace):
+    log = workspace.records_dir / "a.jsonl"
+    before = log.read_bytes()
+    late = datetime(2026, 4, 26, 3, tzinfo=timezone(timedelta(hours=9)))
+    _, path = judge(workspace, "req-1", Verdict.VIOLATION, cause="가격\n예측", by="Ann", now=late)
+    assert path == workspace.judgments_dir / "2026-04-25.jsonl"
+    assert path.read_text(encoding="utf-8").count("\n") == 1
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "schema_version": 1,
+        "id": "req-1",
+        "key": None,
+        "verdict": "V",
+        "cause": "가격\n예측",
+        "judged_at": "2026-04-25T18:00:00+00:00",
+        "judged_by": "Ann",
+    }
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("item_id", "key"),
+    [
+        pytest.param("req-1", None, id="a request"),
+        pytest.param("imported/7", None, id="a request of another log"),
+        pytest.param("cand-2026-04-25-001", KEY, id="a candidate"),
+        pytest.param("ce-2026-04-25-001", CE_KEY, id="a counterexample"),
+    ],
+)
+def test_a_written_verdict_is_read_again(item_id: str, key: str | None, workspace: Workspace):
+    judgment = give(workspace, item_id, "C", cause="  ")
+    assert (judgment.key, judgment.cause) == (key, None)
+    assert read_judgments(workspace.judgments_dir).given == (judgment,)
+
+
+@pytest.mark.parametrize("item_id", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
+def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, workspace: Workspace):
+    guide = statement(id="cand-2026-04-25-009")
+    caveat = statement(id="ce-2026-04-25-009", kind="condition", line="- Always pass axis")
+    write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", guide)
+    write_counterexamples(workspace, statements=[caveat])
+    entry = {entry["id"]: entry for entry in (guide, caveat)}[item_id]
+    assert give(workspace, item_id, "V").key == entry["key"]
+    assert read_judgments(workspace.judgments_dir).rejected() == {entry["key"]}
+    texts = {proposed.id: proposed.text for proposed in read_proposed(workspace)}
+    assert texts[item_id] == f"analysis: {entry['line'].removeprefix('- ')}"
+
+
+def test_text_that_utf_8_cannot_encode_is_replaced(workspace: Workspace):
+    judgment = give(workspace, "req-1", "P", by="Ann\udcff", cause="\ud800")
+    assert (judgment.judged_by, judgment.cause) == ("Ann?", "?")
+    assert read_judgments(workspace.judgments_dir).given == (judgment,)
+
+
+def test_a_verdict_after_a_torn_line_is_not_lost_with_it(workspace: Workspace):
+    written(workspace.judgments_dir, [a_line(), a_line()[:30]])
+    judgment = give(workspace, "req-1", "V")
+    judgments = read_judgments(workspace.judgments_dir)
+    assert (judgments.given[1:], judgments.skipped) == ((judgment,), {"torn or not JSON": 1})
+
+
+@pytest.mark.parametrize("item_id", ["req-2", "", "cand-2026-04-25-002", "ce-2026-04-24-001", KEY, "cand-"])
+def test_an_unknown_id_is_refused_and_nothing_is_written(item_id: str, workspace: Workspace):
+    with pytest.raises(UsageError, match="copy an id from there"):
+        give(workspace, item_id, "P")
+    assert not workspace.judgments_dir.exists()
+
+
+def test_a_request_that_coreloop_asked_itself_is_unknown(workspace: Workspace):
+    write_log(workspace.records_dir / "b.jsonl", [record(request_id="req-9", origin="replay")])
+    with pytest.raises(UsageError):
+        give(workspace, "req-9", "P")
+
+
+def test_without_any_folder_an_id_is_unknown(tmp_path: Path):
+    for item_id in ("req-1", "cand-2026-04-25-001", "ce-2026-04-25-001"):
+        with pytest.raises(UsageError):
+            give(Workspace(tmp_path, Settings()), item_id, "P")
+
+
+def test_a_candidate_that_a_later_run_of_the_day_left_out_can_still_be_judged(workspace: Workspace):
+    path = workspace.candidates_dir / "2026-04-25-candidates.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**document, "candidates": [], "ids": {KEY: "cand-2026-04-25-001"}}))
+    assert give(workspace, "cand-2026-04-25-001", "P").key == KEY
+
+
+# --- which verdict counts --------------------------------------------------------------------------
+
+
+def test_the_newest_verdict_counts_and_equal_times_count_in_their_order(tmp_path: Path):
+    later = (NOON + timedelta(hours=1)).isoformat()
+    written(
+        tmp_path, [a_line(verdict="V", judged_at=later), a_line(), a_line(id="req-2")], "2026-04-26.jsonl"
+    )
+    written(tmp_path, [a_line(id="req-2", verdict="T"), a_line(id="req-3"), a_line(id="req-3", verdict="C")])
+    verdicts = read_judgments(tmp_path).of_requests()
+    assert verdicts == {"req-1": "V", "req-2": "P", "req-3": "C"}
+
+
+times = st.integers(0, 3).map(lambda hours: (NOON + timedelta(hours=hours)).isoformat())
+lines = st.lists(
+    st.tuples(st.sampled_from(["req-1", "req-2"]), st.sampled_from("PTCV"), times, st.sampled_from("ab"))
+)
+
+
+@given(lines)
+def test_the_newest_verdict_counts_whatever_the_order(given_lines: list[tuple[str, str, str, str]]):
+    expected: dict[str, tuple[str, str]] = {}
+    for name in "ab":  # files in the order of their names
+        for id, verdict, at, file in given_lines:
+            if file == name and at >= expected.get(id, ("", ""))[0]:
+                expected[id] = (at, verdict)
+    with TemporaryDirectory() as folder:
+        for name in "ab":
+            own = [line for line in given_lines if line[3] == name]
+            made = [a_line(id=id, verdict=verdict, judged_at=at) for id, verdict, at, _ in own]
+            written(Path(folder), made, f"{name}.jsonl")
+        verdicts = read_judgments(Path(folder)).of_requests()
+    assert verdicts == {id: verdict for id, (_, verdict) in expected.items()}
+
+
+def test_a_time_without_a_zone_is_utc(tmp_path: Path):
+    written(tmp_path, [a_line(judged_at="2026-04-25T12:30:00"), a_line(verdict="V")])
+    assert read_judgments(tmp_path).of_requests() == {"req-1": "P"}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "is_rejected"),
+    [("V", True), ("C", True), ("P", False), ("T", False), ("VP", False), ("CT", False), ("PV", True)],
+)
+def test_v_and_c_reject_a_key_until_p_or_t(verdicts: str, is_rejected: bool, workspace: Workspace):
+    for hours, verdict in enumerate(verdicts):
+        give(workspace, "cand-2026-04-25-001", verdict, at=NOON + timedelta(hours=hours))
+    judgments = read_judgments(workspace.judgments_dir)
+    assert judgments.rejected() == (frozenset({KEY}) if is_rejected else frozenset())
+    assert judgments.of_requests() == {}
+
+
+def test_a_key_has_one_verdict_under_all_of_its_ids(tmp_path: Path):
+    lines = [a_line(id="cand-1", key=KEY, verdict="V"), a_line(id="cand-2", key=KEY, verdict="P")]
+    assert read_judgments(written(tmp_path, lines)).rejected() == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        pytest.param(["Ann V", "Bob P"], ("Bob", "Ann"), id="two people"),
+        pytest.param(["Ann V", "Ann P"], None, id="a person who changed her mind"),
+        pytest.param(["Ann V", "Bob C"], None, id="two against it"),
+        pytest.param(["Ann P", "Bob T"], None, id="two for it"),
+        pytest.param(["Ann V", "Bob P", "Ann P"], None, id="she changed her mind"),
+        pytest.param(["Ann V", "Bob P", "Cay P"], None, id="a third settles it"),
+        pytest.param(["Ann V", "Bob P", "Cay V"], ("Cay", "Bob"), id="a third against the second"),
+    ],
+)
+def test_two_people_disagree(verdicts: list[str], expected: tuple[str, str] | None, tmp_path: Path):
+    lines = [a_line(judged_by=entry.split()[0], verdict=entry.split()[1]) for entry in verdicts]
+    pairs = read_judgments(written(tmp_path, lines)).disagreements()
+    assert [(newest.judged_by, other.judged_by) for newest, other in pairs] == (
+        [expected] if expected else []
+    )
+
+
+# --- damaged files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("damaged", "reason"),
+    [
+        pytest.param(a_line()[:40] + b"\n", "torn or not JSON", id="torn"),
+        pytest.param(b"hello\n", "torn or not JSON", id="not JSON"),
+        pytest.param(b"\0\0\n", "torn or not JSON", id="NUL bytes"),
+        pytest.param(b'{"x": ' + b"[" * 100_000 + b"\n", "torn or not JSON", id="nested without end"),
+        pytest.param(a_line().replace(b"Ann", b"\xff"), "not UTF-8", id="not UTF-8"),
+        pytest.param(b"[]\n", "not a judgment", id="a list"),
+        pytest.param(a_line(verdict="X"), "not a judgment", id="a verdict outside P, T, C, V"),
+        pytest.param(a_line(judged_at="yesterday"), "not a judgment", id="no time"),
+        pytest.param(a_line(schema_version="1"), "not a judgment", id="a version that is not a number"),
+    ],
+)
+def test_a_broken_line_is_skipped_and_counted(damaged: bytes, reason: str, tmp_path: Path):
+    written(tmp_path, [a_line(), b"\n", damaged, a_line(id="req-2").replace(b"\n", b"\r\n")])
+    judgments = read_judgments(tmp_path)
+    assert (len(judgments.given), judgments.skipped) == (2, {reason: 1})
+
+
+@given(st.binary(max_size=300))
+@example(b"\xef\xbb\xbf{}")
+def test_no_bytes_are_fatal(content: bytes):
+    with TemporaryDirectory() as folder:
+        judgments = read_judgments(written(Path(folder), [a_line(), content + b"\n"]))
+    assert [judgment.id for judgment in judgments.given] == ["req-1"]
+
+
+def test_a_newer_version_is_refused_by_name(tmp_path: Path):
+    written(tmp_path, [a_line(), a_line(schema_version=2, verdict=["new"])])
+    with pytest.raises(WorkspaceError, match=r"2026-04-25\.jsonl: line 2 has schema version 2; upgrade"):
+        read_judgments(tmp_path)
+
+
+def test_no_folder_is_no_verdicts(tmp_path: Path):
+    judgments = read_judgments(tmp_path / "judgments")
+    assert (judgments.given, judgments.skipped) == ((), {})
+
+
+def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
+    (workspace.judgments_dir / "2026-04-25.jsonl").mkdir(parents=True)
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        read_judgments(workspace.judgments_dir)
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        give(workspace, "req-1", "P")
+    workspace.judgments_dir.joinpath("2026-04-25.jsonl").rmdir()
+    workspace.judgments_dir.rmdir()
+    workspace.judgments_dir.touch()
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        give(workspace, "req-1", "P")
+
+
+@pytest.mark.parametrize(
+    ("changes", "advice"),
+    [({"counterexamples": None}, "run refine again"), ({"schema_version": 2}, "schema version 2; upgrade")],
+)
+def test_a_counterexamples_file_of_another_kind_is_named(changes: Any, advice: str, workspace: Workspace):
+    write_counterexamples(workspace, **changes)
+    with pytest.raises(UsageError, match=rf"; skipped: .*2026-04-25-counterexamples\.json: .*{advice}"):
+        give(workspace, "ce-2026-04-25-001", "P")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs permissions that bind")
+def test_a_log_that_may_not_be_read_is_a_known_error(workspace: Workspace):
+    (workspace.records_dir / "a.jsonl").chmod(0)
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        give(workspace, "req-1", "P")
+
+
+# --- what was proposed -----------------------------------------------------------------------------
+
+
+def test_everything_proposed_is_listed_by_day(workspace: Workspace):
+    earlier = workspace.candidates_dir / "2026-04-24-candidates.json"
+    write_candidates(earlier, a_candidate(id="cand-2026-04-24-003"), generated_at="2026-04-24T23:00:00+00:00")
+    steps = "analysis(axis=수익성) > show"
+    assert read_proposed(workspace) == [
+        Proposed("cand-2026-04-24-003", KEY, date(2026, 4, 24), steps),
+        Proposed("cand-2026-04-25-001", KEY, date(2026, 4, 25), steps),
+        Proposed("ce-2026-04-25-001", CE_KEY, date(2026, 4, 25), is_draft=False),
+    ]

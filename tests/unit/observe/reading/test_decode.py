@@ -1,0 +1,453 @@
+"""Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
+
+import gzip
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.learn.mine.rollup import MineSettings, count_lines
+from coreloop.learn.mine.window import moment
+from coreloop.observe.reading.decode import (
+    NOT_PLAIN,
+    RecordLine,
+    Skipped,
+    decode_line,
+    decode_plain,
+    microseconds,
+    read_lines,
+)
+from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
+from logs import call, line, override, record
+from rows import each_row
+
+ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
+
+
+def _read(tmp_path: Path, data: bytes) -> list[RecordLine | Skipped]:
+    path = tmp_path / "2026-04-25.jsonl"
+    path.write_bytes(data)
+    return list(read_lines(path))
+
+
+def _without(*keys: str) -> bytes:
+    return line({key: value for key, value in record().items() if key not in keys})
+
+
+def test_a_version_2_line_gives_its_fields():
+    read = decode_line(line(record(session_hash="session:1", rounds=2)), 17)
+    assert isinstance(read, RecordLine)
+    assert (read.offset, read.ts_us) == (17, 1_777_109_400_000_000)
+    assert read.fields.question == "삼성전자 수익성 분석해줘"
+    assert read.fields.session_hash == "session:1"
+    assert [call_fields.name for call_fields in read.calls] == ["analysis"]
+
+
+def test_a_version_1_line_needs_only_its_seven_fields():
+    older = {
+        "ts": "2026-04-25T09:30:00",
+        "question": "q",
+        "tool_calls": ["show", {"name": "analysis", "args": {"axis": "수익성"}}],
+        "chunk_len": 500,
+        "error": None,
+        "skill_used": None,
+    }
+    read = decode_line(line(older))
+    assert isinstance(read, RecordLine)
+    assert read.fields.schema_version == 1
+    assert [call_fields.name for call_fields in read.calls] == ["show", "analysis"]
+
+
+@each_row(
+    ("text", "seconds"),
+    [
+        pytest.param("1970-01-02T00:00:00Z", 86_400, id="Z"),
+        pytest.param("1970-01-02T09:00:00+09:00", 86_400, id="another zone is converted"),
+        pytest.param("1970-01-02T00:00:00", 86_400, id="no zone is UTC"),
+        pytest.param("1970-01-02", 86_400, id="a day"),
+        pytest.param("1969-12-31T23:59:59.5Z", -0.5, id="before 1970"),
+    ],
+)
+def test_times_are_read_as_utc(text: str, seconds: float):
+    read = decode_line(line(record(ts=text)))
+    assert isinstance(read, RecordLine)
+    assert read.ts_us == int(seconds * 1_000_000)
+
+
+@each_row(
+    ("raw", "reason"),
+    [
+        pytest.param(line(record())[:-40], "torn or not JSON", id="torn"),
+        pytest.param(line(record())[:-1] * 2, "torn or not JSON", id="two in one line"),
+        pytest.param(b"\0\0\0\0", "torn or not JSON", id="NUL bytes after a crash"),
+        pytest.param(b'{"a":' * 100_000, "torn or not JSON", id="deep nesting"),
+        pytest.param(line(record()).replace("삼".encode(), b"\xff"), "not UTF-8", id="not UTF-8"),
+        pytest.param(b"[]", "not a record", id="an array"),
+        pytest.param(b'"text"', "not a record", id="a string"),
+        pytest.param(b'{"level": "info", "msg": "hello"}', "ts is missing", id="another program's log"),
+        pytest.param(_without("ts"), "ts is missing", id="no time"),
+        pytest.param(line(record(ts=None)), "ts is missing", id="a time that is null"),
+        pytest.param(line(record(ts=[2026, 4, 25])), "ts is no valid time", id="a time that is a list"),
+        pytest.param(line(record(ts=True)), "ts is no valid time", id="a time that is true"),
+        pytest.param(line(record(ts=12)), "ts is no valid time", id="a number that is no time"),
+        pytest.param(line(record(ts=1e300)), "ts is no valid time", id="a number beyond all times"),
+        pytest.param(line(record(ts="yesterday")), "ts is no valid time", id="no valid time"),
+        pytest.param(line(record(ts="2026-02-30T00:00:00Z")), "ts is no valid time", id="a day that is none"),
+        pytest.param(
+            line(record(ts="9999-12-31T23:59:59-23:00")), "ts is no valid time", id="after the last year"
+        ),
+        pytest.param(
+            line(record(ts="0001-01-01T00:00:00+23:00")), "ts is no valid time", id="before the first"
+        ),
+        pytest.param(line(record(origin="replay")), "replay", id="a replay"),
+    ],
+)
+def test_an_unreadable_line_is_skipped_for_a_reason(raw: bytes, reason: str):
+    assert decode_line(raw, 5) == Skipped(reason, 5)
+
+
+@each_row("encoding", ["utf-16", "utf-32-be", "cp949"])
+def test_a_line_in_another_encoding_is_skipped(encoding: str):
+    raw = json.dumps(record(), ensure_ascii=False).encode(encoding)
+    assert isinstance(decode_line(raw), Skipped)
+
+
+@each_row(
+    "changes",
+    [
+        pytest.param({}, id="else the same"),
+        pytest.param({"tool_calls": {"of": "another form"}}, id="other types"),
+        pytest.param({"ts": 1_777_109_400}, id="another time"),
+    ],
+)
+def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
+    read = decode_line(line(record(schema_version=3, **changes)))
+    assert read == Skipped("schema version 3 is newer than 2: upgrade coreloop", 0)
+
+
+def _read_record(**changes: Any) -> RecordLine:
+    read = decode_line(line(record(**changes)))
+    assert isinstance(read, RecordLine)
+    return read
+
+
+def _one_call(**changes: Any) -> CallFields:
+    (call_fields,) = _read_record(tool_calls=[call(**changes)]).calls
+    return call_fields
+
+
+@each_row(
+    ("field", "value", "expected"),
+    [
+        pytest.param("schema_version", "2", 2, id="a version that is text"),
+        pytest.param("schema_version", {"of": "another form"}, 1, id="a version that is none"),
+        pytest.param("request_id", 17, "17", id="an id that is a number"),
+        pytest.param("question", ["삼성전자", "배당"], "삼성전자\n배당", id="a list of texts"),
+        pytest.param(
+            "question",
+            [{"type": "text", "text": "배당"}, {"type": "image", "data": "…"}],
+            "배당",
+            id="parts of a message",
+        ),
+        pytest.param("question", {"text": "배당"}, "배당", id="one part of a message"),
+        pytest.param("chunk_len", "18", 18, id="a length that is text"),
+        pytest.param("chunk_len", " 1.5e3 ", 1500, id="a length that is text in another form"),
+        pytest.param("chunk_len", "", None, id="a length that is empty"),
+        pytest.param("tool_calls_omitted", "3", 3, id="a count that is text"),
+        pytest.param("tool_calls_omitted", 3.0, 3, id="a count that is a float"),
+        pytest.param("omitted_failure", "true", True, id="a truth that is text"),
+        pytest.param("omitted_failure", 0, False, id="a truth that is a number"),
+        pytest.param("session_hash", {}, None, id="an empty object is nothing"),
+        pytest.param("tool_calls", None, None, id="no calls"),
+        pytest.param("override_calls", {}, [], id="no overrides"),
+        pytest.param("origin", ["a"], "a", id="an origin that is a list"),
+    ],
+)
+def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, value: object, expected: object):
+    read = _read_record(**{field: value})
+    assert getattr(read.fields, field) == expected
+    assert read.absent == (("schema_version",) if field == "schema_version" and expected == 1 else ())
+
+
+@each_row(
+    ("field", "value", "expected"),
+    [
+        pytest.param("overrides_used", {"wacc": 0.09, "tax": None}, ["wacc", "tax"], id="an object's keys"),
+        pytest.param("overrides_used", "wacc", ["wacc"], id="a lone name"),
+        pytest.param("overrides_used", [{"wacc": 1}], ["{'wacc': 1}"], id="a list of objects"),
+        pytest.param("overrides_used", {}, None, id="an object without a key"),
+        pytest.param("extreme_flags", {"wacc>0.25": True, "beta>3": False}, ["wacc>0.25"], id="named flags"),
+        pytest.param("extreme_flags", True, ["true"], id="a flag without a name"),
+        pytest.param("extreme_flags", False, [], id="no flag"),
+        pytest.param("extreme_flags", [None, "x"], ["x"], id="a list with a null"),
+        pytest.param("ok", "false", False, id="a truth that is text"),
+        pytest.param("ok", 1, True, id="a truth that is a number"),
+        pytest.param("ok", "error", False, id="an outcome in a word"),
+        pytest.param("duration_ms", "12.5", 12.5, id="a time that is text"),
+        pytest.param("name", 7, "7", id="a name that is a number"),
+    ],
+)
+def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
+    field: str, value: object, expected: object
+):
+    assert getattr(_one_call(**{field: value}), field) == expected
+
+
+@each_row(
+    ("changes", "absent"),
+    [
+        pytest.param({"question": True}, ["question"], id="a question that is true"),
+        pytest.param({"question": [1, {"image": "…"}]}, ["question"], id="parts without a text"),
+        pytest.param({"chunk_len": "many"}, ["chunk_len"], id="a length in words"),
+        pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
+        pytest.param({"tool_calls_omitted": 2.5}, ["tool_calls_omitted"], id="half a call"),
+        pytest.param({"omitted_failure": "perhaps"}, ["omitted_failure"], id="no truth"),
+        pytest.param({"judgment": 5}, ["judgment"], id="a judgment that is a number"),
+        pytest.param({"judgment": {"verdict": {"P": 1}}}, ["verdict"], id="a verdict that is an object"),
+        pytest.param({"tool_calls": 7}, ["tool_calls"], id="calls that are a number"),
+        pytest.param({"tool_calls": [call(args=True)]}, ["args"], id="arguments that are true"),
+        pytest.param({"tool_calls": [call(overrides_used=3)]}, ["overrides_used"], id="a number for names"),
+        pytest.param({"tool_calls": [call(ok="perhaps")]}, ["ok"], id="a call's outcome"),
+        pytest.param({"override_calls": 7}, ["override_calls"], id="overrides that are a number"),
+        pytest.param({"override_calls": ["wacc"]}, ["override_calls entry"], id="an override without a tool"),
+        pytest.param(
+            {"question": True, "tool_calls": [call(ok=[1]), call(ok=[1], duration_ms="long")]},
+            ["question", "ok", "duration_ms"],
+            id="several",
+        ),
+    ],
+)
+def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str, Any], absent: list[str]):
+    read = _read_record(**changes)
+    assert list(read.absent) == absent
+    assert getattr(read.fields, absent[0], None) is None or absent[0] == "override_calls"
+
+
+@each_row("bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr)
+def test_an_unusable_call_is_skipped_and_not_its_record(bad: object):
+    read = _read_record(tool_calls=[call("show"), bad, "scan"])
+    assert [call_fields.name for call_fields in read.calls] == ["show", "scan"]
+    assert read.absent == ("tool_calls entry",)
+
+
+def test_a_lone_call_is_a_list_of_one():
+    assert [call_fields.name for call_fields in _read_record(tool_calls=call("show")).calls] == ["show"]
+    assert [call_fields.name for call_fields in _read_record(tool_calls="show").calls] == ["show"]
+
+
+@each_row("judgment", ["V", {"verdict": ["V"]}, {"verdict": "V"}], ids=repr)
+def test_a_verdict_in_another_form_is_a_verdict(judgment: object):
+    verdict = _read_record(judgment=judgment).fields.judgment
+    assert verdict is not None
+    assert verdict.verdict == "V"
+
+
+def test_an_override_that_failed_counts_without_its_tool():
+    (override,) = _read_record(override_calls=[{"succeeded": 0}]).fields.override_calls or ()
+    assert (override.tool, override.succeeded) == ("", False)
+
+
+@each_row(
+    "ts",
+    [
+        pytest.param(1_777_109_400, id="seconds"),
+        pytest.param(1_777_109_400.0, id="seconds as a float"),
+        pytest.param(1_777_109_400_000, id="milliseconds"),
+        pytest.param("1777109400", id="seconds as text"),
+        pytest.param("1777109400000", id="milliseconds as text"),
+        pytest.param(" 2026-04-25T09:30:00Z ", id="blanks around it"),
+    ],
+)
+def test_a_time_in_another_form_is_a_time(ts: object):
+    assert _read_record(ts=ts).ts_us == 1_777_109_400_000_000
+
+
+def test_tool_calls_that_are_missing_are_none():
+    read = decode_line(_without("tool_calls"))
+    assert isinstance(read, RecordLine)
+    assert (read.calls, read.absent) == ([], ())
+
+
+@each_row(
+    ("original", "instead", "question", "chunk_len"),
+    [
+        pytest.param("삼".encode(), b"\\ud800", "?성전자 수익성 분석해줘", 1000, id="half a character"),
+        pytest.param(b"1000", b"NaN", "삼성전자 수익성 분석해줘", None, id="NaN"),
+        pytest.param(b"1000", b"-Infinity", "삼성전자 수익성 분석해줘", None, id="Infinity"),
+    ],
+)
+def test_what_python_writes_and_others_refuse_is_read(
+    original: bytes, instead: bytes, question: str, chunk_len: float | None
+):
+    read = decode_line(line(record()).replace(original, instead))
+    assert isinstance(read, RecordLine)
+    assert (read.fields.question, read.fields.chunk_len) == (question, chunk_len)
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.one_of(st.sampled_from(["name", "text", "tool", "verdict", "ok"]), st.text(max_size=3)),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=5,
+)
+FIELD = st.sampled_from([*sorted({*record(), *RecordFields.__struct_fields__} - {"ts", "schema_version"})])
+OF_A_CALL = st.sampled_from([*call(), *CallFields.__struct_fields__])
+OF_AN_OVERRIDE = st.sampled_from([*override()])
+ANY_CHANGE = st.one_of(
+    st.builds(lambda name, value: {name: value}, FIELD, JSON),
+    st.builds(lambda name, value: {"tool_calls": [call(), {**call(), name: value}]}, OF_A_CALL, JSON),
+    st.builds(
+        lambda name, value: {"override_calls": [{**override(), name: value}]},
+        st.sampled_from([*override()]),
+        JSON,
+    ),
+    st.builds(lambda value: {"judgment": {"verdict": value}}, JSON),
+)
+
+
+@given(ANY_CHANGE)
+def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, Any]):
+    raw = line(record(**changes))
+    read = decode_line(raw)
+    if isinstance(read, Skipped):
+        assert read.reason == "replay"
+        return
+    _, oddities = count_lines([(0, raw)], MineSettings())
+    assert set(oddities.absent) == set(read.absent)
+    assert oddities.skipped == {}
+
+
+def test_a_byte_that_is_not_utf_8_in_a_selector_is_a_value_that_is_no_name():
+    raw = line(record()).replace('수익성"'.encode(), b'\xff"')
+    tables, oddities = count_lines([(0, raw)], MineSettings())
+    assert (tables.groups.collect()["n"].sum(), oddities.skipped) == (1, {})
+    assert "analysis(axis=<other>)" in tables.texts.collect()["text"].to_list()
+
+
+def test_unknown_fields_do_no_harm():
+    assert isinstance(decode_line(line(record(colour="red", nested={"a": [1, {"b": None}]}))), RecordLine)
+
+
+@each_row("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
+def test_arguments_of_any_form_are_read(args: object):
+    read = decode_line(line(record(tool_calls=[{**call(), "args": args}])))
+    assert isinstance(read, RecordLine)
+
+
+def test_errors_of_any_form_are_read():
+    for error in ("text", 5, {"code": 1}, ["a"], False):
+        read = decode_line(line(record(error=error, violation=error)))
+        assert isinstance(read, RecordLine)
+        assert read.fields.error == error
+
+
+def test_offsets_lead_back_to_the_lines(tmp_path: Path):
+    raw = [line(record(question=f"질문 {number}")) for number in range(3)]
+    data = b"\xef\xbb\xbf" + raw[0] + b"\n  \r\n" + raw[1].replace(b"\n", b"\r\n") + raw[2][:-1]
+    read = _read(tmp_path, data)
+    assert [entry.fields.question for entry in read if isinstance(entry, RecordLine)] == [
+        "질문 0",
+        "질문 1",
+        "질문 2",
+    ]
+    assert [data[entry.offset :].lstrip(b"\xef\xbb\xbf")[:1] for entry in read] == [b"{"] * 3
+
+
+def test_a_byte_order_mark_inside_the_file_is_no_space(tmp_path: Path):
+    read = _read(tmp_path, line(record()) + b"\xef\xbb\xbf" + line(record()))
+    assert [type(entry) for entry in read] == [RecordLine, Skipped]
+
+
+def test_blank_lines_are_nothing(tmp_path: Path):
+    assert _read(tmp_path, b"\n\r\n \t \n") == []
+    assert _read(tmp_path, b"") == []
+    assert _read(tmp_path, b"\xef\xbb\xbf") == []
+
+
+@pytest.mark.slow
+def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
+    long = line(record(tool_calls=[call("show", {"text": "가" * 17_000_000})]))
+    assert len(long) > 50_000_000
+    read = _read(tmp_path, long + line(record()))
+    assert [type(entry) for entry in read] == [RecordLine, RecordLine]
+    assert read[1].offset == len(long)
+
+
+def test_gzip_bytes_are_skipped_line_by_line(tmp_path: Path):
+    read = _read(tmp_path, gzip.compress(b"".join(line(record()) for _ in range(50)), mtime=0))
+    assert read
+    assert {type(entry) for entry in read} == {Skipped}
+
+
+@given(raw=st.binary(max_size=200))
+def test_no_bytes_raise(raw: bytes):
+    assert isinstance(decode_line(raw), RecordLine | Skipped)
+
+
+@given(cut=st.integers(0, 2000), extra=st.binary(max_size=3))
+def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
+    complete = line(record())[:-1]
+    torn = complete[: cut % len(complete)]
+    assert isinstance(decode_line(torn + extra.replace(b"}", b"")), Skipped)
+
+
+@given(at=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from(ZONES)))
+def test_a_time_is_exact(at: datetime):
+    read = decode_line(line(record(ts=at.isoformat())))
+    assert isinstance(read, RecordLine)
+    assert moment(read.ts_us) == (at if at.tzinfo is not None else at.replace(tzinfo=UTC))
+
+
+@each_row("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+def test_the_first_and_the_last_moment_are_times(ts: str):
+    read = decode_line(line(record(ts=ts)))
+    assert isinstance(read, RecordLine)
+    assert moment(read.ts_us) == datetime.fromisoformat(ts)
+
+
+ODD = st.sampled_from([None, "", "a", 0, 2, 3, 1.5, True, [], ["a"], {}, {"verdict": None}, {"verdict": "P"}])
+CHANGES = st.dictionaries(st.sampled_from([*RecordFields.__struct_fields__, "unknown"]), ODD, max_size=2)
+OF_CALL = st.dictionaries(st.sampled_from([*CallFields.__struct_fields__, "unknown"]), ODD, max_size=2)
+
+
+@given(CHANGES, OF_CALL)
+def test_a_plain_record_is_read_alike_as_any_record(changes: dict[str, Any], of_call: dict[str, Any]):
+    raw = line({**record(tool_calls=[{**call("analysis", {"axis": "수익성"}), **of_call}]), **changes})
+    try:
+        plain = decode_plain(raw)
+    except NOT_PLAIN:
+        return
+    read = decode_line(raw, 7)
+    assert isinstance(read, RecordLine)
+    assert read.ts_us == microseconds(plain.ts)
+    assert _as_json(plain) == _as_json(read.fields)
+
+
+def _as_json(fields: CountedFields) -> dict[str, bytes]:
+    keys = set(fields.__struct_fields__) - {"ts"}
+    return {key: msgspec.json.encode(getattr(fields, key)) for key in keys}
+
+
+def test_comparing_a_replay_needs_no_polars():
+    script = "import sys, coreloop.promote.asking; sys.exit('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_many_newer_versions_are_few_reasons():
+    versions = [*range(3, 200), 3.5, 1e300]
+    read = [decode_line(line(record(schema_version=version)), 0) for version in versions]
+    assert all(isinstance(entry, Skipped) for entry in read)
+    assert len({entry.reason for entry in read}) <= 20

@@ -1,0 +1,38 @@
+"""The demo's project with its records and proposals, and what pages read of it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coreloop.admin.demo.helpdesk import HELPDESK
+from coreloop.admin.demo.run import run_demo
+from coreloop.base.project.workspace import open_workspace
+from coreloop.web.pages.source import Source, open_source
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    run_demo(HELPDESK, folder, seed=7, tell=lambda _stage: None)
+    return folder
+
+
+@pytest.fixture
+def project(demo: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return shutil.copytree(demo, tmp_path / "project")
+
+
+@pytest.fixture
+def source(project: Path) -> Iterator[Source]:
+    with open_source(open_workspace(project), {}) as source:
+        yield source
+
+
+@pytest.fixture(scope="session")
+def unchanged(demo: Path) -> Iterator[Source]:
+    """The demo for tests that only read."""
+    with open_source(open_workspace(demo), {}) as source:
+        yield source

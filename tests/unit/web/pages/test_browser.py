@@ -1,0 +1,215 @@
+"""The pages in Chromium: by keyboard, live, accessible, at each size, with hostile text, without a script."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from browsing import SCREENS, chromium, needs_chromium, visit
+from coreloop.base.project.workspace import open_workspace
+from coreloop.observe.judgments import Judgment, Verdict, append_judgment, read_judgments
+from coreloop.web.pages.source import Source, open_source
+from hostile import QUESTIONS
+from logs import call, failed, record, write_log
+from researching import project as write_project
+from serving import QUESTION, Served, asked, held_search, served, until
+
+pytestmark = [pytest.mark.slow, needs_chromium]
+HOSTILE = [text.encode("utf-8", "replace").decode() for text in QUESTIONS]
+PAGES = ("review", "health", "runs", "tools", "work")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def shop(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The demo's project, served, with a research and a question without an answer."""
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("shop") / "shop")
+    with served(folder) as service:
+        with service.client() as client:
+            asked(client)
+            client.post("/ask", json={"question": "Who won on Mars?"})
+        yield service
+
+
+def paths(service: Served) -> list[str]:
+    """A page of each kind."""
+    with service.client() as client:
+        run = client.get("/runs").json()["runs"][-1]["run_id"]
+    items = ("review/ce-2026-04-25-002", f"runs/{run}", "tools/refund_order")
+    return [f"/ui/{path}" for path in (*PAGES, *items)]
+
+
+def given(folder: Path) -> list[str]:
+    return [str(one.verdict) for one in read_judgments(open_workspace(folder).judgments_dir).given]
+
+
+def settled(page: Page, key: str) -> None:
+    """Press a key that leads to another page."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def test_ten_items_are_judged_by_keyboard_and_the_last_one_taken_back(
+    browser: Browser, demo: Path, tmp_path: Path
+):
+    folder = shutil.copytree(demo, tmp_path / "shop")
+    with served(folder) as service, visit(browser, service.url) as visited:
+        page = visited.go("/ui/review")
+        page.keyboard.press("j")
+        settled(page, "Enter")
+        page.fill("#cause", "typed p t c v")  # keys in a field are text
+        assert given(folder) == []
+        page.locator("#cause").blur()
+        for key in "ptcvpppttt":
+            settled(page, key)
+        assert given(folder) == [*"PTCVPPPTTT"]
+        settled(page, "u")
+        assert given(folder) == [*"PTCVPPPTT"]
+        assert visited.complaints == []
+
+
+def test_a_run_is_followed_and_stopped(browser: Browser, tmp_path: Path):
+    with held_search() as search, served(tmp_path, settings=search.settings) as service:
+        with service.client() as client:
+            run_id = asked(client, **{"async": True}).json()["run_id"]
+        until(lambda: search.queries)
+        with visit(browser, service.url) as visited:
+            page = visited.go(f"/ui/runs/{run_id}")
+            page.wait_for_selector("#events li")
+            page.get_by_role("button", name="Stop").click()
+            page.wait_for_selector("text=stopped_by_user")
+            search.is_released.set()
+            assert page.get_by_role("button", name="Stop").count() == 0
+
+
+def test_a_run_that_ends_shows_its_answer_by_itself(browser: Browser, tmp_path: Path):
+    with held_search() as search, served(tmp_path, settings=search.settings) as service:
+        with service.client() as client:
+            run_id = asked(client, **{"async": True}).json()["run_id"]
+        with visit(browser, service.url) as visited:
+            page = visited.go(f"/ui/runs/{run_id}")
+            page.wait_for_selector("#events li")
+            search.is_released.set()
+            page.wait_for_selector("h2:has-text('Answer')")
+            page.wait_for_selector("mark")
+
+
+def test_a_citation_is_opened(browser: Browser, shop: Served):
+    with visit(browser, shop.url) as visited:
+        page = visited.go("/ui/runs")
+        page.get_by_role("link", name=QUESTION).first.click()
+        page.get_by_role("link", name="[1]").first.click()
+        assert (
+            page.locator(".source:target mark").first.inner_text() == "The Han river is 494 kilometres long."
+        )
+
+
+def test_everything_works_without_a_script(browser: Browser, demo: Path, tmp_path: Path):
+    folder = shutil.copytree(demo, tmp_path / "shop")
+    with served(folder) as service, visit(browser, service.url, java_script_enabled=False) as visited:
+        page = visited.go("/ui/review")
+        page.locator("ol.items a").first.click()
+        page.get_by_role("button", name="T tolerable").click()
+        page.get_by_role("button", name="Take it back").click()
+        assert given(folder) == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_pages_are_accessible_and_fit(browser: Browser, shop: Served, width: int, scheme: str):
+    with visit(browser, shop.url, width=width, scheme=scheme, locale="ko-KR") as visited:
+        for path in paths(shop):
+            page = visited.go(path)
+            found = Axe().run(page).response["violations"]
+            serious = [
+                (one["id"], one["nodes"][0]["html"])
+                for one in found
+                if one["impact"] in {"serious", "critical"}
+            ]
+            assert serious == [], path
+            assert not visited.is_wider_than_its_window, path
+        assert visited.complaints == []
+
+
+def test_pages_fit_a_large_screen(browser: Browser, shop: Served):
+    with visit(browser, shop.url, width=1920) as visited:
+        for path in paths(shop):
+            visited.go(path)
+            assert not visited.is_wider_than_its_window, path
+
+
+@pytest.fixture(scope="module")
+def attacked(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A project where every text of others is hostile."""
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("attacked") / "shop")
+    with open_source(open_workspace(folder), {}) as source:
+        _attack(source)
+    rivers = {
+        f"{number}.md": f"# Rhine {text}\n\nThe Rhine is {text}\n" for number, text in enumerate(HOSTILE)
+    }
+    write_project(folder, rivers)
+    with served(folder) as service:
+        yield service
+
+
+def _attack(source: Source) -> None:
+    workspace, now = source.workspace, source.now
+    calls = [[call(text), failed(text, {text[:60]: text}, text)] for text in HOSTILE]
+    log = [
+        record(
+            ts=now.isoformat(),
+            question=text,
+            category=text,
+            model=text,
+            tool_calls=calls[number],
+            request_id=text,
+        )
+        for number, text in enumerate(HOSTILE)
+    ]
+    write_log(workspace.records_dir / f"{now.date()}.jsonl", log)
+    for plain in HOSTILE:
+        source.tables.open_gap(topic=plain, file=plain, symbol="", reason="search_miss", now=now)
+        details = {"code_symbol": plain, "schema_ref": plain, "reason": plain}
+        source.tables.suggest(action="schema.link.suggest", target=plain, details=details, now=now)
+        source.queue.put(plain[:200], {"a": plain}, max_attempts=1)
+        taken = source.queue.take([plain[:200]])
+        if taken is not None:
+            source.queue.fail(taken, plain)
+        judgment = Judgment(
+            id="ce-2026-04-25-002",
+            key=None,
+            verdict=Verdict.PASS,
+            cause=plain,
+            judged_at=now,
+            judged_by=plain,
+        )
+        append_judgment(workspace.judgments_dir, judgment)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_text_neither_runs_nor_breaks_a_page(browser: Browser, attacked: Served, width: int):
+    with attacked.client() as client:
+        run_id = asked(client, task="<script>alert(1)</script> How long is the Rhine?").json()["run_id"]
+    tools = [f"/ui/tools/{name}" for name in ("%3Cscript%3Eqzcanary%3C%2Fscript%3E", "refund_order")]
+    with visit(browser, attacked.url, width=width) as visited:
+        for path in (
+            *(f"/ui/{name}" for name in PAGES),
+            "/ui/review/ce-2026-04-25-002",
+            f"/ui/runs/{run_id}",
+            *tools,
+        ):
+            page = visited.go(path)
+            assert page.locator("main").count() == 1, path
+            assert page.evaluate("document.scripts.length") == 1, path
+            assert visited.hacked == [], path
+            assert not visited.is_wider_than_its_window, path
+        for name in ("tools", "work", "health"):
+            assert "qzcanary" in visited.go(f"/ui/{name}").inner_text("main"), name
+        assert [one for one in visited.complaints if "404" not in one] == []

@@ -1,0 +1,188 @@
+"""Health: alarms with what to do, from records to merges, where things fall, and what failures cost."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.workspace import open_workspace
+from coreloop.learn.verdicts.judge import judge
+from coreloop.observe.judgments import Verdict
+from coreloop.web.pages.health import HEALTH
+from coreloop.web.pages.render import translate
+from coreloop.web.pages.source import Source, open_source
+from hostile import QUESTIONS
+from logs import call, failed, on_days, record, repeated
+from merging import open_promotion, promote, revert
+from promoting import ID, Project, candidate, make_project, run_git, write_candidates
+from showing import elements, log_of, page, table, words_of
+
+LOOPED = repeated(3, provider="openai")
+
+
+@pytest.fixture
+def source(tmp_path: Path, quiet_git: None) -> Iterator[Source]:
+    """A project without records, git and a forge."""
+    with open_source(open_workspace(tmp_path), {}) as source:
+        yield source
+
+
+@pytest.fixture
+def project(tmp_path: Path, quiet_git: None) -> Project:
+    """A project under git with one candidate."""
+    return make_project(tmp_path)
+
+
+@pytest.fixture
+def cloned(project: Project) -> Iterator[Source]:
+    """What pages read of it, without an address of a forge."""
+    (project.root / "coreloop.yaml").write_text("{}\n")
+    with open_source(open_workspace(project.root), {}) as source:
+        yield source
+
+
+def falls(html: str) -> dict[tuple[str, str], int]:
+    """How many fell, by stage and reason."""
+    rows = table(html, "Where things fall")
+    return {(stage, said.partition("\n")[0]): int(n.replace(",", "")) for stage, n, said in rows}
+
+
+def funnel(html: str) -> dict[str, int]:
+    return {stage: int(n.replace(",", "")) for stage, n in table(html, "From records to merges")}
+
+
+def rows(html: str, label: str) -> dict[str, list[str]]:
+    return {first: rest for first, *rest in table(html, label)}
+
+
+@pytest.mark.parametrize("has_folder", [False, True], ids=["no folder", "empty folder"])
+def test_without_records_the_page_says_how_to_begin(source: Source, has_folder: bool):
+    if has_folder:
+        source.workspace.records_dir.mkdir(parents=True)
+    assert "dartlab-coreloop demo --out demo" in words_of(page(source, HEALTH))
+
+
+def test_an_old_log_raises_an_alarm_that_says_what_to_do(source: Source):
+    log_of(source, record())
+    said = words_of(page(source, HEALTH))
+    assert "no record for" in said
+    assert "What to do: check that the server runs" in said
+
+
+def test_days_without_records_are_zero(source: Source):
+    for day in ("2026-04-20", "2026-04-25"):
+        log_of(source, record(ts=f"{day}T09:30:00.000000+00:00"), day=day)
+    days = rows(page(source, HEALTH), "Records a day")
+    assert (len(days), days["2026-04-20"], days["2026-04-21"]) == (31, ["1"], ["0"])
+
+
+def test_success_by_category_has_counts_and_intervals(source: Source):
+    log_of(source, *repeated(8), record(error="ValueError: no"), record(category_hash="OTHER"))
+    rates = rows(page(source, HEALTH), "Requests that succeeded")
+    assert rates["FIN-profitability-KR"] == ["88.9 %", "56.5 % – 98.0 %", "8 / 9"]
+    assert list(rates) == ["FIN-profitability-KR", "OTHER"]
+
+
+def test_wasted_time_is_summed_by_tool_and_cause(source: Source):
+    slow = call("scan", ok=False, error="TimeoutError: timed out", duration_ms=90_000.0)
+    log_of(source, record(tool_calls=[slow, slow, call()]), record(tool_calls=[failed("show"), call()]))
+    assert list(rows(page(source, HEALTH), "Time wasted by failed calls").items()) == [
+        ("scan: timeout", ["3 min, 2 ×"]),
+        ("show: invalid_argument", ["0.0 s, 1 ×"]),
+    ]
+
+
+def test_where_things_fall_and_why(source: Source):
+    log_of(
+        source,
+        record(),
+        record(tool_calls=[failed(error="Too many requests")], error="Too many requests"),
+        record(category_hash="A", tool_calls=[call("scan")]),
+    )
+    with source.workspace.records_dir.joinpath("2026-04-25.jsonl").open("ab") as file:
+        file.write(b'{"torn\n')
+    write_candidates(
+        source.workspace.candidates_dir / "2026-04-25-candidates.json",
+        candidate(suggested_append=None, refused="weak: as good as the rest"),
+    )
+    html = page(source, HEALTH)
+    assert falls(html) == {
+        ("Records", "neither success nor failure"): 1,
+        ("Patterns", "too few requests"): 2,
+        ("Proposals", "the evidence is weak"): 1,
+    }
+    assert "record more, or lower gates: min_repeat" in html
+    assert funnel(html) == {"Records": 3, "Patterns": 2, "Proposals": 1, "Proposals with a text": 0}
+
+
+def test_unreadable_lines_of_the_last_days_fall_too(source: Source):
+    today = source.now.date().isoformat()
+    path = log_of(source, record(ts=f"{today}T00:00:00.000000+00:00"), day=today)
+    path.write_bytes(path.read_bytes() + b'{"torn\n')
+    assert falls(page(source, HEALTH))["Records", "unreadable lines"] == 1
+
+
+def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: Source, project: Project):
+    log_of(cloned, *on_days(LOOPED))
+    promote(project, "0000000000000001")
+    revert(project, promote(project, "0000000000000002"))
+    open_promotion(project, "0000000000000003")
+    project.git("push", "--quiet", "origin", "main")
+    html = page(cloned, HEALTH)
+    assert (funnel(html)["Pull requests"], funnel(html)["Merged"]) == (3, 1)
+    assert falls(html)["Merged", "reverted"] == 1
+    assert "1 open, the oldest of" in words_of(html)
+
+
+def test_a_rejected_proposal_falls(cloned: Source):
+    log_of(cloned, record())
+    judge(cloned.workspace, ID, Verdict("C"), cause="no", by="a", now=cloned.now)
+    assert falls(page(cloned, HEALTH))["Proposals with a text", "rejected by a verdict"] == 1
+
+
+def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: Path):
+    project.settle("{}")
+    shallow = tmp_path / "shallow"
+    run_git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{project.remote}", str(shallow))
+    with open_source(open_workspace(shallow), {}) as source:
+        log_of(source, *repeated(4))
+        said = words_of(page(source, HEALTH))
+    assert "The state of the loop cannot be read." in said
+    assert "git fetch --unshallow" in said
+    assert "Success by category" in said
+
+
+def test_a_damaged_file_of_proposals_is_one_sentence(source: Source):
+    source.workspace.candidates_dir.mkdir(parents=True)
+    (source.workspace.candidates_dir / "2026-04-25-candidates.json").write_text("{")
+    assert "2026-04-25-candidates.json" in words_of(page(source, HEALTH))
+
+
+def test_hostile_records_are_shown_as_text(source: Source):
+    records = (
+        record(category_hash=name, tool_calls=[failed(name, error=name), call(name)])
+        for name in (text[:60] for text in QUESTIONS)
+    )
+    log_of(source).write_text("\n".join(map(json.dumps, records)))  # in ASCII, so that surrogates are read
+    html = page(source, HEALTH, language="ko")
+    tags = {element.tag.rpartition("}")[2] for element in elements(html).iter()}
+    assert not tags & {"img", "iframe"}
+    assert html.count("<script") == 1
+    assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_falls_is_said_in_the_readers_language(source: Source, language: Any):
+    log_of(source, record())
+    reason = translate(language)("too few requests")
+    assert reason in page(source, HEALTH, language=language)
+    assert (reason == "too few requests") == (language == "en")
+
+
+def test_a_report_has_no_script_and_no_form(source: Source):
+    log_of(source, record())
+    html = page(source, HEALTH, root="")
+    assert "<script" not in html
+    assert "<form" not in html

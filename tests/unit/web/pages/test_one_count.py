@@ -1,0 +1,52 @@
+"""One number of waiting proposals on every screen, and what an item without another side shows."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coreloop.admin.status.read import read_status
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.verdicts.queue import WaitingKind, read_queue
+from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.health import read_health
+from coreloop.web.pages.render import render
+from coreloop.web.pages.review import REVIEW, read_item, read_review
+from coreloop.web.pages.source import Source
+from coreloop.web.pages.waiting import read_kept_proposals
+from promoting import statement, write_candidates
+
+
+def test_status_health_review_and_judge_count_the_same_proposals(source: Source):
+    now = datetime.now(UTC)
+    status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
+    pending = status.candidates.pending + status.counterexamples.pending
+    queue = read_queue(source.workspace, now=now).waiting
+    waiting = [item for item in queue if item.kind is WaitingKind.PENDING]
+    falls = {fall.reason: fall.n for fall in read_health(source)["falls"]}
+    assert pending > 0
+    assert [pending] * 3 == [
+        read_review(source)["n_proposals"],
+        len(waiting),
+        falls["wait for a verdict or a promotion"],
+    ]
+    assert all(item.text for item in waiting)
+
+
+def test_proposals_without_a_text_are_listed_and_not_counted(source: Source):
+    review = read_review(source)
+    without = [one for one in review["proposals"] if one.entry.suggested_append is None]
+    assert without
+    assert review["n_proposals"] == len(review["proposals"]) - len(without)
+
+
+def test_a_source_has_no_interval_and_no_q(project: Path, source: Source):
+    entry = statement(
+        line="- company: from search().x", sides={"n_ok": 58, "n": 61}, id="cand-2026-01-01-001"
+    )
+    write_candidates(project / "data/audit/candidates/2026-01-01-candidates.json", entry)
+    assert entry["id"] in {one.entry.id for one in read_kept_proposals(source).values()}
+    view = read_item(source, entry["id"])
+    assert view is not None
+    page = render(REVIEW.item, Frame(section="review", may_review=True), view)
+    assert "58 of 61 values came from that field" in page
+    assert "Difference" not in page
+    assert "q 0." not in page

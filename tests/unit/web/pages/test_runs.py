@@ -1,0 +1,109 @@
+"""Runs: answers whose numbers lead to the sentence in its source, contradictions, limits, buttons."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coreloop.answer.repair.desk import open_repair_desk
+from coreloop.answer.repair.run import answer
+from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.run import begin_research, run_research
+from coreloop.base.errors import RunEndedError, RunNotFoundError
+from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.render import render
+from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
+from coreloop.web.pages.source import Source, open_source
+from researching import project
+from rows import each_row
+
+QUESTION = "How long is the Han river?"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[Source]:
+    workspace = project(tmp_path)
+    with open_source(workspace, {}) as source:
+        yield source
+
+
+def page(source: Source, run_id: str, **frame: bool) -> str:
+    view = read_one(source, run_id)
+    assert view is not None
+    return render(RUNS.item, Frame(section="runs", **frame), view)
+
+
+def press(source: Source, button: str, run_id: str) -> None:
+    assert RUNS.actions[button].run(source, {"id": run_id}, "") == ("runs", run_id)
+
+
+def test_a_number_leads_to_the_sentence_in_its_source(source: Source):
+    with open_repair_desk(source.workspace, source.runs, {}) as desk:
+        run_id = run_research(QUESTION, desk=desk.desk).run_id
+    view = read_one(source, run_id)
+    assert view is not None
+    (line,) = [line for line in view["answer"] if len(line) > 1]
+    number = line[1]
+    shown = page(source, run_id)
+    assert f'<a href="#source-{number[1:-1]}">{number}</a>' in shown
+    (cited,) = [one for one in view["cited"] if f"[{one.number}]" == number]
+    assert line[0].strip().endswith(cited.passages[0].sentence)
+    assert f"<mark>{cited.passages[0].sentence}</mark>" in shown
+
+
+def test_an_asked_question_shows_its_repairs(source: Source):
+    with open_repair_desk(source.workspace, source.runs, {}) as desk:
+        run_id = answer("Who won on Mars?", desk=desk).run_id
+    shown = page(source, run_id)
+    assert "No evidence found." in shown
+    assert "search_miss" in shown
+
+
+def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: Source):
+    with open_repair_desk(source.workspace, source.runs, {}) as desk:
+        run_id = begin_research(QUESTION, Request(), desk.desk)
+    shown = page(source, run_id, may_run=True)
+    assert f'data-events="/runs/{run_id}/events"' in shown
+    assert "/ui/runs/stop" in shown
+    assert "/ui/runs/stop" not in page(source, run_id)
+    press(source, "pause", run_id)
+    assert "/ui/runs/resume" in page(source, run_id, may_run=True)
+    press(source, "resume", run_id)
+    assert [job.name for job in source.queue.jobs()] == ["run.research"]
+    press(source, "stop", run_id)
+    ended = page(source, run_id, may_run=True)
+    assert "data-events" not in ended
+    assert "/ui/runs/stop" not in ended
+    with pytest.raises(RunEndedError):
+        press(source, "stop", run_id)
+
+
+@pytest.mark.parametrize("name", ["", "..", "01J0000000000000000000000A", "' OR 1=1 --", "가"])
+def test_an_unknown_run_has_no_page(source: Source, name: str):
+    assert read_one(source, name) is None
+    with pytest.raises(RunNotFoundError):
+        press(source, "stop", name)
+
+
+def test_the_list_has_no_questions_in_a_report(source: Source):
+    with open_repair_desk(source.workspace, source.runs, {}) as desk:
+        run_research(QUESTION, desk=desk.desk)
+    view = read_runs(source)
+    assert QUESTION in render("runs.html", Frame(section="runs"), view)
+    assert QUESTION not in render("runs.html", Frame(section="runs", root=""), view)
+
+
+@each_row(
+    ("claim", "text", "found"),
+    [
+        ("b c", "a b c d", ("a ", "b c", " d")),
+        ("b c", "a b\n  c d", ("a ", "b\n  c", " d")),
+        ("…b c", "a b c d", ("a ", "b c", " d")),
+        ("b.* c", "a b c", ("", "", "a b c")),
+        ("", "a", ("", "", "a")),
+        ("값은 3", "그 값은 3이다", ("그 ", "값은 3", "이다")),
+    ],
+)
+def test_a_passage_is_found_across_line_breaks(claim: str, text: str, found: tuple[str, str, str]):
+    passage = passage_of(claim, text)
+    assert (passage.before, passage.sentence, passage.after) == found

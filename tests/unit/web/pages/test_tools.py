@@ -1,0 +1,191 @@
+"""Tools: what the model is told, how calls end, where arguments come from, and what was never called."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.workspace import open_workspace
+from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.tools import TOOLS
+from hostile import QUESTIONS
+from logs import call, failed, record
+from promoting import statement, write_counterexamples
+from showing import elements, log_of, page, table, words_of
+
+SOURCE = '''"""Tools."""
+
+
+def show(company: str) -> str:
+    """Show a company.
+
+    Guide
+    -----
+    - When: questions on one company.
+    """
+
+
+@mcp.tool(name="find-company")
+def find(text: str) -> str:
+    """Find a company by its name."""
+
+
+@tool
+def unused() -> str: ...
+'''
+
+
+@pytest.fixture
+def root(tmp_path: Path, quiet_git: None) -> Path:
+    (tmp_path / "tools.py").write_text(SOURCE)
+    (tmp_path / "coreloop.yaml").write_text("reach: {caps: {small-model: 40}, command: [cat]}\n")
+    return tmp_path
+
+
+@pytest.fixture
+def source(root: Path) -> Iterator[Source]:
+    with open_source(open_workspace(root), {}) as source:
+        yield source
+
+
+def traced(name: str, **args_from: list[str]) -> dict[str, Any]:
+    """A call whose arguments came from these places."""
+    args = {argument: f"value of {argument}" for argument in args_from}
+    return call(name, args, args_from=args_from)
+
+
+def edges(html: str, label: str) -> list[tuple[str, str, int]]:
+    return [(start, end, int(n)) for start, end, n in table(html, label)]
+
+
+def test_without_records_the_tools_of_the_source_are_never_called(source: Source):
+    html = page(source, TOOLS)
+    assert "dartlab-coreloop demo --out demo" in words_of(html)
+    assert 'href="/ui/tools/find-company"' in html
+    assert "never called" in words_of(page(source, TOOLS, "unused"))
+
+
+def test_tools_are_listed_by_calls_with_their_rates(source: Source):
+    log_of(source, record(tool_calls=[call("show"), call("show"), failed("scan"), call("show")]))
+    html = page(source, TOOLS)
+    assert table(html, "Tools") == [
+        ["show", "3", "0", "100.0 %", "43.9 % – 100.0 %", "0.0 s"],
+        ["scan", "1", "1", "0.0 %", "0.0 % – 79.3 %", "0.0 s"],
+    ]
+    never = next(one for one in elements(html).iter("ul"))
+    assert [one.text for one in never.iter("a")] == ["find-company", "unused"]
+
+
+def test_a_tool_shows_its_docstring_as_it_is_in_the_file_now(source: Source, root: Path):
+    log_of(source, record(tool_calls=[call("show")]))
+    assert "Guide\n-----\n- When: questions on one company." in page(source, TOOLS, "show")
+    (root / "tools.py").write_text(SOURCE.replace("Show a company.", "Show <b>one</b> company."))
+    html = page(source, TOOLS, "show")
+    assert "Show &lt;b&gt;one&lt;/b&gt; company." in html
+    assert "tools.py::show" in html
+
+
+def test_a_docstring_over_a_models_limit_is_too_long(source: Source):
+    too_long = "Requests to small-model fail: its limit is 40 characters."
+    log_of(source, record(tool_calls=[call("show")]))
+    assert too_long in words_of(page(source, TOOLS, "show"))
+    assert too_long not in words_of(page(source, TOOLS, "find-company"))
+
+
+def test_a_tool_without_a_definition_says_what_to_do(source: Source):
+    log_of(source, record(tool_calls=[call("elsewhere")]))
+    assert "name it under tools: in coreloop.yaml" in words_of(page(source, TOOLS, "elsewhere"))
+
+
+def test_a_definition_that_went_away_is_said(source: Source, root: Path):
+    page(source, TOOLS, "unused")
+    (root / "tools.py").write_text("")
+    assert "tools.py has no unused" in words_of(page(source, TOOLS, "unused"))
+
+
+def test_failures_by_cause_with_the_errors_for_reviewers(source: Source):
+    texts = ("KeyError: 'kim'", "KeyError: 'lee'", "TimeoutError: timed out")
+    log_of(source, record(tool_calls=[*(failed("show", error=text) for text in texts), call("show")]))
+    html = page(source, TOOLS, "show", may_review=True)
+    assert table(html, "Share of the calls that failed") == [
+        ["not_found", "50.0 %", "15.0 % – 85.0 %", "2 / 4"],
+        ["timeout", "25.0 %", "4.6 % – 69.9 %", "1 / 4"],
+    ]
+    assert table(html, "The errors") == [
+        ["KeyError: <value>", "not_found", "2"],
+        ["TimeoutError: timed out", "timeout", "1"],
+    ]
+    assert "KeyError" not in page(source, TOOLS, "show")
+
+
+def test_arguments_come_from_the_question_and_from_results(source: Source):
+    calls = [
+        traced("show", company=["question"]),
+        traced("show.all", company=["show.companies[].id"]),
+        traced("compare", first=["show.all[].id", "question"], second=["show.all[].id"], third=["shower.id"]),
+    ]
+    log_of(source, record(tool_calls=calls))
+    assert edges(page(source, TOOLS), "Where arguments come from") == [
+        ("show.all", "compare", 2),
+        ("question", "show", 1),
+        ("show", "show.all", 1),
+        ("shower", "compare", 1),
+    ]
+    assert edges(page(source, TOOLS, "compare"), "Where arguments come from") == [
+        ("show.all", "first", 1),
+        ("show.all", "second", 1),
+        ("shower", "third", 1),
+    ]
+
+
+def test_what_precedes_and_follows_a_tool(source: Source):
+    log_of(
+        source,
+        record(tool_calls=[call("show"), call("scan"), call("scan")]),
+        record(tool_calls=[call("scan"), failed("show"), call("compare")]),
+    )
+    html = page(source, TOOLS, "scan")
+    assert edges(html, "What precedes it") == [
+        ("show", "scan", 1),
+        ("the request begins", "scan", 1),
+    ]
+    assert edges(html, "What follows it") == [
+        ("scan", "compare", 1),
+        ("scan", "the request ends", 1),
+    ]
+
+
+def test_a_tool_links_to_its_proposals(source: Source):
+    log_of(source, record(tool_calls=[call("show")]))
+    path = source.workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
+    write_counterexamples(path, statement(tool="show"))
+    assert f'href="/ui/review/{statement()["id"]}"' in page(source, TOOLS, "show")
+    assert 'href="/ui/review/' not in page(source, TOOLS, "unused")
+
+
+def test_an_unknown_tool_has_no_page(source: Source):
+    log_of(source, record(tool_calls=[call("show")]))
+    assert TOOLS.read_item(source, "absent") is None
+
+
+def test_hostile_names_errors_and_places_are_text(source: Source):
+    names = [text[:60] for text in QUESTIONS]
+    records = (
+        record(tool_calls=[failed(name, error=name), call(name, {name: name}, args_from={name: [name]})])
+        for name in names
+    )
+    log_of(source).write_text("\n".join(map(json.dumps, records)))
+    listed = page(source, TOOLS)
+    assert listed.count("<script") == 1
+    for tool in TOOLS.items(source):
+        html = page(source, TOOLS, tool, may_review=True, language="ko")
+        assert html.count("<script") == 1
+        assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
+
+
+def test_a_report_has_a_page_for_each_tool(source: Source):
+    log_of(source, record(tool_calls=[call("show"), call("a/b")]))
+    assert set(TOOLS.items(source)) == {"show", "a/b", "find-company", "unused"}
+    assert 'href="tools/a%252Fb.html"' in page(source, TOOLS, root="")

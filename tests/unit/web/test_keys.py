@@ -1,0 +1,69 @@
+"""API keys: on any address but the loopback they are required, and each allows what its scopes say."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.errors import UsageError
+from coreloop.web.keys import find_key, new_key, read_keys
+from rows import each_row
+from serving import asked, served, until
+
+DIGEST = sha256(b"secret").hexdigest()
+
+
+def test_a_new_key_is_found_by_itself_alone():
+    secret, entry = new_key("ci", ["read", "run"])
+    keys = read_keys(f"# ours\n{entry}  # until May\n\nother:review:{DIGEST}\n")
+    found = find_key(keys, secret)
+    assert found is not None
+    assert (found.name, found.scopes) == ("ci", {"read", "run"})
+    assert secret not in entry
+    assert find_key(keys, secret[:-1]) is find_key(keys, "") is find_key(keys, "\ud800") is None
+
+
+@each_row(
+    "text",
+    ["secret", f"a:read:{DIGEST[:-1]}", f"a:admin:{DIGEST}", f"a b:read:{DIGEST}", f"a:read:{DIGEST} " * 2],
+)
+def test_what_is_no_entry_is_refused_without_repeating_it(text: str):
+    with pytest.raises(UsageError, match="serve-key NAME") as refused:
+        read_keys(text)
+    assert "secret" not in str(refused.value)
+    assert DIGEST[:20] not in str(refused.value)
+
+
+def test_an_open_address_without_keys_is_refused(entry_point, tmp_path: Path):
+    code, out, errors = entry_point(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert (code, out) == (2, "")
+    assert "needs API keys; set CORELOOP_API_KEYS or give --keys FILE" in errors
+
+
+def test_each_key_does_what_its_scopes_say(tmp_path: Path):
+    reader, run_entry = new_key("reader", ["read"]), new_key("runner", ["run"])
+    keys = tmp_path / "keys"
+    keys.write_text(reader[1])
+    settings = "service: {requests_per_minute: 10000, runs_per_minute: 20}\n"
+    with served(
+        tmp_path, "--keys", str(keys), settings=settings, environ={"CORELOOP_API_KEYS": run_entry[1]}
+    ) as service:
+        with service.client(headers={"Authorization": f"Bearer {reader[0]}"}) as client:
+            assert client.get("/runs").status_code == 200
+            refused = asked(client)
+            assert (refused.status_code, refused.json()["error"]["type"]) == (403, "scope")
+        with service.client(headers={"Authorization": f"bearer {run_entry[0]}"}) as client:
+            assert asked(client).status_code == 200
+            assert client.get("/runs").status_code == 403
+            statuses = [asked(client, "/run-simple", **{"async": True}).status_code for _ in range(4)]
+            assert statuses == [202, 429, 429, 429]  # six seconds' worth of 20 a minute are two
+        with service.client() as client:
+            assert client.get("/healthz").status_code == 200
+            answers = [client.get("/runs", headers={"Authorization": f"Bearer {n}"}) for n in range(100)]
+            assert {answer.status_code for answer in answers} == {401, 429}
+            assert answers[0].headers["www-authenticate"] == "Bearer"
+        until(lambda: sum(line.get("status") in {401, 429} for line in service.lines) == 100 + 3)
+        log = service.log.read_text()
+        assert reader[0] not in log
+        assert run_entry[0] not in log
+        assert "runner" in log

@@ -1,0 +1,183 @@
+"""Pages over HTTP: who may see and press what, and what protects them from other pages."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from coreloop.web.keys import ApiKey, new_key
+from coreloop.web.sign_in import SignIn
+from serving import QUESTION, Served, asked, served
+
+KEYS = {
+    name: new_key(name, [*scopes])
+    for name, scopes in (
+        ("reader", ("read",)),
+        ("runner", ("read", "run")),
+        ("judge", ("read", "review")),
+    )
+}
+SECTIONS = ("review", "health", "runs", "tools", "work")
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service with keys."""
+    folder: Path = tmp_path_factory.mktemp("guarded")
+    entries = "\n".join(entry for _, entry in KEYS.values())
+    with served(folder, environ={"CORELOOP_API_KEYS": entries}) as service:
+        yield service
+
+
+@contextmanager
+def signed_in(service: Served, name: str) -> Iterator[httpx2.Client]:
+    with service.client() as client:
+        assert client.post("/ui/sign-in", data={"key": KEYS[name][0]}).status_code == 303
+        yield client
+
+
+def token(client: httpx2.Client, path: str = "/ui/work") -> str:
+    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize(("accepted", "language"), [("ko-KR,ko;q=0.9,en;q=0.8", "ko"), ("fr,en", "en")])
+def test_each_page_is_served_in_the_readers_language(
+    client: httpx2.Client, section: str, accepted: str, language: str
+):
+    response = client.get(f"/ui/{section}", headers={"accept-language": accepted})
+    assert response.status_code == 200
+    assert f'<html lang="{language}">' in response.text
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "<style" not in response.text
+    assert 'style="' not in response.text
+
+
+def test_the_address_of_the_service_leads_to_the_pages(client: httpx2.Client):
+    assert client.get("/").headers["location"] == "/ui/"
+    assert client.get("/ui/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/ui/nothing", "/ui/runs/x", "/ui/runs/..%2f..%2fetc", "/ui/static/..%2fframe.py", "/ui/work/x/y"],
+)
+def test_what_is_not_there_is_a_page_that_says_so(client: httpx2.Client, path: str):
+    response = client.get(path)
+    assert response.status_code == 404
+    assert "<h1>404</h1>" in response.text
+
+
+def test_an_answer_is_shown_with_its_citation(client: httpx2.Client):
+    run_id = asked(client).json()["run_id"]
+    page = client.get(f"/ui/runs/{run_id}").text
+    assert QUESTION in client.get("/ui/runs").text
+    assert "<mark>" in page
+
+
+@pytest.mark.parametrize("form", [{}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "é"}])
+def test_a_form_without_our_token_does_nothing(client: httpx2.Client, form: dict[str, str]):
+    response = client.post("/ui/runs/stop", data={"id": "x", **form})
+    assert response.status_code == 403
+    assert "load the page again" in response.text
+
+
+def test_a_form_of_another_site_does_nothing(guarded: Served):
+    with signed_in(guarded, "runner") as client:
+        form = {"csrf": token(client), "id": "x"}
+        response = client.post("/ui/work/cancel", data=form, headers={"origin": "https://evil.example"})
+        assert (response.status_code, response.json()["error"]["type"]) == (403, "origin")
+
+
+def test_a_button_with_our_token_is_pressed_and_a_wrong_id_is_one_sentence(client: httpx2.Client):
+    asked(client, **{"async": True})
+    response = client.post("/ui/work/cancel", data={"csrf": token(client), "id": "<b>no</b>"})
+    assert response.status_code == 422
+    assert "no job &lt;b&gt;no&lt;/b&gt;" in response.text
+
+
+def test_readers_sign_in_with_a_key_and_out_again(guarded: Served):
+    with guarded.client() as client:
+        assert client.get("/ui/review").headers["location"] == "/ui/sign-in"
+        assert client.get("/ui/sign-in").status_code == 200
+        refused = client.post("/ui/sign-in", data={"key": "wrong"})
+        assert refused.status_code == 403
+        assert "no API key of this service" in refused.text
+    with signed_in(guarded, "reader") as client:
+        assert client.get("/ui/review").status_code == 200
+        assert "Sign out (reader)" in client.get("/ui/review").text
+        client.post("/ui/sign-out", data={"csrf": token(client)})
+        assert client.get("/ui/review").status_code == 303
+
+
+def test_the_cookie_is_kept_from_scripts_and_other_sites_and_does_not_have_the_key(guarded: Served):
+    with guarded.client() as client:
+        response = client.post("/ui/sign-in", data={"key": KEYS["reader"][0]})
+        cookie = response.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert KEYS["reader"][0] not in cookie
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda name, until, mac: f"judge~{until}~{mac}",
+        lambda name, until, mac: f"{name}~9{until}~{mac}",
+        lambda name, until, mac: f"{name}~{until}~{mac[:-1]}",
+        lambda name, until, mac: f"{name}~1~{mac}",
+        lambda name, until, mac: f"{name}~~",
+        lambda name, until, mac: "~" * 50,
+        lambda name, until, mac: "",
+    ],
+)
+def test_a_changed_cookie_is_no_sign_in(guarded: Served, change):
+    with signed_in(guarded, "reader") as client:
+        value = client.cookies["coreloop"].strip('"')
+    with guarded.client(cookies={"coreloop": change(*value.split("~"))}) as client:
+        assert client.get("/ui/review").status_code == 303
+
+
+def test_a_signature_that_is_no_ascii_is_no_sign_in():
+    key = ApiKey("reader", frozenset({"read"}), b"digest")
+    assert SignIn((key,), b"secret", None).reader("reader~9999999999~\xe9", now=0.0) is None
+
+
+def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):
+    with signed_in(guarded, "runner") as client:
+        assert client.get("/runs").status_code == 200
+        assert asked(client).status_code == 401
+    with guarded.client(cookies={"coreloop": "runner~9999999999~0"}) as client:
+        assert client.get("/runs").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "status"),
+    [
+        ("reader", "/ui/work/cancel", 403),
+        ("reader", "/ui/review/judge", 403),
+        ("runner", "/ui/work/cancel", 422),
+        ("runner", "/ui/review/judge", 403),
+        ("judge", "/ui/work/cancel", 403),
+        ("judge", "/ui/review/judge", 422),
+        ("judge", "/ui/review/nothing", 404),
+    ],
+)
+def test_each_button_needs_its_scope(guarded: Served, name: str, path: str, status: int):
+    with signed_in(guarded, name) as client:
+        assert client.post(path, data={"csrf": token(client, "/ui/review"), "id": "x"}).status_code == status
+
+
+def test_a_key_without_read_reads_no_page(tmp_path: Path):
+    secret, entry = new_key("runner", ["run"])
+    with served(tmp_path, environ={"CORELOOP_API_KEYS": entry}) as service, service.client() as client:
+        client.post("/ui/sign-in", data={"key": secret})
+        assert client.get("/ui/review").status_code == 403
