@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from coreloop.answer.language import words
-from coreloop.answer.language.duplicates import QueryHistory, Search
-from coreloop.answer.language.guards import differing_guards, read_guards
-from coreloop.answer.language.similarity import (
+from coreloop.base.language import words
+from coreloop.base.language.guards import differing_guards, read_guards
+from coreloop.base.language.similarity import (
     BIAS,
     DUPLICATE_AT,
     WEIGHTS,
@@ -37,7 +36,8 @@ from coreloop.answer.language.similarity import (
     is_other_subject,
     similarity,
 )
-from coreloop.answer.language.words import read_query
+from coreloop.base.language.words import read_query
+from coreloop.runs.duplicates import QueryHistory, Search
 
 PRECISION = 0.97
 BLOCK_SETS = 10

@@ -1,4 +1,4 @@
-"""The order of the packages, as CONTRIBUTING.md draws it: imports point down it, and nowhere in a circle."""
+"""The order of the rooms, as the page on architecture has it: imports point down it, and nowhere in a circle."""
 
 import ast
 import re
@@ -11,26 +11,26 @@ from rows import each_row
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
-NOT_OURS = {"demo/projects", "templates"}
+NOT_OURS = {"admin/demo/projects", "admin/init/templates", "runs/claude_code/templates"}
 """Files that are copied into other projects."""
 BEHIND_ONE_MODULE = {
-    "distributed": "mine.remote",
-    "fsspec": "mine.remote",
+    "distributed": "observe.reading.remote",
+    "fsspec": "observe.reading.remote",
     "click": "cli",
     "rich": "cli",
     "git": "promote.commits",
-    "jinja2": "pages.render",
-    "github": "forge",
-    "httpx2": "http",
-    "markupsafe": "pages",
-    "opentelemetry": "service.spans",
-    "prometheus_client": "service.metrics",
-    "protego": "search.page.robots",
-    "psycopg": "postgres",
-    "pypdf": "search.extract.pdf_process",
-    "starlette": "service",
-    "trafilatura": "search.page.html_process",
-    "uvicorn": "service",
+    "jinja2": "web.pages.render",
+    "github": "base.github",
+    "httpx2": "base.http",
+    "markupsafe": "web.pages",
+    "opentelemetry": "web.spans",
+    "prometheus_client": "web.metrics",
+    "protego": "answer.search.page.robots",
+    "psycopg": "base.postgres",
+    "pypdf": "answer.search.extract.pdf_process",
+    "starlette": "web",
+    "trafilatura": "answer.search.page.html_process",
+    "uvicorn": "web",
 }
 """Packages and the one module, or package, that imports them."""
 
@@ -86,22 +86,23 @@ def at_import(tree: ast.AST) -> Iterator[str]:
             yield from at_import(node)
 
 
-def layers() -> list[list[str]]:
-    """The order from the top down: packages of one line do not import each other."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    block = re.search(r"```text\n(cli\n.*?)```", text, re.DOTALL)
+def rooms() -> list[str]:
+    """The twelve rooms from the top down."""
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    block = re.search(r"```text\n(cli  .*?)```", text, re.DOTALL)
     assert block is not None
-    return [line.split("  ")[0].split() for line in block[1].splitlines()]
+    return [line.split()[0] for line in block[1].splitlines()]
 
 
-RANK = {name: -place for place, line in enumerate(layers()) for name in line}
+RANK = {name: -place for place, name in enumerate(rooms())}
 
 
 def package(module: str) -> str:
     return module.partition(".")[0]
 
 
-def test_every_package_has_its_place_and_every_place_a_package():
+def test_there_are_twelve_rooms_and_every_module_is_in_one():
+    assert len(RANK) == 12
     assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
 
 
@@ -134,12 +135,12 @@ def dotted(node: ast.expr) -> str:
 
 OWN_ENVIRONMENT = {
     *("observe.collector", "observe.journal", "observe.decorator"),  # they live in other people's servers
-    *("history.repository", "promote.commits", "promote.schema"),  # what they start inherits it
-    "mine.executors",  # polars reads its number of threads there
-    "project.settings_file",  # CORELOOP_… overrides, unless others are passed in
-    "repair.current",  # other programs call it in their project's folder
+    *("base.git.repository", "promote.commits", "promote.schema"),  # what they start inherits it
+    "learn.mine.executors",  # polars reads its number of threads there
+    "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
+    "answer.repair.current",  # other programs call it in their project's folder
     "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
-    "knowledge.blog",  # a function for scripts, by default in the current folder
+    "learn.knowledge.blog",  # a function for scripts, by default in the current folder
 }
 
 

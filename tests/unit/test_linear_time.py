@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.language.guards import read_guards
-from coreloop.answer.language.words import read_query
 from coreloop.answer.models.asked import read_asked
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.dates import split_dates
@@ -34,6 +32,8 @@ from coreloop.answer.search.index.terms import match_expression, passage_words, 
 from coreloop.answer.search.page.robots import _with_few_groups
 from coreloop.answer.search.results import date_in
 from coreloop.base.errors import CoreloopError
+from coreloop.base.language.guards import read_guards
+from coreloop.base.language.words import read_query
 from coreloop.base.text import linked_markdown, printable, wrapped
 from coreloop.observe.reading.signals import template
 from coreloop.web.pages.frame import choose_language

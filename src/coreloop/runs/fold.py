@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any, Final
 
-from coreloop.answer.language.duplicates import Search
 from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter

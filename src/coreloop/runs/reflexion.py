@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 import orjson
 
-from coreloop.answer.language.similarity import word_similarity
-from coreloop.answer.language.words import read_query, shorten_query
 from coreloop.base.errors import UsageError
+from coreloop.base.language.similarity import word_similarity
+from coreloop.base.language.words import read_query, shorten_query
 
 MAX_FAILURES: Final = 200
 MAX_PATTERNS: Final = 100

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.answer.language.duplicates import Search
 from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.duplicates import Search
 from coreloop.runs.events import Status, Turned
 from coreloop.runs.limits import Limits, Mode
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.answer.language.words import MAX_QUERY_CHARS
 from coreloop.base.errors import UsageError
+from coreloop.base.language.words import MAX_QUERY_CHARS
 from coreloop.runs import reflexion
 from coreloop.runs.reflexion import (
     MAX_FAILURES,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coreloop.answer.language.tables import PARTICLES
-from coreloop.answer.language.words import is_hangul, read_query, split_tail, stems
 from coreloop.answer.models.dates import Date, holds_date, split_dates
 from coreloop.answer.models.sentences import Sentence
+from coreloop.base.language.tables import PARTICLES
+from coreloop.base.language.words import is_hangul, read_query, split_tail, stems
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[&.’'+-]+[^\W_]+)*")  # KT&G, Acme's, e-mail
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Final, TypeVar, cast
 
-from coreloop.answer.language.words import read_query
 from coreloop.answer.models.contracts import (
     Citation,
     Contract,
@@ -26,6 +25,7 @@ from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence, rank_sente
 from coreloop.answer.models.sentences import Sentence, read_sentences
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.base.errors import ModelError
+from coreloop.base.language.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from typing import Final
 
-from coreloop.answer.language.words import is_hangul, read_query, split_tail
 from coreloop.answer.models.contracts import Tier
+from coreloop.base.language.words import is_hangul, read_query, split_tail
 
 MAX_PARTS: Final = 5
 _PART: Final = re.compile(

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coreloop.answer.language.tables import PARTICLES
-from coreloop.answer.language.words import is_hangul, stems
 from coreloop.answer.models.asked import is_about, read_asked
 from coreloop.answer.models.sentences import Sentence
 from coreloop.answer.models.synonyms import same_stem
+from coreloop.base.language.tables import PARTICLES
+from coreloop.base.language.words import is_hangul, stems
 
 WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whole": 0.4}
 """Of `Candidate.features`."""

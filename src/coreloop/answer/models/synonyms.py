@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from coreloop.answer.language.words import stems
+from coreloop.base.language.words import stems
 
 _ENGLISH: Final = (
     ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),

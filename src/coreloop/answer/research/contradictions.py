@@ -11,13 +11,13 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.answer.language.words import stems
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
 from coreloop.answer.research.statement import Statement, read_statement
 from coreloop.answer.research.support import denies
 from coreloop.answer.research.tables import IGNORED, SAME
+from coreloop.base.language.words import stems
 
 Kind = Literal["number", "date", "negation", "stated"]
 

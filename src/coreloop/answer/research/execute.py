@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.answer.language.duplicates import QueryHistory
 from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.knowledge import (
     FAILED,
@@ -29,6 +28,7 @@ from coreloop.answer.search.provider import Blocked, Empty, Found, Provider, Sea
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Outcome
 from coreloop.runs.run import Run
 from coreloop.runs.state import State

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.answer.language.similarity import DUPLICATE_AT, similarity, word_similarity
-from coreloop.answer.language.words import read_query
 from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
@@ -14,6 +12,8 @@ from coreloop.answer.research.asking import ask
 from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.sessions import sessions_of
 from coreloop.base.errors import BudgetError, ModelError
+from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.base.language.words import read_query
 from coreloop.runs.run import work_on
 from coreloop.runs.state import TERMINAL
 from coreloop.runs.stores.accounts import RunRow

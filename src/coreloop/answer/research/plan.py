@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from coreloop.answer.language.similarity import DUPLICATE_AT, similarity, word_similarity
-from coreloop.answer.language.words import is_hangul, read_query, shorten_query
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.research.knowledge import Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
+from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.base.language.words import is_hangul, read_query, shorten_query
 from coreloop.runs.state import State
 
 MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from coreloop.answer.language.words import read_query
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.answer.research.plan import angled
+from coreloop.base.language.words import read_query
 
 FEW: Final = 3
 """Results; a query with fewer is reworded."""

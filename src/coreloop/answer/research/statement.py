@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.answer.language.tables import PARTICLES
-from coreloop.answer.language.words import is_hangul, split_tail, stems
 from coreloop.answer.models.dates import Date, split_dates
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.quantities import Quantity, split_quantities
 from coreloop.answer.research.tables import GENERIC, NO_NAMES
+from coreloop.base.language.tables import PARTICLES
+from coreloop.base.language.words import is_hangul, split_tail, stems
 
 _MARK: Final = re.compile(r"\s?\[\d{1,3}\]|^\s*\d{1,2}[.)]\s")  # "[3]", "4. " of a list
 _TOKEN: Final = re.compile(r"[가-힣]+|[^\W\d_가-힣]+|\d+")

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from coreloop.answer.language.words import is_hangul
 from coreloop.answer.models.dates import Date, holds_date
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.quantities import Quantity, is_rounded
 from coreloop.answer.research.statement import Statement, plain_text, read_statement
+from coreloop.base.language.words import is_hangul
 
 WEIGHTS: Final = {"sentence": 0.33, "pairs": 2.04, "runs": 0.47, "length": -0.2}
 BIAS: Final = 0.3

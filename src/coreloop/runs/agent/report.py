@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from coreloop.answer.language.duplicates import QueryHistory
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount, microusd
+from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported
 from coreloop.runs.state import State
 

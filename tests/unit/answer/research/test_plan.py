@@ -1,6 +1,5 @@
 """Plans: the first queries, other words, other angles, and what is kept of many candidates."""
 
-from coreloop.answer.language.duplicates import Search
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.research.knowledge import FailedQuery, Knowledge, PlanQuery
 from coreloop.answer.research.plan import (
@@ -13,6 +12,7 @@ from coreloop.answer.research.plan import (
     next_queries,
 )
 from coreloop.answer.research.rewording import reword
+from coreloop.runs.duplicates import Search
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 from rows import each_row

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from coreloop.answer.language.words import read_query
 from coreloop.answer.search.extract.decode import clean_text
+from coreloop.base.language.words import read_query
 
 MAX_QUERY_CHARS: Final = 500
 MAX_WORDS: Final = 32

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from coreloop.answer.language.tables import (
+from coreloop.base.language.tables import (
     ENDINGS,
     FUNCTION_WORDS,
     HOW_IS,

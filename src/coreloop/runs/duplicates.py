@@ -11,10 +11,10 @@ from typing import Final, Protocol
 import msgspec
 import orjson
 
-from coreloop.answer.language.guards import differing_guards, read_guards
-from coreloop.answer.language.similarity import DUPLICATE_AT, similarity
-from coreloop.answer.language.words import read_query, shorten_query
 from coreloop.base.errors import UsageError
+from coreloop.base.language.guards import differing_guards, read_guards
+from coreloop.base.language.similarity import DUPLICATE_AT, similarity
+from coreloop.base.language.words import read_query, shorten_query
 
 MAX_SEARCHES: Final = 10_000
 """A history keeps the newest."""

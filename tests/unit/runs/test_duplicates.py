@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounded import bounded
-from coreloop.answer.language.duplicates import QueryHistory, Search
-from coreloop.answer.language.guards import differing_guards, read_guards
-from coreloop.answer.language.similarity import similarity
-from coreloop.answer.language.words import MAX_QUERY_CHARS, read_query, shorten_query
 from coreloop.base.errors import UsageError
+from coreloop.base.language.guards import differing_guards, read_guards
+from coreloop.base.language.similarity import similarity
+from coreloop.base.language.words import MAX_QUERY_CHARS, read_query, shorten_query
+from coreloop.runs.duplicates import QueryHistory, Search
 from rows import each_row
 
 REPO = Path(__file__).parents[4]

@@ -6,7 +6,7 @@
 import math
 from typing import Final
 
-from coreloop.answer.language.words import QueryWords, is_hangul
+from coreloop.base.language.words import QueryWords, is_hangul
 
 WEIGHTS: Final = {"words": 1.2, "letters": 5.1, "trigrams": 3.0, "swapped": -3.7, "intents": -0.5}
 """Dice coefficients of words, letters, trigrams; the smaller share of missing nouns; other question words."""

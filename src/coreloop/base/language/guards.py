@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coreloop.answer.language.words import shorten_query
+from coreloop.base.language.words import shorten_query
 
 # "1,000", "-0.5%", "3분기", "5 million": a Korean unit follows without a space, since "2023 일본" has none
 _NUMBER: Final = re.compile(

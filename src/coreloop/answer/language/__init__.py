@@ -1,1 +1,0 @@
-"""What a run has asked already: the same question in other words, and results that can be reused."""

@@ -1,0 +1,1 @@
+"""Words of English and Korean texts, and how like two of them are."""
