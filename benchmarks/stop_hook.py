@@ -15,7 +15,7 @@ from pathlib import Path
 import coreloop
 
 ROUNDS = 60
-HOOK = Path(coreloop.__file__).parent / "templates" / "claude-code" / "stop_hook.py"
+HOOK = Path(coreloop.__file__).parent / "runs" / "claude_code" / "templates" / "stop_hook.py"
 STATUS = {
     "run_id": "01KQ0000000000000000000000",
     "session": "s1",

@@ -80,5 +80,5 @@ def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
 def test_refusal_in_the_table_is_one_that_the_code_makes(said: str) -> None:
     package = Path(__file__).parents[2] / "src" / "coreloop"
     assert said in PAGE
-    sources = [path for name in ("history", "promote") for path in (package / name).glob("*.py")]
+    sources = [path for name in ("base/git", "promote") for path in (package / name).glob("*.py")]
     assert any(said in path.read_text(encoding="utf-8") for path in sources)

@@ -1,4 +1,4 @@
-"""The order of the rooms, as the page on architecture has it: imports point down it, and nowhere in a circle."""
+"""The order of the rooms, as the page on architecture has it: imports point down, and nowhere in a circle."""
 
 import ast
 import re

@@ -12,7 +12,7 @@ CLI_MODULES: Final = frozenset(
     {"ahocorasick_rs", "click", "git", "github", "httpx2", "markdown_it", "msgspec", "polars", "rich", "yaml"}
 )
 """What the packages of the extra ``cli`` are imported as."""
-_CHECKOUT: Final = Path(__file__).parents[2]
+_CHECKOUT: Final = Path(__file__).parents[3]
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:

@@ -21,21 +21,21 @@ from promoting import BRANCH, FILE, Project
 from rows import slow_after
 
 SOURCE = Path(coreloop.__file__).parents[1]
-PACKAGES = ("docstrings", "history", "guard", "project")
+PACKAGES = ("descriptions", "base/git", "guard", "base/project")
 MODULES = (
-    "failures",
-    "records",
-    "shapes",
-    "text",
-    "forge.github_api",
-    "forge.github_errors",
-    "forge.urllib_transport",
-    "proposals.advice",
-    "proposals.declared",
-    "proposals.figures",
-    "proposals.grammar",
-    "proposals.lines",
-    "proposals.words",
+    "base.failures",
+    "base.records",
+    "base.shapes",
+    "base.text",
+    "base.github.github_api",
+    "base.github.github_errors",
+    "base.github.urllib_transport",
+    "learn.proposals.advice",
+    "learn.proposals.declared",
+    "learn.proposals.figures",
+    "learn.proposals.grammar",
+    "learn.proposals.lines",
+    "learn.proposals.words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -211,7 +211,7 @@ def own_modules() -> list[str]:
 def test_each_module_stands_on_the_standard_library(python: Run) -> None:
     """In one process: what is foreign cannot be found in it at all."""
     names = own_modules()
-    assert {"docstrings.edit", "history.repository", "guard.policy", "project.settings"} <= set(names)
+    assert {"descriptions.edit", "base.git.repository", "guard.policy", "base.project.settings"} <= set(names)
     completed = python("-c", loaded(f"import {', '.join(f'coreloop.{name}' for name in names)}"))
     assert completed.returncode == 0, completed.stderr
     assert completed.stderr.startswith("loaded []")

@@ -27,6 +27,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
     assert foreign == {"coreloop", "orjson"}
     assert own == {
         "coreloop",
+        "coreloop.base",
         "coreloop.base.categories",
         "coreloop.base.encoding",
         "coreloop.observe",
@@ -50,10 +51,13 @@ def test_the_package_itself_brings_nothing_else():
 
 
 def test_records_imports_only_the_standard_library():
-    assert loaded("coreloop.base.records") == ({"coreloop"}, {"coreloop", "coreloop.base.records"})
+    assert loaded("coreloop.base.records") == (
+        {"coreloop"},
+        {"coreloop", "coreloop.base", "coreloop.base.records"},
+    )
 
 
 def test_encoding_imports_only_records_and_orjson():
     foreign, own = loaded("coreloop.base.encoding")
     assert foreign == {"coreloop", "orjson"}
-    assert own == {"coreloop", "coreloop.base.encoding", "coreloop.base.records"}
+    assert own == {"coreloop", "coreloop.base", "coreloop.base.encoding", "coreloop.base.records"}

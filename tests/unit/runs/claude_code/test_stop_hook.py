@@ -16,7 +16,7 @@ from coreloop.runs.agent.session_file import session_file
 from happenings import RUN_ID
 from rows import slow_after
 
-HOOK = Path(coreloop.__file__).parent / "templates" / "claude-code" / "stop_hook.py"
+HOOK = Path(coreloop.__file__).parent / "runs" / "claude_code" / "templates" / "stop_hook.py"
 STATUS = {
     "run_id": RUN_ID,
     "session": "s1",
