@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.learn.mine.folder import roll_up_folder
 from coreloop.learn.mine.rollup import MineSettings

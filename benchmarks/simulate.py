@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 from coreloop.base.categories import Categories
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.mine.rollup import MineSettings, roll_up

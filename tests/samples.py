@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.categories import Categories
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.mine.rollup import MineSettings, Rollup, roll_up

@@ -15,7 +15,7 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
     # Imported like in the commands: the worker processes import this file too and need none of these.
     from findings import GATE, MIN_FAILURES, from_coreloop
 
-    from coreloop.base.days import Days
+    from coreloop.base.date_range import Days
     from coreloop.learn.mine.cache import open_cache
     from coreloop.learn.mine.executors import Executor
     from coreloop.learn.mine.folder import roll_up_folder

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.leftovers import temporary_file
+from coreloop.base.tempfiles import temporary_file
 
 _OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """``O_NONBLOCK``: opening a pipe without a peer must not block. Regular files ignore it."""

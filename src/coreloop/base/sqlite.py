@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
-from coreloop.base.leftovers import temporary_file
+from coreloop.base.tempfiles import temporary_file
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""

@@ -25,7 +25,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     A file's cached aggregates are its rollup. All files are aggregated; --since and --until only limit the
     report. Verifies every rollup and rebuilds damaged ones. Exits 1 if the cache cannot be written.
     """
-    from coreloop.base.days import Days
+    from coreloop.base.date_range import Days
     from coreloop.learn.mine.session import run_mine
 
     workspace = open_workspace(Path.cwd())

@@ -62,7 +62,7 @@ def command(
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
     """
-    from coreloop.base.days import Days
+    from coreloop.base.date_range import Days
     from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.learn.pattern.run import PatternRequest, run_pattern
 

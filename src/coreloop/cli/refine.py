@@ -51,7 +51,7 @@ def command(
 
     Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
     """
-    from coreloop.base.days import Days
+    from coreloop.base.date_range import Days
     from coreloop.cli.show import warn_of_skipped
     from coreloop.cli.show_refine import show_refined
     from coreloop.learn.refine.run import RefineRequest, run_refine

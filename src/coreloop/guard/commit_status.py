@@ -13,7 +13,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
-from coreloop.base.shapes import ShapeError, decode
+from coreloop.base.validation import ShapeError, decode
 from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.check import decide_event
 from coreloop.guard.decision import State

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.git.trailers import co_authors
-from coreloop.base.shapes import ShapeError, decode, shaped
 from coreloop.base.text import printable
+from coreloop.base.validation import ShapeError, decode, shaped
 from coreloop.guard.base_rules import BaseRules
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")

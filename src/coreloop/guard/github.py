@@ -19,7 +19,7 @@ from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.github_errors import wrong_answer
 from coreloop.base.project.settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.shapes import ShapeError, shaped
+from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.check import check_event, needs_details

@@ -12,7 +12,7 @@ from coreloop.base.errors import ForgeNotFoundError, RefusedError, WorkspaceErro
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.shapes import ShapeError, shaped
+from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.github import connect_api
 from coreloop.guard.readiness import (

@@ -13,7 +13,7 @@ import git
 
 from coreloop.base.errors import GitError
 from coreloop.base.git.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
-from coreloop.base.leftovers import temporary_folder
+from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import printable
 
 

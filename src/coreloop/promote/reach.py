@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.leftovers import temporary_folder
+from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import counted
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.elsewhere import Elsewhere, find_elsewhere

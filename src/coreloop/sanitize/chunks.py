@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 
-from coreloop.base.leftovers import end_with_parent
+from coreloop.base.tempfiles import end_with_parent
 from coreloop.sanitize.compressed import (
     MAX_LINE_BYTES,
     Codec,

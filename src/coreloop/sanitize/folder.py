@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import BinaryIO, Final
 
-from coreloop.base.leftovers import removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import removed_if_killed, temporary_folder
 from coreloop.sanitize.chunks import (
     CHUNK_BYTES,
     MAX_LISTED,

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show import show_proposals

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.shapes import shaped
+from coreloop.base.validation import shaped
 from coreloop.guard.protection import (
     Check,
     Current,

@@ -25,7 +25,7 @@ PACKAGES = ("descriptions", "base/git", "guard", "base/project")
 MODULES = (
     "base.failures",
     "base.records",
-    "base.shapes",
+    "base.validation",
     "base.text",
     "base.github.github_api",
     "base.github.github_errors",

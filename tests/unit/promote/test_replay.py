@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bounded import given_up
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.records import hash_sequence

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.failures import error_class
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS

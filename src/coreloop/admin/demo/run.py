@@ -13,7 +13,7 @@ from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.admin.demo.script import scripted_requests
 from coreloop.admin.demo.tools import copy_project, load_tools
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import open_workspace

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.shapes import ShapeError, decode
 from coreloop.base.text import counted, escape_markdown, linked_markdown
+from coreloop.base.validation import ShapeError, decode
 
 
 @dataclass(frozen=True, slots=True)

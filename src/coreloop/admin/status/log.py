@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from coreloop.admin.status.failing import Failing, find_failing
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.oddities import Absent, find_oddities

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from coreloop.base.errors import ForgeAuthError, UsageError
 from coreloop.base.github.github_errors import quoted, refusal, wrong_answer
-from coreloop.base.shapes import ShapeError, decode
+from coreloop.base.validation import ShapeError, decode
 
 DEFAULT_URL: Final = "https://api.github.com"
 API_VERSION: Final = "2022-11-28"
@@ -86,7 +86,7 @@ class Answer:
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
-        """The body as `kind` (`coreloop.base.shapes`); raises a `ForgeAnswerError` that names the field."""
+        """The body as `kind` (`base.validation`); raises a `ForgeAnswerError` that names the field."""
         try:
             return decode(self.text, kind)
         except ShapeError as exc:

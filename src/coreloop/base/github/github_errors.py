@@ -19,7 +19,7 @@ from coreloop.base.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
-from coreloop.base.shapes import ShapeError, parse_json, shaped
+from coreloop.base.validation import ShapeError, parse_json, shaped
 
 _LONGEST_QUOTE = 200
 

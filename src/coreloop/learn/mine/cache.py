@@ -21,8 +21,8 @@ import polars as pl
 
 from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import Lock, locked
-from coreloop.base.leftovers import temporary_folder
 from coreloop.base.records import encodable
+from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.mine.oddities import Oddities
 from coreloop.learn.mine.rollup import MineSettings, count_days
 from coreloop.learn.mine.rows import id_hash

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.leftovers import end_with_parent
+from coreloop.base.tempfiles import end_with_parent
 from coreloop.learn.mine.cache import VERSION, pack_tables, write_packed, write_tables
 from coreloop.learn.mine.oddities import Oddities
 from coreloop.learn.mine.rollup import MineSettings, count_lines

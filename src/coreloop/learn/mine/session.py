@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import CacheWriteError
 from coreloop.base.git.promotions import project_keys, project_merges
 from coreloop.base.project.workspace import Workspace

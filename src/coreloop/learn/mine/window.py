@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.learn.mine.rows import DAY_US, NO_SEQUENCE

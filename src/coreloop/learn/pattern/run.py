@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.knowledge.audit_analysis import read_notes
 from coreloop.learn.knowledge.playbook import good_bullets

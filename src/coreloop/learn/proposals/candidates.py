@@ -5,7 +5,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Final
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.learn.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
 from coreloop.learn.proposals.statements import Statement

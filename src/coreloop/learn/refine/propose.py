@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.oddities import LogOddities, find_oddities

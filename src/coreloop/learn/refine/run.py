@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.failures import known_types
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining

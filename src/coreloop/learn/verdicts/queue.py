@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_question

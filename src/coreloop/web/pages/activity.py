@@ -12,7 +12,7 @@ import msgspec
 import polars as pl
 
 from coreloop.admin.status.log import WINDOW_DAYS, Sieved, sieve
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED

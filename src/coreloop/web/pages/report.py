@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import write_public
-from coreloop.base.leftovers import temporary_folder
+from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.frame import Frame, Language, file_path
 from coreloop.web.pages.render import ASSETS, asset, render
 from coreloop.web.pages.section import Section

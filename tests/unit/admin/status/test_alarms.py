@@ -14,7 +14,7 @@ from coreloop.admin.status.failing import Failing
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

@@ -19,7 +19,7 @@ from coreloop.admin.status.alarms import _ALARMS
 from coreloop.admin.status.facts import Alarm, Standing, Status
 from coreloop.admin.status.log import Log
 from coreloop.admin.status.notify import MOST_AT_ONCE, Notified, find_changes, read_notified
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import NotifySettings, Settings
 from coreloop.base.project.workspace import Workspace
 from logs import record, repeated, write_log

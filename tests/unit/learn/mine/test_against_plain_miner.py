@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plain_miner
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.learn.mine.folder import roll_up_folder
 from coreloop.learn.mine.oddities import find_oddities

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.learn.mine import sample as sample_module
 from coreloop.learn.mine.sample import Sample, count_providers, read_sample
 from coreloop.learn.mine.window import merge

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.admin.status.read import read_status
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.session import Mined, MiningOptions, Watch, open_mining, run_mine

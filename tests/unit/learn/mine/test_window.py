@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.learn.mine.rollup import MineSettings, Rollup, roll_up
 from coreloop.learn.mine.window import (
     MAX_QUESTIONS,

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
@@ -164,7 +164,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from coreloop.learn.mine.folder import roll_up_folder
 from coreloop.learn.mine.rollup import MineSettings
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.learn.pattern.propose import propose, write_proposals
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import hash_sequence
 from coreloop.learn.mine.folder import roll_up_folder

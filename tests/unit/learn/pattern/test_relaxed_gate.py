@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.folder import roll_up_folder

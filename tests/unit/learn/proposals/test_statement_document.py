@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.pattern import document as pattern_document

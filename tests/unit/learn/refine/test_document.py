@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import ReachSettings, Settings
 from coreloop.base.project.tools import Tool

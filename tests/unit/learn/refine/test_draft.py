@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import RefusedError
 from coreloop.base.failures import CLASSES
 from coreloop.base.project.settings import Settings

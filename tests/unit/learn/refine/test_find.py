@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.failures import CLASSES, LABELS, error_class
 from coreloop.learn.mine.folder import roll_up_folder
 from coreloop.learn.mine.rollup import MineSettings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.learn.mine.folder import roll_up_folder
 from coreloop.learn.mine.rollup import MineSettings

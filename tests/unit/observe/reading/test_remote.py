@@ -10,7 +10,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from coreloop.base.days import Days
+from coreloop.base.date_range import Days
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import install_line
 from coreloop.learn.mine.cache import open_cache

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.files import replacing, write_private
-from coreloop.base.leftovers import removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import removed_if_killed, temporary_folder
 from logs import record, write_log
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs kill -9 and locks")
@@ -20,7 +20,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from coreloop.base.files import replacing
-from coreloop.base.leftovers import removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import removed_if_killed, temporary_folder
 place = Path(sys.argv[1])
 with replacing(place / "x.json") as file, temporary_folder("coreloop-test-", parent=place) as folder:
     file.write_text("half")
@@ -128,7 +128,7 @@ def test_concurrent_processes_lose_no_folder_that_they_just_made(tmp_path: Path)
     script = """
 import sys
 from pathlib import Path
-from coreloop.base.leftovers import temporary_folder
+from coreloop.base.tempfiles import temporary_folder
 for number in range(2000):
     with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder:
         (folder / "file").touch()
@@ -144,7 +144,7 @@ for number in range(2000):
 HOLD_WATCHED = """
 import sys, time
 from pathlib import Path
-from coreloop.base.leftovers import removed_if_killed, temporary_folder
+from coreloop.base.tempfiles import removed_if_killed, temporary_folder
 with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder, removed_if_killed(folder):
     (folder / "file").touch()
     print("made", flush=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.shapes import ShapeError, decode, parse_json, shaped
+from coreloop.base.validation import ShapeError, decode, parse_json, shaped
 from rows import each_row
 
 
