@@ -27,7 +27,7 @@ EVENTS = {
 
 
 def test_the_workflows_are_these():
-    assert set(WORKFLOWS) == {"ai-policy.yml", "ci.yml", "coreloop-pattern.yml", "weekly.yml"}
+    assert set(WORKFLOWS) == {"ai-policy.yml", "ci.yml", "coreloop-pattern.yml", "release.yml", "weekly.yml"}
 
 
 @each_row(("flow", "job"), JOBS)
