@@ -7,8 +7,7 @@ from functools import cache
 from coreloop.admin.demo.agent import answer
 from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK
-from coreloop.admin.demo.script import scripted_requests
-from coreloop.admin.demo.tools import load_tools
+from coreloop.admin.demo.run import load_tools, scripted_requests
 from coreloop.observe import AuditCollector
 
 SCENARIOS = {"helpdesk": HELPDESK, "finlab": FINLAB}

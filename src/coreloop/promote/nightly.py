@@ -53,7 +53,7 @@ def open_drafts(
     path : Path
         A candidates file that is not sanitized.
     environ : mapping
-        Holds the token, see `coreloop.base.github.connect.connect_forge`.
+        Holds the token, see `coreloop.base.github.github_forge.connect_forge`.
     now : datetime
         Aware.
     warn : callable

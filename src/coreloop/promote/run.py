@@ -135,7 +135,7 @@ def confirm_promotion(
     request : PromoteRequest
         What to promote.
     environ : mapping
-        May hold a token, see `coreloop.base.github.connect.connect_forge`.
+        May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
     now : datetime
         Aware.
     warn : callable

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import orjson
 
 from coreloop.base.tempfiles import end_with_parent
+from coreloop.base.text import printable
 from coreloop.sanitize.compressed import (
     MAX_LINE_BYTES,
     Codec,
@@ -20,12 +21,76 @@ from coreloop.sanitize.compressed import (
 from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.lines import Rejected, sanitize_line
+from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, companies
-from coreloop.sanitize.places import Place, places_of
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import KnownWords
+from coreloop.sanitize.walk import children, scan
+
+if TYPE_CHECKING:
+    from coreloop.sanitize.names import Names
+
+
+MAX_PLACES: Final = 1_000
+# Keys and list indexes; None at the end if the finding is the last key itself.
+_Keys = tuple[str | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
+
+    line: int
+    path: str
+    kind: str
+
+
+def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
+    """List the places of what a finder found in a record, at most `MAX_PLACES`."""
+    try:
+        findings: list[tuple[_Keys, str]] = []
+        _collect(record, "", (), finder, findings)
+    except RecursionError:  # the path would be too long to read
+        findings = []
+    if findings:
+        keys: dict[str, str] = {}
+        shown = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
+        return [Place(line, path, kind) for path, kind in shown]
+    counter = Finder(like=finder)
+    scan(record, counter)
+    return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
+
+
+def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
+    """Append the paths and kinds of the findings in a node."""
+    found = finder.found
+    for part, under, value in children(node, key):
+        if len(findings) >= MAX_PLACES:
+            return
+        if (part, None) in found and isinstance(part, str):
+            findings += (((*path, part, None), kind) for kind in found[part, None])
+        if isinstance(value, dict | list):
+            _collect(value, under, (*path, part), finder, findings)
+        elif (under, value) in found and value is not None:
+            findings += (((*path, part), kind) for kind in found[under, value])
+
+
+def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> str:
+    """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
+    shown = ""
+    for part in path:
+        if part is None:
+            shown += " (key)"
+        elif isinstance(part, int):
+            shown += f"[{part}]"
+        else:
+            if part not in keys:
+                keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
+            shown = f"{shown}.{keys[part]}" if shown else keys[part]
+    return shown
+
 
 # Per chunk, too: 4 MiB can be two million bad lines, whose list grows a worker from 32 to 240 MiB.
 MAX_LISTED: Final = 1_000

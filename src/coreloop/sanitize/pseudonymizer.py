@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from inspect import get_annotations
 from typing import Any, Final
 
@@ -20,8 +21,7 @@ from coreloop.base.records import (
 )
 from coreloop.observe.reading.signals import template
 from coreloop.observe.sources import QUESTION
-from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field
-from coreloop.sanitize.figures import figure, is_harmless
+from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_identifying
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.model_names import is_known_provider
 from coreloop.sanitize.pseudonyms import Pseudonyms
@@ -322,3 +322,25 @@ _JUDGMENT: Final = _known(
     ("verdict", _TEXT, _word({"P", "T", "C", "V"}.__contains__, "text")),
     ("judged_at", (*_TEXT, *_NUMBER), Pseudonymizer._time),
 )
+
+
+_FIGURE_BELOW: Final = 10_000_000
+_MAX_DIGITS: Final = 6
+
+
+def figure(value: int | float) -> int | None:
+    """Round a count, duration or size; None if it is negative or has more than seven digits.
+
+    A longer number is no figure of a record, but may be a telephone number, a date of birth or an id.
+    """
+    return round(value) if 0 <= value < _FIGURE_BELOW and math.isfinite(value) else None
+
+
+def is_harmless(value: int | float, key: str) -> bool:
+    """Whether a number under a known key is too short to identify anybody: 5, 0.25, 150000."""
+    return (
+        len(Decimal(repr(value)).as_tuple().digits) <= _MAX_DIGITS
+        and abs(value) < 10**_MAX_DIGITS
+        and not is_identifying(key)
+        and not find_in_number(value, key)
+    )

@@ -1,33 +1,131 @@
 """What the routes of a service share, opened once."""
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from secrets import token_bytes
 from threading import Event
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
 from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.search.index.store import require_index
+from coreloop.base.database import Database
 from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
+from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission
 from coreloop.web.backlog import Backlog
-from coreloop.web.claims import Claims
 from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
 from coreloop.web.pages.source import Source
-from coreloop.web.readiness import Readiness
+from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
 from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
 from coreloop.web.watch import Watch
 from coreloop.web.workers import Workers
+
+_FRESH_S: Final = 1.0
+
+
+class Readiness:
+    """The databases of a service. Only the event loop's thread uses it.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        With the store of runs and the index.
+    backlog : Backlog
+        Of its queue.
+    monotonic : callable
+        Returns seconds.
+    """
+
+    def __init__(self, desk: RepairDesk, backlog: Backlog, monotonic: Callable[[], float]) -> None:
+        self._desk = desk
+        self._backlog = backlog
+        self._monotonic = monotonic
+        self._asked_at = 0.0
+        self._answer: asyncio.Future[None] | None = None
+
+    async def require(self) -> None:
+        """Return if the databases and the index can be read; the answer may be a second old.
+
+        Raises
+        ------
+        CoreloopError
+            One of them cannot be read.
+        """
+        is_old = self._monotonic() - self._asked_at >= _FRESH_S
+        if self._answer is None or (self._answer.done() and is_old):
+            self._asked_at = self._monotonic()
+            self._answer = asyncio.ensure_future(run_in_threadpool(self._ask))
+        await asyncio.shield(self._answer)
+
+    def _ask(self) -> None:
+        self._desk.desk.store.runs(limit=1)
+        self._backlog.number()
+        workspace = self._desk.workspace
+        if set(workspace.settings.search.providers) <= {"index"}:
+            require_index(workspace.index_file, now=datetime.now(UTC))
+
+
+KEPT: Final = timedelta(days=1)
+
+
+class Claims:
+    """Which run a key got. Several threads and processes may use it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def run_of(self, owner: str, key: str, request: bytes, *, now: datetime) -> str:
+        """Return the run of a key; a new id if the key is new, or older than a day.
+
+        Parameters
+        ----------
+        owner : str
+            The caller.
+        key : str
+            Chosen by the caller.
+        request : bytes
+            A hash of what was asked.
+        now : datetime
+            With a zone.
+
+        Raises
+        ------
+        Problem
+            The key was used for another request.
+        """
+        run_id, stamp = new_ulid(now, token_bytes(10)), now.astimezone(UTC).isoformat()
+        with self._database.writing():
+            self._database.rows(
+                "DELETE FROM claims WHERE created_at < ?", ((now - KEPT).astimezone(UTC).isoformat(),)
+            )
+            self._database.rows(
+                "INSERT INTO claims VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO NOTHING",
+                (owner, key, request, run_id, stamp),
+            )
+            ((known, claimed),) = self._database.rows(
+                "SELECT request, run_id FROM claims WHERE owner = ? AND key = ?", (owner, key)
+            )
+        if bytes(known) != request:
+            raise Problem(
+                422, "key_reused", "this Idempotency-Key was used for another request; use a new one"
+            )
+        return str(claimed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ import pytest
 
 from bounded import bounded
 from coreloop.sanitize import Finding, find, sanitize_text
+from coreloop.sanitize.chunks import MAX_PLACES, places_of
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.names import Names
-from coreloop.sanitize.places import MAX_PLACES, places_of
 from coreloop.sanitize.walk import scan
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row

@@ -1,18 +1,22 @@
 """A demo from end to end: a scratch project, its requests and records, its proposals and a promotion."""
 
+import dataclasses
+import importlib.util
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Final, NamedTuple
 
 from coreloop.admin.demo.agent import answer
+from coreloop.admin.demo.plan import PlannedStep, Request
 from coreloop.admin.demo.promoting import Promoted, promote_statement
+from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
-from coreloop.admin.demo.script import scripted_requests
-from coreloop.admin.demo.tools import copy_project, load_tools
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.settings import Gates
@@ -186,3 +190,127 @@ def refine_failures(folder: Path) -> DemoRefined:
     refined = refine(rollups, DAYS, workspace=workspace, min_failures=gates.min_failures)
     document, paths = write_refined(refined, workspace.counterexamples_dir, now=_NOW, sanitized=False)
     return DemoRefined(refined, document, paths)
+
+
+_WINDOW_MIN = 30 * 24 * 60
+_SESSION_MIN = 60
+
+
+def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[Request]:
+    """Yield questions over thirty days, each with the agent's planned calls.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Provides the recipes and phrases.
+    seed : int
+        The same seed gives the same requests.
+    count : int
+        Number of requests; the recipes keep their proportions.
+
+    Yields
+    ------
+    Request
+        In the order of ``offset_min``.
+    """
+    rng = Random(seed)
+    dealt = _deal(scenario.recipes.recipes, count)
+    rng.shuffle(dealt)
+    for recipe, (offset_min, session) in zip(dealt, _schedule(count, rng), strict=True):
+        yield _request(scenario, recipe, rng, offset_min=offset_min, session=session)
+
+
+def _deal(recipes: Sequence[Recipe], count: int) -> list[Recipe]:
+    """Distribute the recipes by weight (largest remainder), so that every seed shows every behaviour."""
+    total = sum(recipe.weight for recipe in recipes)
+    exact = [count * recipe.weight / total for recipe in recipes]
+    shares = [int(share) for share in exact]
+    by_remainder = sorted(range(len(recipes)), key=lambda at: shares[at] - exact[at])
+    for at in by_remainder[: count - sum(shares)]:
+        shares[at] += 1
+    return [recipe for recipe, share in zip(recipes, shares, strict=True) for _ in range(share)]
+
+
+def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
+    moments: list[tuple[int, str]] = []
+    while len(moments) < count:
+        session = f"demo-{rng.getrandbits(32):08x}"
+        at = rng.randrange(_WINDOW_MIN - _SESSION_MIN)
+        for _ in range(rng.choice((1, 1, 2, 3, 4))):
+            moments.append((at, session))
+            at += rng.randint(2, 11)
+    return sorted(moments[:count])
+
+
+def _request(scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> Request:
+    subject = scenario.choose_subject(recipe, rng)
+    steps, nouns = scenario.recipes.plan_calls(recipe, subject, rng)
+    plan = tuple(_timed(step, rng) for step in steps)
+    question, language = scenario.phrases.word_question(recipe.topic, rng, nouns=nouns)
+    return Request(
+        question=question,
+        language=language,
+        session=session,
+        offset_min=offset_min,
+        stock_code=subject.stock_code,
+        plan=plan,
+        closing=recipe.closing,
+        outage=recipe.outage,
+    )
+
+
+def _timed(step: PlannedStep, rng: Random) -> PlannedStep:
+    recovery = _timed(step.recovery, rng) if step.recovery else None
+    return dataclasses.replace(step, duration_ms=rng.randint(40, 2400), recovery=recovery)
+
+
+def copy_project(project: Path, destination: Path) -> None:
+    """Copy a tool package and its coreloop.yaml into a folder, which is created if absent.
+
+    Parameters
+    ----------
+    project : Path
+        The folder that contains both.
+    destination : Path
+        Files of the same names are overwritten; other files are kept.
+    """
+    shutil.copytree(project, destination, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+
+
+def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object]]:
+    """Import the tool package of a project folder, without touching ``sys.path``.
+
+    Parameters
+    ----------
+    project : Path
+        The folder that contains the package.
+    package : str
+        Name of the package.
+
+    Returns
+    -------
+    Mapping
+        Tool name to function. Each call imports again, so a process can load two projects.
+
+    Raises
+    ------
+    ImportError
+        The folder contains no such package.
+    """
+    _forget(package)
+    init = project / package / "__init__.py"
+    spec = importlib.util.spec_from_file_location(
+        package, init, submodule_search_locations=[str(init.parent)]
+    )
+    if spec is None or spec.loader is None or not init.is_file():
+        raise ImportError(f"no package {package} in {project}", name=package, path=str(init))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[package] = module
+    spec.loader.exec_module(module)
+    tools: Mapping[str, Callable[..., object]] = module.TOOLS
+    return tools
+
+
+def _forget(package: str) -> None:
+    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+        del sys.modules[name]

@@ -1,14 +1,85 @@
 """The differences between the demos: project, script, subjects and the wording of results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Self
 
-from coreloop.admin.demo.phrases import Phrases
-from coreloop.admin.demo.plan import Subject
+import msgspec
+
+from coreloop.admin.demo.plan import Language, Subject
 from coreloop.admin.demo.prose import Prose, Renderer
 from coreloop.admin.demo.recipes import Recipe, Recipes
+
+_HANGUL_FIRST, _HANGUL_LAST, _FINALS = 0xAC00, 0xD7A3, 28
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The phrases of a language, and its share of the questions."""
+
+    openings: tuple[str, ...]
+    endings: tuple[str, ...]
+    clauses: dict[str, tuple[str, ...]]
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A name that takes its Korean particle in a format string: ``{company:은는}``."""
+
+    text: str
+
+    def __format__(self, particles: str) -> str:
+        """Append the first particle after a final consonant, else the second."""
+        if not particles:
+            return self.text
+        return self.text + particles[0 if self._ends_in_consonant() else 1]
+
+    def _ends_in_consonant(self) -> bool:
+        last = ord(self.text[-1])
+        return _HANGUL_FIRST <= last <= _HANGUL_LAST and (last - _HANGUL_FIRST) % _FINALS > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The content of ``phrases.toml``."""
+
+    wordings: Mapping[Language, _Wording]
+
+    @classmethod
+    @cache
+    def read(cls, path: Path) -> Self:
+        """Read a file, once per process."""
+        return cls(msgspec.toml.decode(path.read_bytes(), type=dict[Language, _Wording]))
+
+    def word_question(self, topic: str, rng: Random, *, nouns: Mapping[str, object]) -> tuple[str, Language]:
+        """Word a question on a topic.
+
+        Parameters
+        ----------
+        topic : str
+            A key of the file's clauses.
+        rng : Random
+            Draws language, opening, clause and ending.
+        nouns : Mapping[str, object]
+            Values for the clauses, by the name in braces.
+
+        Returns
+        -------
+        tuple
+            The question and its language.
+        """
+        languages = sorted(self.wordings)
+        (language,) = rng.choices(languages, [self.wordings[language].share for language in languages])
+        wording = self.wordings[language]
+        clause = rng.choice(wording.clauses[topic])
+        worded = clause.format_map({name: Noun(str(noun)) for name, noun in nouns.items()})
+        parts = (rng.choice(wording.openings), worded, rng.choice(wording.endings))
+        return " ".join(filter(None, parts)), language
+
 
 _HERE = Path(__file__).parent
 

@@ -50,7 +50,7 @@ def read_status(
     now : datetime
         Timezone-aware.
     environ : mapping
-        May hold a token, see `coreloop.base.github.connect.connect_forge`.
+        May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
     mining : MiningOptions
         Which records, and how they are mined.
     watch : Watch, optional

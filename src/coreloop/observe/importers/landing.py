@@ -16,9 +16,9 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.sessions import ImportedSessions
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
+from coreloop.observe.sources import SessionSources, Sources
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
@@ -166,3 +166,28 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str], None]]:
         yield append
     finally:
         journal.close()
+
+
+class ImportedSessions:
+    """Memories of the sessions of one import."""
+
+    def __init__(self) -> None:
+        self._sessions = SessionSources()
+        self._last_s: dict[str, float] = {}
+
+    def sources_of(self, request: TracedRequest) -> Sources:
+        """Return the memory for a request; requests that are out of order get an incomplete memory."""
+        session, ended_s = request.session_id, request.ended.timestamp()
+        if session is None:
+            return Sources()
+        if ended_s < self._last_s.get(session, ended_s):
+            sources = Sources()
+            sources.mark_incomplete()
+            return sources
+        self._last_s[session] = ended_s
+        return self._sessions.open(session, ended_s)
+
+    def skip(self, request: TracedRequest) -> None:
+        """Mark a session's memory as incomplete, because a request is already recorded and not read."""
+        if request.session_id is not None:
+            self.sources_of(request).mark_incomplete()

@@ -1,18 +1,21 @@
 """The use case ``import``: reads trace files and appends records to the day files."""
 
+import lzma
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS, Read, openai_chat
-from coreloop.observe.importers.files import TraceFile, find_trace_files
+from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
 from coreloop.observe.importers.landing import ImportReport, land
-from coreloop.observe.importers.times import read_times
+from coreloop.observe.importers.values import read_time
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
 """Takes the files to read and returns them with a `TraceFile.progress`."""
@@ -76,3 +79,27 @@ def _read_with_times(source: str, path: Path) -> Read:
     if source != openai_chat.NAME:
         raise UsageError(f"--times is for --from {openai_chat.NAME}; traces of {source} have their own times")
     return partial(openai_chat.read, times=read_times(path))
+
+
+def read_times(path: Path) -> dict[str, datetime]:
+    """Read the ``ts`` of the records in a file by ``request_id``.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read, or no line has both fields.
+    """
+    times: dict[str, datetime] = {}
+    try:
+        with TraceFile(path, True, 0, 0.0).open() as lines:
+            for line in read_line_values(lines):
+                id = line.get("request_id") if isinstance(line, dict) else None
+                ended = read_time(line.get("ts")) if id is not None else None
+                if isinstance(id, str) and ended is not None:
+                    times[id] = ended
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"cannot be read ({reason})", path=path) from error
+    if not times:
+        raise WorkspaceError("has no line with a request_id and a ts", path=path)
+    return times

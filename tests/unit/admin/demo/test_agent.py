@@ -8,9 +8,9 @@ import yaml
 
 from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK
-from coreloop.admin.demo.phrases import Noun
 from coreloop.admin.demo.plan import FromResult, PlannedStep, Request
-from coreloop.admin.demo.script import scripted_requests
+from coreloop.admin.demo.run import scripted_requests
+from coreloop.admin.demo.scenario import Noun
 from coreloop.base.categories import Categories
 from rows import each_row
 from scripted import answered, tools_of, work

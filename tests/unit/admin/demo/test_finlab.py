@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.roster import roster
-from coreloop.admin.demo.tools import copy_project, load_tools
+from coreloop.admin.demo.finlab import FINLAB, roster
+from coreloop.admin.demo.run import copy_project, load_tools
 from rows import each_row
 from scripted import tools_of
 

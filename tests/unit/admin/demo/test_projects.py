@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop.admin.demo.tools import copy_project, load_tools
+from coreloop.admin.demo.run import copy_project, load_tools
 from rows import each_row
 from scripted import SCENARIOS, tools_of
 

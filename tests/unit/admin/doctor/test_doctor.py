@@ -461,7 +461,7 @@ def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
 
 
 def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.admin.doctor.installation.CLI_MODULES", {"no_such_module"})
+    monkeypatch.setattr("coreloop.admin.doctor.run.CLI_MODULES", {"no_such_module"})
     found = checked(folder)["extras"]
     assert (found.level, found.message) == ("fault", "packages of the extra cli are missing: no_such_module")
     assert "[cli]" in found.todo

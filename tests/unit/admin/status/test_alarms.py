@@ -10,8 +10,7 @@ import pytest
 
 from coreloop.admin.status.alarms import find_alarms
 from coreloop.admin.status.facts import Standing, Status
-from coreloop.admin.status.failing import Failing
-from coreloop.admin.status.log import Log, Sieved
+from coreloop.admin.status.log import Failing, Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
 from coreloop.base.date_range import Days

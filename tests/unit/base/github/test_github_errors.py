@@ -20,8 +20,7 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.pygithub_errors import translate
-from coreloop.base.github.pygithub_transport import Connection
+from coreloop.base.github.pygithub_transport import Connection, translate
 from github_failures import FAILURES, raw, said
 from github_stand_in import GithubStandIn
 
