@@ -79,6 +79,7 @@ def restarted_under_load(
     stops: Sequence[str] = ("fast", "immediate"),
     clients: int = 8,
     away_s: float = 3.0,
+    lease_s: float | None = None,
 ) -> Outcome:
     """Ask two services all the time while their Postgres is stopped and started, evenly over the time.
 
@@ -96,12 +97,14 @@ def restarted_under_load(
         Threads that ask one question after another, each until it is answered.
     away_s : float
         How long the database is away.
+    lease_s : float or None
+        How long a service that lost the database holds its jobs; None for as long as any service does.
     """
     environ, outcome = {"CORELOOP_DATABASE_URL": server.address}, Outcome()
     project(folder)
     (folder / "coreloop.yaml").write_text(SETTINGS)
     with ExitStack() as stack:
-        services = [stack.enter_context(served(folder, environ=environ)) for _ in range(2)]
+        services = [stack.enter_context(served(folder, environ=environ, lease_s=lease_s)) for _ in range(2)]
         load = _Load(services, outcome)
         load.start(clients)
         for stop in stops:

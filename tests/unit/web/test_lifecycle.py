@@ -13,6 +13,7 @@ from coreloop.runs.events import Opened, StepCommitted
 from coreloop.runs.stores.store import open_store
 from serving import QUESTION, Served, asked, events_in, held_search, served, until
 
+LEASE_S = 5.0
 QUESTIONS = [f"How long is river number {n}?" for n in range(6)]
 
 
@@ -124,12 +125,12 @@ def test_a_closed_connection_ends_the_run_only_if_it_asked_for_that(tmp_path: Pa
 @pytest.mark.slow
 def test_what_a_killed_process_had_under_way_goes_on_in_another_one(tmp_path: Path):
     with held_search() as search:
-        with served(tmp_path, settings=search.settings) as first, first.client() as client:
+        with served(tmp_path, settings=search.settings, lease_s=LEASE_S) as first, first.client() as client:
             runs = begin(client, *QUESTIONS)
             until(lambda: len(search.queries) >= 4)
             first.end(signal.SIGKILL)
         search.is_released.set()
-        with served(tmp_path, settings=search.settings) as second, second.client() as client:
+        with served(tmp_path, settings=search.settings, lease_s=LEASE_S) as second, second.client() as client:
             until(lambda: all(status_of(client, run) != "running" for run in runs), 90)
             assert {status_of(client, run) for run in runs} <= {"completed", "stopped"}
         for run, processes in zip(runs, (2, 2, 2, 2, 1, 1), strict=True):

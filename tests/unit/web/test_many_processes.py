@@ -14,7 +14,9 @@ from coreloop.runs.stores.store import open_store
 from researching import project
 from serving import asked, served, until
 
-RUNS, JOBS, GATES = 200, 1_000, 1
+RUNS, JOBS, GATES = 60, 300, 1
+"""Many times what a process has under way, so that the killed one leaves work of each kind."""
+LEASE_S = 5.0
 SETTINGS = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000, max_queued: 100000}\n"
 
 
@@ -33,8 +35,11 @@ def test_nothing_is_lost_and_no_committed_step_is_done_twice_when_one_is_killed(
     environ = {"CORELOOP_DATABASE_URL": database}
     workspace = project(tmp_path)
     (tmp_path / "coreloop.yaml").write_text(SETTINGS)
-    with open_queue(workspace, environ=environ) as queue, served(tmp_path, environ=environ) as other:
-        with served(tmp_path, environ=environ) as killed, killed.client() as client:
+    with (
+        open_queue(workspace, environ=environ) as queue,
+        served(tmp_path, environ=environ, lease_s=LEASE_S) as other,
+    ):
+        with served(tmp_path, environ=environ, lease_s=LEASE_S) as killed, killed.client() as client:
             runs = [begin(client, number) for number in range(RUNS)]
             for number in range(JOBS):
                 queue.put("index.file", {"path": "docs/han.md"}, key=f"job {number}")

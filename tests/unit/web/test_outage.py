@@ -12,6 +12,7 @@ from researching import project
 from serving import QUESTION, asked, events_in, held_search, served, until
 
 pytestmark = pytest.mark.slow
+LEASE_S = 5.0
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_restarts_under_load_fail_no_request_but_with_503_and_lose_or_double_not
     tmp_path: Path, version: str
 ):
     with running_server(version) as server:
-        outcome = restarted_under_load(tmp_path, server, seconds=9.0, clients=4, away_s=1.0)
+        outcome = restarted_under_load(tmp_path, server, seconds=6.0, clients=4, away_s=1.0, lease_s=LEASE_S)
     assert outcome.problems == {}
     assert outcome.statuses[503] > 0
     assert outcome.statuses[200] == len(outcome.records) > 0
@@ -61,7 +62,7 @@ def test_a_stream_says_why_it_ends_and_goes_on_where_it_was(tmp_path: Path, serv
     environ = {"CORELOOP_DATABASE_URL": server.address}
     with (
         held_search() as search,
-        served(tmp_path, settings=search.settings, environ=environ) as service,
+        served(tmp_path, settings=search.settings, environ=environ, lease_s=LEASE_S) as service,
         service.client() as client,
     ):
         with client.stream("POST", "/run", json={"task": QUESTION, "stream": True}) as response:
