@@ -34,6 +34,15 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Property tests with more examples run the lines that they run with fewer; only those are traced."""
+    if settings.get_current_profile_name() == "thorough":
+        for item in items:
+            if item.get_closest_marker("hypothesis"):
+                item.add_marker("no_cover")
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Return half as many workers again as cores: a quarter of the tests' time is waiting for processes."""
     return max(1, (os.cpu_count() or 1) * 3 // 2)

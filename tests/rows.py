@@ -1,4 +1,4 @@
-"""Tables of before and after: each table is one test, which reports every row that fails."""
+"""Tables of before and after: each table is one test, which reports the rows that fail."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,8 @@ from _pytest.mark.structures import ParameterSet
 Label = Callable[[Any], object]
 Test = Callable[..., None]
 _PENDING = "_rows_of_test"
+_SHOWN = 20
+"""Failures of a table that are reported: pytest takes a minute to write 500 of them down."""
 
 
 def each_row(
@@ -71,7 +73,7 @@ def _loop(test: Test, tables: list[list[tuple[dict[str, Any], str]]]) -> Test:
         if len(failures) == 1:
             raise failures[0]
         if failures:
-            raise BaseExceptionGroup(f"{len(failures)} rows fail", failures)
+            raise BaseExceptionGroup(f"{len(failures)} rows fail", failures[:_SHOWN])
 
     every_row.__name__ = test.__name__
     every_row.__qualname__ = test.__qualname__

@@ -44,6 +44,16 @@ def test_all_failing_rows_are_reported():
     ]
 
 
+def test_of_many_failing_rows_the_first_are_reported_and_all_counted():
+    @each_row("number", range(500))
+    def fails(number: int) -> None:
+        pytest.fail("too small")
+
+    with pytest.raises(BaseExceptionGroup, match="500 rows fail") as failure:
+        fails()
+    assert len(failure.value.exceptions) == 20
+
+
 def test_a_table_without_rows_is_refused():
     with pytest.raises(AssertionError, match="without rows"):
         each_row("number", [])

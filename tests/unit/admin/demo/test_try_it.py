@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from rows import slow_after
+
 SCRIPT = Path(sys.executable).with_name("dartlab-coreloop")
 
 
 @pytest.mark.parametrize(
-    "called", [(sys.executable, "-m", "coreloop"), (str(SCRIPT),)], ids=["python -m", "the script"]
+    "called",
+    slow_after(
+        1,
+        [
+            pytest.param((str(SCRIPT),), id="the script"),
+            pytest.param((sys.executable, "-m", "coreloop"), id="python -m"),
+        ],
+    ),
 )
 def test_the_printed_commands_run(called: tuple[str, ...], tmp_path: Path):
     out = tmp_path / "my scratch"
