@@ -117,7 +117,7 @@ def test_the_measurement_finds_quadratic_work():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 @pytest.mark.parametrize(("name", "unit"), cases(WORKS))
 def test_a_text_of_a_stranger_takes_time_in_proportion(name: str, unit: str):
     work: Any = WORKS[name][0]

@@ -150,7 +150,7 @@ def test_a_commit_with_a_row_of_spaces_is_read_in_linear_time():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 @pytest.mark.parametrize(("name", "unit"), cases(WORKS))
 def test_what_a_project_holds_takes_time_in_proportion(name: str, unit: str):
     assert_linear(WORKS[name][0], repeated(unit, end="x"))

@@ -163,7 +163,7 @@ def test_at_least_two_thousand_third_party_docstrings_are_tried():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_third_party_docstring_breaks(shard):
     edited, reasons = 0, set()

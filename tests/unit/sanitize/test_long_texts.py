@@ -43,7 +43,7 @@ def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_long_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
     assert grows_linearly(shape, 12_000)

@@ -80,7 +80,7 @@ def disguised_rate(result: Score) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("mode", MODES)
 def test_planted_values_are_removed_and_look_alikes_are_kept(

@@ -27,7 +27,7 @@ def _count_stated(simulate: ModuleType, place: int, runs: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # other tests run the same lines, and tracing them would treble the time
+@pytest.mark.no_cover  # other tests run the same lines, and tracing them costs half as much again
 def test_planted_causes_are_found_and_confounded_causes_are_not(simulate: ModuleType):
     for place, scenario in enumerate(simulate.SCENARIOS):
         n_stated = _count_stated(simulate, place, RUNS)
