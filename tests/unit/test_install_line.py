@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,7 @@ def test_a_damaged_record_gives_the_folder_that_runs(
     assert install_line("cli") == f"pip install -e '{SOURCE.parents[1]}[cli]'"
 
 
+@cache
 def shown_texts(path: Path) -> list[str]:
     """All texts of a module but docstrings of modules, classes and functions that are no commands."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
