@@ -27,7 +27,7 @@ _IDS = st.sampled_from(["a", "b", "c"])
 _TEXTS = st.sampled_from(["이익", "profit", "", "\udc80\x00", "a\nb"])
 _LABELS = st.lists(st.sampled_from(["web", "English", "recent", "odd"]), max_size=3, unique=True).map(tuple)
 _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
-    happened.Opened: st.fixed_dictionaries({"owner": _IDS}),
+    happened.Opened: st.fixed_dictionaries({"owner": _IDS, "namespace": _IDS}),
     happened.Planned: st.fixed_dictionaries({"sub_questions": st.lists(_TEXTS, max_size=3).map(tuple)}),
     happened.Narrowed: st.fixed_dictionaries(
         {"limits": st.builds(Limits, max_iterations=st.integers(1, 5), queries=st.none() | st.integers(1, 9))}

@@ -15,6 +15,7 @@ from coreloop.base.database import sqlite_database, store_errors
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.files import replacing
 from coreloop.base.project.workspace import Workspace
+from coreloop.runs.folder import kept_sessions
 from coreloop.runs.jobs.queue import FILE_NAME as JOBS_FILE
 from coreloop.runs.jobs.sql_queue import JOBS
 from coreloop.runs.manage import forget_run
@@ -94,6 +95,11 @@ def check(workspace: Workspace, store: Store, *, environ: Mapping[str, str]) -> 
         found += store.damage()
     except RunStoreError as error:
         found.append(str(error))
+    if not found:
+        lost = set(kept_sessions(workspace.root)) - {row.run_id for row in store.runs()}
+        found += [
+            f"run {run_id}: it has a state in .research, and the store has lost it" for run_id in sorted(lost)
+        ]
     return list(dict.fromkeys(found))
 
 

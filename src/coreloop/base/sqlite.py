@@ -388,7 +388,7 @@ def _message(error: sqlite3.OperationalError, path: Path) -> str:
     if _is_busy(error):
         return f"{busy()}; run this again"
     if _is_full(error, path):
-        return f"the disk is full ({error}); make room and run this again"
+        return f"the disk is full ({error}); make room and try again"
     if _is_unwritable(error):
         return f"cannot be used ({error}); allow writing to it and to its folder"
     return f"cannot be used ({error})"

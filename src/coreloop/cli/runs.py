@@ -126,18 +126,27 @@ def pause(run_id: str | None, as_json: bool) -> None:
 
 @command.command()
 @run_argument
+@click.option("--max-iterations", type=click.IntRange(1), help="Stop a run of start after N iterations.")
+@click.option("--deadline", type=DurationType(), help="Stop a run of start after 8h, 30m or 90s of work.")
+@click.option("--usd-per-iteration", type=UsdType(), help="What an iteration of start costs at least.")
 @json_option
-def resume(run_id: str | None, as_json: bool) -> None:
-    """Let a paused or failed run go on, in the next process that works on it; a run of start here."""
+def resume(run_id: str | None, *, as_json: bool, **options: Any) -> None:
+    """Let a paused or failed run go on, in the next process that works on it; a run of start here.
+
+    The options can make its limits tighter, not wider.
+    """
     from coreloop.answer.research.knowledge import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.caller import require_person
     from coreloop.runs.control import resume_run
-    from coreloop.runs.driver.driven import is_driven
-    from coreloop.runs.manage import named_run
+    from coreloop.runs.driver.begin import Bounds, bound_run
+    from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.manage import read_run
 
     with project_store() as (workspace, store):
-        state = resume_run(store, named_run(store, run_id), by=require_person("resume a run", os.environ))
+        named = read_run(store, run_id)
+        by = require_outside(store, named, "resume", os.environ)
+        bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
+        state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
             return
@@ -155,7 +164,7 @@ def complete(run_id: str | None, as_json: bool) -> None:
 
     if os.environ.get("CLAUDECODE"):
         raise UsageError("an agent cannot complete a run; run this in a terminal of your own")
-    _tell(complete_run, run_id, as_json=as_json)
+    _tell(complete_run, run_id, as_json=as_json, is_for_persons=True)
 
 
 @command.command()
@@ -243,18 +252,22 @@ def restore(folder: Path, as_json: bool) -> None:
     _show_files(restored, "restored", as_json=as_json)
 
 
-def _tell(tell: "Callable[..., State]", run_id: str | None, *, as_json: bool) -> None:
+def _tell(
+    tell: "Callable[..., State]", run_id: str | None, *, as_json: bool, is_for_persons: bool = False
+) -> None:
     from coreloop.runs.caller import require_person
-    from coreloop.runs.driver.driven import is_driven
+    from coreloop.runs.driver.driven import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
-    from coreloop.runs.manage import named_run, read_run
+    from coreloop.runs.manage import read_run
 
     by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (workspace, store):
-        known = named_run(store, run_id)
-        if is_driven(read_run(store, known)):
-            settle_left_over(workspace, store, known)
-        state = tell(store, known, by=by)
+        named = read_run(store, run_id)
+        if is_for_persons:
+            require_outside(store, named, "complete", os.environ)
+        if is_driven(named):
+            settle_left_over(workspace, store, named.run_id)
+        state = tell(store, named.run_id, by=by)
     _show_status(state, as_json=as_json)
 
 

@@ -118,14 +118,15 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.agent import waive as agree
-    from coreloop.runs.caller import require_person
-    from coreloop.runs.manage import named_run
+    from coreloop.runs.driver.driven import require_outside
+    from coreloop.runs.manage import read_run
 
     if os.environ.get("CLAUDECODE"):
         raise UsageError("an agent cannot agree to its own proposal; run this in a terminal of your own")
-    by = require_person("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
-        state = agree(store, named_run(store, run_id), sub_question, by=by)
+        named = read_run(store, run_id)
+        by = require_outside(store, named, "waive a part of", os.environ)
+        state = agree(store, named.run_id, sub_question, by=by)
         show_views(workspace, store, state)
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
     click.echo(
@@ -135,9 +136,11 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
 
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
-    from coreloop.runs.caller import driving_run
+    from coreloop.runs.caller import RUN, UNKNOWN, driving_run
 
     own = driving_run(os.environ)
+    if own == UNKNOWN:
+        raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
     if own and run_id not in {None, own}:
         raise UsageError(f"this agent works on run {own}; leave out RUN")
     return run_id or own or None

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Caller, Completed, Paused, Resumed, StopRequested
-from coreloop.runs.load import load_run, require_going
-from coreloop.runs.state import RESUMABLE, State
+from coreloop.runs.load import load_run, require_going, require_resumable
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 _Control = Paused | Resumed | StopRequested | Completed
@@ -65,8 +65,7 @@ def _tell(
     told = event(at=now, by=by)
     is_told = False
     while not is_told:
-        if not (event is Resumed and folding.state.status in RESUMABLE):
-            require_going(folding.state)
+        (require_resumable if event is Resumed else require_going)(folding.state)
         if folding.state.status == unless:
             break
         between = store.append(run_id, [told], after=newest)

@@ -47,9 +47,13 @@ class Created(_Event, frozen=True, tag="created"):
 
 
 class Opened(_Event, frozen=True, tag="opened"):
-    """A process works on the run from now on, also after a crash of the previous one."""
+    """A process works on the run from now on, also after a crash of the previous one.
+
+    ``namespace`` is that of its process number, see `coreloop.runs.caller.pid_namespace`.
+    """
 
     owner: str
+    namespace: str = ""
 
 
 class Planned(_Event, frozen=True, tag="planned"):

@@ -106,7 +106,7 @@ def _created(state: State, event: happened.Created) -> None:
 
 
 def _opened(state: State, event: happened.Opened) -> None:
-    state.owner = event.owner
+    state.owner, state.namespace = event.owner, event.namespace
 
 
 def _planned(state: State, event: happened.Planned) -> None:
@@ -260,14 +260,14 @@ def _resumed(state: State, _event: happened.Resumed) -> None:
         state.status, state.stop_reason = "running", None
 
 
-def _completed(state: State, _event: happened.Completed) -> None:
+def _completed(state: State, event: happened.Completed) -> None:
     if not state.is_terminal:
-        state.status = "completed"
+        state.status, state.ended_by = "completed", event.by
 
 
-def _stop_requested(state: State, _event: happened.StopRequested) -> None:
+def _stop_requested(state: State, event: happened.StopRequested) -> None:
     if not state.is_terminal:
-        state.status = "stopped_by_user"
+        state.status, state.ended_by = "stopped_by_user", event.by
 
 
 def _ended(state: State, event: happened.Ended) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
-from coreloop.runs.state import State
+from coreloop.runs.state import RESUMABLE, State
 from coreloop.runs.stores.store import Store
 
 
@@ -51,6 +51,18 @@ def parents_of(store: Store, state: State) -> Iterator[State]:
             return
         state = folding.state
         yield state
+
+
+def require_resumable(state: State) -> None:
+    """Refuse an ended run, but not one that failed.
+
+    Raises
+    ------
+    RunEndedError
+        As `require_going`.
+    """
+    if state.status not in RESUMABLE:
+        require_going(state)
 
 
 def require_going(state: State) -> None:

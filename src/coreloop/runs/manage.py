@@ -14,6 +14,7 @@ from coreloop.base.files import write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
+from coreloop.runs.caller import RUN, UNKNOWN
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, Status
 from coreloop.runs.folder import reports_file, write_reflexion
@@ -96,6 +97,11 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
     """
     if not store.parent:
         return limits
+    if store.parent == UNKNOWN:
+        raise UsageError(
+            f"this command works on a run that cannot be told, so that none could be charged; leave {RUN} in "
+            "its environment as it was, or run this in a terminal of your own"
+        )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:

@@ -14,6 +14,7 @@ from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, most
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
+from coreloop.runs.caller import pid_namespace
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (
@@ -319,7 +320,9 @@ class Run:
                 settled_in_full(name, most(rest, self._uncharged(name, heard)), now)
                 for name, rest in self.state.reservations.items()
             ]
-            self._journal.append(as_stored(Opened(at=now, owner=this_process())), *orphans)
+            self._journal.append(
+                as_stored(Opened(at=now, owner=this_process(), namespace=pid_namespace())), *orphans
+            )
 
     def _spent_today(self) -> Amount:
         return self._store.spent_on(self.now().astimezone(UTC).date())

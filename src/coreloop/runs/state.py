@@ -8,7 +8,7 @@ import msgspec
 
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import Search
-from coreloop.runs.events import Status, Turned
+from coreloop.runs.events import Caller, Status, Turned
 from coreloop.runs.limits import Limits, Mode
 
 TERMINAL: Final[frozenset[Status]] = frozenset(
@@ -92,6 +92,10 @@ class State:
 
     Attributes
     ----------
+    ended_by : str
+        Who stopped or completed it, if a limit did not.
+    namespace : str
+        Of the process numbers of `owner`, see `coreloop.runs.caller.pid_namespace`.
     clock : datetime
         The time of the last event of the process that works on the run.
     elapsed_s : float
@@ -146,7 +150,9 @@ class State:
     searches: bool = True
     status: Status = "running"
     stop_reason: str | None = None
+    ended_by: Caller = "unknown"
     owner: str = ""
+    namespace: str = ""
     clock: datetime = _BEFORE
     elapsed_s: float = 0.0
     iteration: int = 0

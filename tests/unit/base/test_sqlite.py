@@ -267,7 +267,7 @@ MESSAGES = {
     ),
     "full": (
         coded(sqlite3.OperationalError, "database or disk is full", sqlite3.SQLITE_FULL),
-        "the disk is full (database or disk is full); make room and run this again",
+        "the disk is full (database or disk is full); make room and try again",
     ),
     "read-only": (
         coded(sqlite3.OperationalError, "attempt to write a readonly database", sqlite3.SQLITE_READONLY),

@@ -12,6 +12,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount, microusd
+from coreloop.runs.driver.spending import has_duplicate_keys
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported
 from coreloop.runs.state import State
@@ -113,6 +114,8 @@ def read_report(data: bytes) -> Report:
         raise _wrong(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _wrong("$", f"not JSON ({error}); pipe one JSON object") from error
+    if has_duplicate_keys(data.removeprefix(BOM_UTF8)):
+        raise _wrong("$", "an object has a key twice, of which only one would count; leave one out")
     if msgspec.structs.replace(report, iteration=None, usage=Usage()) == _NOTHING:
         raise _wrong("$", "the report is empty; say what was done or found, or give next_actions")
     return report

@@ -34,13 +34,14 @@ class Place:
         The run's folder of views; the output is kept below it.
     environ : mapping of str to str
         The command's environment, which says which run and iteration it works on.
-    lock, spool : int
+    lock, mark, spool : int
         See `coreloop.runs.driver.process.Command`.
     """
 
     session: Path
     environ: Mapping[str, str]
     lock: int
+    mark: int
     spool: int = -1
 
 
@@ -106,7 +107,8 @@ def attempt(
         shown.add(data)
 
     prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
-    command = Command(plan.command, Path(plan.folder), place.environ, prompt, place.lock, place.spool)
+    own = (place.lock, place.spool, place.mark)
+    command = Command(plan.command, Path(plan.folder), place.environ, prompt, *own)
     finished = run_command(command, hear=hear, is_over=is_over)
     for stream in lines.values():
         stream.end()

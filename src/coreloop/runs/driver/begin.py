@@ -11,11 +11,11 @@ import msgspec
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.driven import KIND, PLAN, Plan
+from coreloop.runs.driver.driven import KIND, PLAN, Plan, is_driven, plan_of
 from coreloop.runs.driver.process import require_processes
-from coreloop.runs.events import Noted
+from coreloop.runs.events import Narrowed, Noted
 from coreloop.runs.limits import Limits, Mode
-from coreloop.runs.load import load_run
+from coreloop.runs.load import load_run, require_resumable
 from coreloop.runs.manage import begin_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -62,6 +62,44 @@ def begin_driven(workspace: Workspace, store: Store, wishes: Wishes, *, now: dat
     store.append(run_id, [planned], after=newest)
     folding.add(planned)
     return folding.state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Tighter limits of a run that goes on; None leaves them as they are."""
+
+    max_iterations: int | None = None
+    deadline: float | None = None
+    usd_per_iteration: float | None = None
+
+
+def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> None:
+    """Make the limits of a driven run tighter before it goes on, so that it ends although its command says nothing.
+
+    Raises
+    ------
+    UsageError
+        The run is not a driven one.
+    RunBusyError
+        A process works on it.
+    """
+    if bounds == Bounds():
+        return
+    if not is_driven(state):
+        raise UsageError(f"run {state.run_id} is not one of runs start; leave out the options")
+    require_resumable(state)
+    plan = plan_of(state)
+    price = plan.usd_per_iteration if bounds.usd_per_iteration is None else bounds.usd_per_iteration
+    planned = msgspec.structs.replace(plan, usd_per_iteration=price, is_bounded=True)
+    limits = msgspec.structs.replace(
+        state.limits,
+        max_iterations=bounds.max_iterations or state.limits.max_iterations,
+        deadline_s=state.limits.deadline_s if bounds.deadline is None else bounds.deadline,
+    )
+    with store.hold(state.run_id):
+        _, newest = load_run(store, state.run_id)
+        told = [Narrowed(at=now, limits=limits), Noted(at=now, name=PLAN, data=msgspec.to_builtins(planned))]
+        store.append(state.run_id, told, after=newest)
 
 
 def _is_bounded(wishes: Wishes) -> bool:

@@ -1,12 +1,16 @@
 """The kind of a run that the driver drives: its command and options, kept with the run."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-from coreloop.base.errors import RunError
+from coreloop.base.errors import RunBusyError, RunError, UsageError
+from coreloop.runs.caller import pid_namespace, require_person
+from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 KIND: Final = "driven"
 PLAN: Final = "plan"
@@ -62,6 +66,50 @@ def plan_of(state: State) -> Plan:
         return msgspec.convert(state.extra.get(_KEY), Plan)
     except msgspec.ValidationError as error:
         raise RunError(f"run {state.run_id} has no command; start a new run") from error
+
+
+def require_outside(store: Store, state: State, act: str, environ: Mapping[str, str]) -> Caller:
+    """Refuse whoever may be the agent of a run; returns who calls, see `coreloop.runs.caller.require_person`.
+
+    An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
+    that cannot be told, and while a driver works on it, one from another namespace than the driver's.
+
+    Parameters
+    ----------
+    store, state
+        Of the run.
+    act : str
+        ``complete``, ``waive a part of`` or ``resume``, for messages.
+    environ : mapping
+        Of this process.
+
+    Raises
+    ------
+    UsageError
+        The message says where to run this.
+    """
+    by = require_person(f"{act} a run", environ)
+    if not is_driven(state):
+        return by
+    if by != "person":
+        raise UsageError(
+            f"whether a person or the run's agent calls cannot be told here, so that this cannot {act} "
+            f"run {state.run_id}; run it in a terminal of your own, on the machine of its driver"
+        )
+    if state.namespace not in {"", pid_namespace()} and _is_at_work(store, state.run_id):
+        raise UsageError(
+            f"run {state.run_id} is driven in another container or process namespace, so that this cannot "
+            f"{act} it; run it in a terminal of your own there, or use runs stop"
+        )
+    return by
+
+
+def _is_at_work(store: Store, run_id: str) -> bool:
+    try:
+        with store.hold(run_id):
+            return False
+    except RunBusyError:
+        return True
 
 
 def _initial() -> dict[str, Any]:

@@ -11,22 +11,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.base.errors import RunBusyError, RunEndedError, UsageError, WorkspaceError
+from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, microusd, most
 from coreloop.runs.budget import all_left
+from coreloop.runs.caller import RUN, mark_of
 from coreloop.runs.control import stop_run
 from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.attempt import Attempt, Place, attempt
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import Plan, plan_of
+from coreloop.runs.driver.driven import Plan, is_driven, plan_of
 from coreloop.runs.driver.lines import progress_line
 from coreloop.runs.driver.news import News
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
-from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
+from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
@@ -88,6 +89,7 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
         run = open_held(store, run_id, reported=partial(_reported, spool))
         plan = plan_of(run.state)
+        end_nested(workspace, store, run_id)
         driver = _Driver(workspace, store, plan, console, lock=lock, past=_past(store, run_id))
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
@@ -104,6 +106,7 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
     RunError
         A command of that driver still runs.
     """
+    end_nested(workspace, store, run_id)
     if not read_run(store, run_id).reservations:
         return
     session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
@@ -114,6 +117,24 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
     ):
         open_held(store, run_id, reported=partial(_reported, spool))
         spool.unlink(missing_ok=True)
+
+
+def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
+    """Settle and fail the driven runs that a run's command started and that were killed with it."""
+    for nested in reversed(store.derived(run_id)):
+        state = read_run(store, nested)
+        if not (is_driven(state) and state.parent and state.status == "running"):
+            continue
+        session, spool = private_session(workspace.root, nested), reports_file(workspace.runs_dir, nested)
+        with (
+            suppress(RunBusyError, RunEndedError),
+            store.hold(nested),
+            locked_commands(session / "driver.lock", nested),
+        ):
+            run = open_held(store, nested, reported=partial(_reported, spool))
+            run.end(Stop("failed"), failure=RunError("it was ended with the command that started it"))
+            Viewer(workspace.root, store)(run)
+            spool.unlink(missing_ok=True)
 
 
 def _reported(spool: Path, state: State) -> Amount:
@@ -148,7 +169,8 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         self._is_unreadable_said = False
-        self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir])
+        own_log = open_files(1, 2)  # what the driver says is no work of its command
+        self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
         self._seen, self._begun = past
         self._news = News(store)
         self.price = Amount(microusd(plan.usd_per_iteration or 0))
@@ -190,6 +212,7 @@ class _Driver:
             self._begun = run.state.iteration
             self._seen.add(tree_digest(before))
         tried = self._attempt(run, key)
+        end_nested(self._workspace, self._store, run.run_id)
         run.catch_up()
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
         cost = most(tried.cost(self._plan), claimed)
@@ -202,8 +225,9 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                "the command does not say what it spends; "
-                "give --max-iterations, --deadline or --usd-per-iteration"
+                "the command does not say what it spends, so that nothing would end the run; go on with "
+                f"dartlab-coreloop runs resume {run.run_id} and --max-iterations, --deadline or "
+                "--usd-per-iteration"
             )
         is_met = self._is_until_met(run)
         after = self._snapshots.take()
@@ -251,9 +275,9 @@ class _Driver:
             raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
     def _place(self, run: Run) -> Place:
-        own = {"CORELOOP_RUN": run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
-        environ = {**self._console.environ, **own}
-        return Place(session_folder(self._workspace.root, run.run_id), environ, self._lock)
+        own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
+        environ, session = {**self._console.environ, **own}, session_folder(self._workspace.root, run.run_id)
+        return Place(session, environ, self._lock, mark_of(run.run_id))
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -281,8 +305,8 @@ class _Driver:
         return bool(self._plan.until) and self._until_code(run) == 0
 
     def _until_code(self, run: Run) -> int:
-        words = ("/bin/sh", "-c", self._plan.until)
-        command = Command(words, Path(self._plan.folder), self._place(run).environ, b"", self._lock)
+        words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
+        command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
         is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
         with self._readable():
             finished = run_command(command, hear=lambda *_: None, is_over=is_over)

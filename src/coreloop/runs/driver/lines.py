@@ -20,10 +20,8 @@ _REASONS: Final = {
     "sufficient": "the agent calls its findings sufficient",
 }
 _STATUSES: Final = {
-    "completed": "a person calls it answered",
     "running": "another process works on it",
     "paused": "go on with runs resume",
-    "stopped_by_user": "a person stopped it",
     "failed": "see runs show; mend the cause, and go on with runs resume",
 }
 
@@ -63,9 +61,18 @@ def spending(state: State) -> str:
 def reason_line(state: State) -> str:
     """Build the line that says why a run does not go on."""
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
-    why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status, "")
+    why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status) or _ended_by(state)
     done = f"{counted(state.iteration, 'iteration')}, {spending(state)}"
     return f"{state.run_id}  {state.status}{reason}: {why}; {done}"
+
+
+def _ended_by(state: State) -> str:
+    if state.status not in {"completed", "stopped_by_user"}:
+        return ""
+    if state.ended_by == "person":
+        return "a person calls it answered" if state.status == "completed" else "a person stopped it"
+    verb = "complete" if state.status == "completed" else "stop, Ctrl-C or a request to a service"
+    return f"runs {verb} ended it; whether a person did cannot be told"
 
 
 def _next(state: State, decision: Continue | Stop) -> str:

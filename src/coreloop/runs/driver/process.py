@@ -55,6 +55,8 @@ class Command:
         An open file whose lock lasts until the command and what it started have ended, see `locked_commands`.
     spool : int
         An open file for its reports, see `coreloop.runs.driver.spool`; -1 for none.
+    mark : int
+        By which `coreloop.runs.caller` knows it and all that it starts; 0 for none.
     """
 
     words: Sequence[str]
@@ -63,6 +65,7 @@ class Command:
     prompt: bytes
     lock: int
     spool: int = -1
+    mark: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
 
 def _start(command: Command, prompt: int, lifeline: int) -> subprocess.Popen[bytes]:
     passed = (lifeline, command.lock, *([command.spool] if command.spool >= 0 else []))
-    options = (str(lifeline), str(command.lock), str(command.spool), str(GRACE_S))
+    options = map(str, (lifeline, command.lock, command.spool, command.mark, GRACE_S))
     return subprocess.Popen(
         [sys.executable, "-I", "-S", str(_KEEPER), *options, *command.words],
         cwd=command.folder,

@@ -3,7 +3,7 @@
 import os
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -29,11 +29,16 @@ class Snapshots:
         Absolute.
     without : sequence of Path
         Absolute folders that do not count. ``.research`` and folders of packages never do.
+    logs : collection of (int, int)
+        Device and inode of files that do not count, see `open_files`.
     """
 
-    def __init__(self, folder: Path, *, without: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, folder: Path, *, without: Sequence[Path] = (), logs: Collection[tuple[int, int]] = ()
+    ) -> None:
         self._folder = folder
         self._without = without
+        self._logs = logs
         self._known: dict[str, tuple[object, object]] = {}
 
     def take(self) -> Snapshot:
@@ -58,6 +63,8 @@ class Snapshots:
         room = MOST_BYTES
         for path in paths:
             status = _status(path)
+            if status is not None and (status.st_dev, status.st_ino) in self._logs:
+                continue
             room -= 0 if status is None else status.st_size
             yield str(path), None if status is None else self._version(path, status, is_read=room >= 0)
 
@@ -70,6 +77,17 @@ class Snapshots:
             version = f"{status.st_mode:o} {_content_digest(path, status)}"
             self._known[str(path)] = mark, version
         return version
+
+
+def open_files(*descriptors: int) -> set[tuple[int, int]]:
+    """Return the device and inode of those descriptors that are regular files."""
+    found = set()
+    for descriptor in descriptors:
+        with suppress(OSError):  # closed
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode):
+                found.add((status.st_dev, status.st_ino))
+    return found
 
 
 def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:

@@ -73,33 +73,39 @@ class Reports:
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
             value = _loose(line)
-        before = self._unreadable
-        for item in value if isinstance(value, list) else [value]:  # claude --verbose prints a list
-            if isinstance(item, dict):
-                self._add(item)
+        before, items = self._unreadable, value if isinstance(value, list) else [value]
+        reports = [
+            item for item in items if isinstance(item, dict) and self._add(item)
+        ]  # claude --verbose: a list
+        self._unreadable += bool(reports) and has_duplicate_keys(line)
         if self._unreadable > before and not self.unreadable:
             self.unreadable = line[:_SHOWN_BYTES].decode("utf-8", "replace")
             self.is_reported = True
 
-    def _add(self, item: dict[str, Any]) -> None:
+    def _add(self, item: dict[str, Any]) -> bool:
+        """Add an object; whether it is a report of spending."""
         if item.get("type") == "result":
             self._add_claude(item)
-        elif item.get("type") == "rate_limit_event":
+            return True
+        if item.get("type") == "rate_limit_event":
             self._add_limit(item.get("rate_limit_info"))
         elif item and item.keys() <= _OWN_KEYS:
             self._add_own(item)
+            return True
+        return False
 
     def _add_claude(self, item: dict[str, Any]) -> None:
         if item.get("is_error") is True:
             self.is_error = True
             self.is_limited |= self.resets_at is not None or item.get("api_error_status") in _LIMITED
-        cost, usage = self._micro(item.get("total_cost_usd")), item.get("usage")
+        cost, usage = self._micro(item, "total_cost_usd"), item.get("usage")
         if cost is not None:
             session = str(item.get("session_id") or len(self._sessions))
             # the cost of a session is that of all its turns so far
             self._sessions[session] = max(cost, self._sessions.get(session, 0))
         if isinstance(usage, dict):
-            self._tokens += sum(self._count(usage.get(name)) or 0 for name in _USAGE)
+            counted = {name: count for name, count in usage.items() if count is not None}  # no cache: null
+            self._tokens += sum(self._count(counted, name) or 0 for name in _USAGE)
         self.is_reported |= cost is not None or isinstance(usage, dict)
 
     def _add_limit(self, info: Any) -> None:
@@ -110,8 +116,8 @@ class Reports:
 
     def _add_own(self, item: dict[str, Any]) -> None:
         cost, tokens, wait = (
-            self._micro(item.get("usd")),
-            self._count(item.get("tokens")),
+            self._micro(item, "usd"),
+            self._count(item, "tokens"),
             item.get("retry_after_s", -1),
         )
         self._microusd += cost or 0
@@ -120,17 +126,19 @@ class Reports:
         if _is_number(wait) and wait >= 0:
             self.retry_after_s = float(min(wait, MOST_WAIT_S))
 
-    def _micro(self, usd: Any) -> int | None:
+    def _micro(self, item: dict[str, Any], name: str) -> int | None:
         """An amount over the most counts as the most: a huge report must not be cheap."""
+        usd = item.get(name)
         if _is_number(usd) and isfinite(usd) and usd >= 0:
             return microusd(min(usd, _MOST_USD))
-        self._unreadable += usd is not None
+        self._unreadable += name in item
         return None
 
-    def _count(self, tokens: Any) -> int | None:
+    def _count(self, item: dict[str, Any], name: str) -> int | None:
+        tokens = item.get(name)
         if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0:
             return min(tokens, _MOST_TOKENS)
-        self._unreadable += tokens is not None
+        self._unreadable += name in item
         return None
 
 
@@ -167,6 +175,26 @@ def _loose(line: bytes) -> Any:
     with suppress(ValueError, RecursionError):
         return json.loads(line, parse_int=_whole)
     return None
+
+
+def has_duplicate_keys(line: bytes) -> bool:
+    """Whether an object of a JSON text has a key twice, of which a parser takes one; also if it nests too deep."""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise _TwiceError
+
+    try:
+        json.loads(line, object_pairs_hook=check, parse_int=_whole)
+    except (_TwiceError, RecursionError):
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+class _TwiceError(Exception):
+    """An object has a key twice."""
 
 
 def _whole(digits: str) -> float:

@@ -5,12 +5,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime
 from functools import partial
+from pathlib import Path
 from typing import Final, Protocol
 
+from coreloop.base.errors import RunStoreError
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import counted
 from coreloop.runs.amounts import Amount
 from coreloop.runs.caller import driving_run
 from coreloop.runs.events import Created, Event, StepCommitted
+from coreloop.runs.folder import FOLDER, kept_sessions
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.runs.stores.sql import Numbered
 from coreloop.runs.stores.sqlite import sqlite_store
@@ -146,7 +150,29 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
             postgres.address = address
             yield postgres
         return
+    path = workspace.runs_dir / FILE_NAME
+    if not path.exists():
+        _require_none(workspace, path)
     workspace.keep_private(workspace.runs_dir)
-    with sqlite_store(workspace.runs_dir / FILE_NAME) as store:
+    with sqlite_store(path) as store:
+        if not store.runs(limit=1):
+            _require_none(workspace, path)
         store.parent, store.publish = driving_run(environ), partial(publish, workspace.root)
         yield store
+
+
+def _require_none(workspace: Workspace, path: Path) -> None:
+    """Refuse a store without runs where a run has left its state, which goes before its run does.
+
+    Raises
+    ------
+    RunStoreError
+        The message says what to restore.
+    """
+    if lost := kept_sessions(workspace.root):
+        folder = workspace.root / FOLDER / "sessions"
+        raise RunStoreError(
+            f"{path}: was removed or emptied: {folder} has the state of {counted(len(lost), 'run')}, and the "
+            "store has none. Restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP. "
+            "Set CORELOOP_DATABASE_URL if the runs are in Postgres; to begin without them, move that folder away"
+        )

@@ -72,7 +72,7 @@ def test_lines_of_our_own_add_up():
     "line",
     [
         pytest.param({"tokens": 5, "event": "my own log"}, id="other keys"),
-        pytest.param({"type": "result", "total_cost_usd": None, "usage": None}, id="nulls"),
+        pytest.param({"type": "result", "usage": None}, id="no amount"),
         pytest.param("I spent $0.02 and {'usd': 1}", id="prose"),
         pytest.param("{}", id="empty"),
         pytest.param("[" * 100_000, id="deep"),
@@ -96,6 +96,12 @@ def test_other_lines_are_no_report(line: Any):
         '{"tokens": 1.5}',
         '{"tokens": -5}',
         '{"type": "result", "total_cost_usd": 1e999}',
+        '{"type": "result", "total_cost_usd": null, "usage": null}',
+        '{"usd": null}',
+        '{"tokens": null, "retry_after_s": 1}',
+        '{"usd": 5.0, "usd": 0.0}',
+        '{"usd": 5.0, "\\u0075sd": 0.0}',
+        '{"type": "result", "usage": {"output_tokens": 9, "output_tokens": 0}}',
         '{"type": "result", "usage": {"output_tokens": -1}}',
     ],
 )

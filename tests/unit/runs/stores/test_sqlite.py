@@ -122,9 +122,7 @@ def test_a_full_disk_is_one_line_and_nothing_is_half_written(path: Path):
         run_id = new_run(store)
         fill(store)
         events = [happened.Noted(at=MOMENT, name="n", data="x" * 2000) for _ in range(20)]
-        with pytest.raises(
-            RunStoreError, match=r"runs\.db: the disk is full .*; make room and run this again"
-        ):
+        with pytest.raises(RunStoreError, match=r"runs\.db: the disk is full .*; make room and try again"):
             store.append(run_id, [*events, reserved()], after=1)
         assert [seq for seq, _event in store.read(run_id)] == [1]
         assert store.spent_on(MOMENT.date()).microusd == 0
