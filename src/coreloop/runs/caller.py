@@ -1,7 +1,7 @@
 """Who calls: a person, or the agent of a driver, whatever its environment says.
 
-The agent is known by its ancestors and by a mark: a limit that the kernel keeps and never uses, which a command
-and all that it starts inherit, in other namespaces, sessions and after the death of driver and keeper, too.
+The agent is known by its ancestors and by a mark: a limit that the kernel keeps and never uses. A
+command and all that it starts inherit it, in other namespaces, and after the death of driver and keeper, too.
 """
 
 import os
@@ -48,7 +48,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     Raises
     ------
     UsageError
-        The caller descends from a driver's keeper, has the mark of its commands, or its environment names a run.
+        The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
     """
     if driving_run(environ):
         raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
@@ -77,7 +77,7 @@ def mark_of(run_id: str) -> int:
 
 
 def pid_namespace() -> str:
-    """Return what tells the namespace of this process's numbers apart; "" where there is none, or no ``/proc``."""
+    """Return what tells the namespace of process numbers apart; "" where there is none, or no ``/proc``."""
     with suppress(OSError):
         return str((_PROC / "self" / "ns" / "pid").stat().st_ino)
     return ""
@@ -94,7 +94,7 @@ def _has_ancestors() -> bool:
     """Whether the ancestors can be read: ``/proc`` may be that of another namespace, with other numbers."""
     if _PROC.joinpath("self").exists():
         with suppress(OSError, ValueError):
-            return int(os.readlink(_PROC / "self")) == os.getpid()
+            return int(os.fspath((_PROC / "self").readlink())) == os.getpid()
         return False
     return _parent(os.getpid()) is not None
 

@@ -74,7 +74,7 @@ class Bounds:
 
 
 def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> None:
-    """Make the limits of a driven run tighter before it goes on, so that it ends although its command says nothing.
+    """Make the limits of a driven run tighter before it goes on: it ends although its command says nothing.
 
     Raises
     ------
@@ -98,8 +98,8 @@ def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> N
     )
     with store.hold(state.run_id):
         _, newest = load_run(store, state.run_id)
-        told = [Narrowed(at=now, limits=limits), Noted(at=now, name=PLAN, data=msgspec.to_builtins(planned))]
-        store.append(state.run_id, told, after=newest)
+        bound = Noted(at=now, name=PLAN, data=msgspec.to_builtins(planned))
+        store.append(state.run_id, [Narrowed(at=now, limits=limits), bound], after=newest)
 
 
 def _is_bounded(wishes: Wishes) -> bool:

@@ -1,8 +1,8 @@
 """Runs a command for the driver and ends all that it started. Standard library only, run as a script.
 
-``python -I -S keeper.py LIFELINE LOCK SPOOL MARK GRACE_S COMMAND …``. The driver holds the other end of the pipe
-LIFELINE open. When it closes it, or dies in any way, the command is ended. LOCK is an open file whose lock
-lasts as long as this process. The driver makes this process the leader of a process group.
+``python -I -S keeper.py LIFELINE LOCK SPOOL MARK GRACE_S COMMAND …``. The driver holds the other end of
+the pipe LIFELINE open. When it closes it, or dies in any way, the command is ended. LOCK is an open file whose
+lock lasts as long as this process. The driver makes this process the leader of a process group.
 
 The command's output goes through this process: lines that may be reports of spending are written to the open
 file SPOOL (-1 for none) before the driver gets them, so that none is lost with the driver.
@@ -134,7 +134,7 @@ def adopt_orphans() -> None:
 
 
 def set_mark(mark: int) -> None:
-    """Mark this process and all that it starts from now on; one that has a lower mark keeps it. Linux only."""
+    """Mark this process and what it starts from now on; one that has a lower mark keeps it. Linux only."""
     if sys.platform == "linux" and mark:
         import resource
 

@@ -178,7 +178,7 @@ def _loose(line: bytes) -> Any:
 
 
 def has_duplicate_keys(line: bytes) -> bool:
-    """Whether an object of a JSON text has a key twice, of which a parser takes one; also if it nests too deep."""
+    """Whether an object of a JSON text has a key twice, of which a parser takes one, or nests too deep."""
 
     def check(pairs: list[tuple[str, Any]]) -> None:
         if len({name for name, _ in pairs}) < len(pairs):

@@ -173,6 +173,7 @@ def _require_none(workspace: Workspace, path: Path) -> None:
         folder = workspace.root / FOLDER / "sessions"
         raise RunStoreError(
             f"{path}: was removed or emptied: {folder} has the state of {counted(len(lost), 'run')}, and the "
-            "store has none. Restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP. "
-            "Set CORELOOP_DATABASE_URL if the runs are in Postgres; to begin without them, move that folder away"
+            "store has none. Restore a backup: move data/runs away, then dartlab-coreloop runs restore "
+            "BACKUP. Set CORELOOP_DATABASE_URL if the runs are in Postgres; to begin without them, move "
+            "that folder away"
         )

@@ -181,7 +181,9 @@ def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
 
 def test_a_command_that_never_says_what_it_spends_is_refused(tmp_path: Path):
     run_id = begin(tmp_path, WORK, budget_usd=1.0)
-    with pytest.raises(UsageError, match=r"give --max-iterations, --deadline or --usd-per-iteration$"):
+    with pytest.raises(
+        UsageError, match=r"resume \w+ and --max-iterations, --deadline or --usd-per-iteration$"
+    ):
         go_on(tmp_path, run_id)
     assert state_at(tmp_path, run_id).status == "failed"
     assert rows()[UNMETERED].startswith("`failed`")

@@ -1,0 +1,156 @@
+"""Agents that hide from their ancestors: in a process namespace, or by the death of the driver."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.workspace import open_workspace
+from coreloop.runs import caller
+from coreloop.runs.stores.store import open_store
+from rows import slow_after
+
+RUNS = f"{sys.executable} -m coreloop runs"
+HIDDEN = "unshare -Urpf --mount-proc"
+IS_ALLOWED = (
+    sys.platform == "linux"
+    and subprocess.run([*HIDDEN.split(), "true"], capture_output=True, check=False).returncode == 0
+)
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the mark is a limit of Linux"),
+]
+needs_namespaces = pytest.mark.skipif(not IS_ALLOWED, reason="this machine permits no process namespaces")
+
+
+def plain() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "CORELOOP_"))}
+
+
+def runs(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [*RUNS.split(), *words]
+    return subprocess.run(
+        command, cwd=project, capture_output=True, text=True, check=False, timeout=120, env=plain()
+    )
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start(project: Path, script: str, *options: str) -> dict[str, Any]:
+    done = runs(project, "start", "--json", "--max-iterations", "1", *options, "--", "sh", "-c", script)
+    assert done.stdout, done.stderr
+    facts: dict[str, Any] = json.loads(done.stdout)
+    return facts
+
+
+@needs_namespaces
+@pytest.mark.parametrize("verb", slow_after(1, ["complete", "stop", "resume", "waive q1"]))
+def test_an_agent_in_a_namespace_of_its_own_is_still_the_agent(verb: str, tmp_path: Path):
+    script = f"echo x > work; {HIDDEN} env -i {RUNS} {verb} 2> said; true"
+    assert start(tmp_path, script)["status"] == "stopped"
+    assert "an agent cannot" in (tmp_path / "said").read_text()
+
+
+@needs_namespaces
+def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: Path):
+    script = "touch ready; until test -e go; do sleep 0.05; done"
+    command = [*RUNS.split(), "start", "--max-iterations", "1", "--", "sh", "-c", script]
+    driver = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL, env=plain())
+    try:
+        wait_for(tmp_path / "ready")
+        hidden = subprocess.run(
+            [*HIDDEN.split(), *RUNS.split(), "complete"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=plain(),
+        )
+        assert "is driven in another container or process namespace" in hidden.stderr
+        assert runs(tmp_path, "complete").stdout.endswith("completed\n")
+    finally:
+        (tmp_path / "go").touch()
+        driver.wait(60)
+
+
+@needs_namespaces
+@pytest.mark.parametrize("keeps", slow_after(1, ["env -i", "env CORELOOP_RUN=01M8377XTX1NDY3Z3QM1P8ZVCV"]))
+def test_a_run_within_a_namespace_cannot_hide_who_pays(keeps: str, tmp_path: Path):
+    nested = f"{RUNS} start --budget-usd 1000 --max-iterations 1 -- sh -c 'echo x > nested'"
+    assert start(tmp_path, f"echo x > work; {HIDDEN} {keeps} {nested} 2> said; true")["status"] == "stopped"
+    assert "none could be charged" in (tmp_path / "said").read_text()
+    assert not (tmp_path / "nested").exists()
+
+
+@needs_namespaces
+def test_a_run_within_a_namespace_that_keeps_its_environment_is_charged(tmp_path: Path):
+    child = "echo $CORELOOP_ITERATION >> nested; echo '{\\\"usd\\\": 0.4}'"
+    nested = f'{RUNS} start --budget-usd 1000 --max-iterations 9 -- sh -c "{child}"'
+    facts = start(tmp_path, f"echo x > work; {HIDDEN} {nested}", "--budget-usd", "1")
+    assert (facts["stop_reason"], facts["cost_usd"]) in {("usd", 1.2), ("max_iterations", 1.2)}
+
+
+def test_an_agent_that_pretends_to_descend_from_another_keeper_is_refused(tmp_path: Path):
+    rich = start(tmp_path, "echo x > first", "--budget-usd", "900")["run_id"]
+    keeper = tmp_path / "runs" / "driver" / "keeper.py"
+    keeper.parent.mkdir(parents=True)
+    nested = f"{RUNS} start --max-iterations 1 -- true"
+    keeper.write_text(f"import os\nos.system({nested + ' 2> said'!r})\n")
+    start(tmp_path, f"echo x > work; CORELOOP_RUN={rich} {sys.executable} {keeper}; true")
+    assert "none could be charged" in (tmp_path / "said").read_text()
+
+
+def test_what_survives_the_death_of_keeper_and_driver_is_still_the_agent(tmp_path: Path):
+    act = f"for verb in complete resume stop; do env -i {RUNS} $verb; done"
+    survivor = f"setsid sh -c 'until test -e dead; do sleep 0.05; done; {act}; touch done' > said 2>&1 &"
+    script = f"{survivor} echo x > ready; kill -KILL $(ps -o ppid= -p $PPID) $PPID"
+    command = [*RUNS.split(), "start", "--max-iterations", "1", "--", "sh", "-c", script]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, env=plain(), timeout=120)
+    (tmp_path / "dead").touch()
+    wait_for(tmp_path / "done")
+    assert (tmp_path / "said").read_text().count("an agent cannot") == 3
+    with open_store(open_workspace(tmp_path), environ={}) as store:
+        assert [row.status for row in store.runs()] == ["running"]
+    assert runs(tmp_path, "stop").stdout.endswith("stopped_by_user\n")
+
+
+def test_a_lowered_mark_is_still_one(tmp_path: Path):
+    lowered = "".join(f"prlimit --locks={limit} env -i {RUNS} stop; " for limit in (0, 5))
+    assert start(tmp_path, f"echo x > work; ({lowered}) 2> said; true")["status"] == "stopped"
+    assert (tmp_path / "said").read_text().count("an agent cannot") == 2
+
+
+def test_a_later_run_has_a_lower_mark():
+    ids = ["01M8377XTX1NDY3Z3QM1P8ZVCV", "01M8377YXHRXQ8AEVR2N06XH21", "01M839PCE9RV3PWDN9S9Z4JVCV"]
+    marks = [caller.mark_of(run_id) for run_id in ids]
+    assert marks == sorted(set(marks), reverse=True)
+
+
+def test_without_proc_the_ancestors_are_read_by_ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert caller.require_person("act", {}) == "person"
+    monkeypatch.setattr(caller, "_PROC", tmp_path)
+    assert caller.require_person("act", {}) == "person"
+    monkeypatch.setattr(caller, "_PS", ("false",))
+    assert caller.require_person("act", {}) == "unknown"
+
+
+def test_a_driven_run_is_completed_by_nobody_who_cannot_be_told(tmp_path: Path):
+    start(tmp_path, "false", "--max-failures", "1")
+    done = subprocess.run(
+        [*RUNS.split(), "resume"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=plain() | {"CLAUDECODE": "1"},
+    )
+    assert "run it in a terminal of your own" in done.stderr
