@@ -1,7 +1,7 @@
 """Runs a command for the driver and ends all that it started. Standard library only, run as a script.
 
 ``python -I -S keeper.py LIFELINE LOCK SPOOL MARK GRACE_S COMMAND …``. The driver holds the other end of
-the pipe LIFELINE open. When it closes it, or dies in any way, the command is ended. LOCK is an open file whose
+the pipe LIFELINE open. When it closes it, or dies, the command is ended. LOCK is an open file whose
 lock lasts as long as this process. The driver makes this process the leader of a process group.
 
 The command's output goes through this process: lines that may be reports of spending are written to the open
