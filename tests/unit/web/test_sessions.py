@@ -29,6 +29,18 @@ def opens(service: Served, cookie: str) -> tuple[int, int]:
         return client.get("/ui/work").status_code, client.get("/runs").status_code
 
 
+def test_with_postgres_a_session_ends_for_every_process_on_the_database(database: str, tmp_path: Path):
+    environ = KEYS | {"CORELOOP_DATABASE_URL": database}
+    with served(tmp_path, environ=environ) as service, service.client() as client:
+        copied = sign_in(client)
+        with served(tmp_path, environ=environ) as second:
+            assert opens(service, copied) == opens(second, copied) == (200, 200)
+            sign_out(client)
+            assert opens(service, copied) == opens(second, copied) == (303, 401)
+    with served(tmp_path, environ=environ) as restarted:
+        assert opens(restarted, copied) == (303, 401)
+
+
 def test_a_copied_cookie_ends_with_the_session_and_no_other_session_does(tmp_path: Path):
     with served(tmp_path, environ=KEYS) as service, service.client() as one, service.client() as other:
         copied, kept = sign_in(one), sign_in(other)

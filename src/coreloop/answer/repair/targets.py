@@ -22,7 +22,7 @@ _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
 _LEAST_SHARE: Final = 0.3
 """Of what a question asks for, rare words counting more; a file with less of it is no target."""
-_SYMBOL: Final = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
+_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
 def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Target]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.base.records import normalize_question
 
-_NUMBER: Final = re.compile(r"[0-9a-z]*[0-9][0-9a-z]*")
+_NUMBER: Final = re.compile(r"(?<![0-9a-z])[a-z]*[0-9][0-9a-z]*")  # from the start of a word: linear
 """An id, a number or a date in a normalised question: ``a1000`` of ``a1000은``, ``20260425``, ``3``."""
 
 

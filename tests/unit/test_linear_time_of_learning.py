@@ -1,0 +1,113 @@
+"""Each regular expression on a record, a line of a proposal, an answer or a key takes time in proportion to it.
+
+At 10 and 100 KB: a line of a proposal or a page is cut long before, and the expression must not rely on it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coreloop.admin.doctor.guard import _RUNS_GUARD
+from coreloop.admin.init import starter, topics, usage
+from coreloop.admin.init.decorated import _MENTION
+from coreloop.admin.init.pin import _is_public
+from coreloop.answer.repair.targets import _SYMBOL, _name
+from coreloop.base.errors import CoreloopError
+from coreloop.learn.knowledge.audit_analysis import improvement_bullets
+from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.proposals import statement_draft
+from coreloop.learn.proposals.advice import parse_advice, written_path
+from coreloop.learn.proposals.figures import read_guide_evidence, read_statement_evidence
+from coreloop.learn.proposals.grammar import parse_line
+from coreloop.learn.proposals.lines import is_form, refuse_line
+from coreloop.learn.proposals.words import names_in
+from coreloop.promote.reach import _arrives
+from coreloop.runs.driver.spending import Reports
+from coreloop.web.keys import read_keys
+from coreloop.web.pages.activity import _tool_of
+from coreloop.web.pages.runs import _lines, passage_of
+from linear import assert_linear, cases, repeated
+
+Work = Callable[[str], object]
+SIZES = (10_000, 100_000)
+
+
+def refusing(work: Work) -> Work:
+    def refused(text: str) -> object:
+        try:
+            return work(text)
+        except (CoreloopError, ValueError):
+            return None
+
+    return refused
+
+
+def after(start: str, work: Work) -> Work:
+    return lambda text: work(start + text)
+
+
+def reported(line: str) -> Reports:
+    reports = Reports()
+    reports.add_line(line.encode())
+    return reports
+
+
+WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
+    "a proposed line": (parse_line, ("When ", ": call ", " -> ", 'a(b="c") ', "=<")),
+    "a guide": (after("When category is a: call ", parse_line), ('a(b="', " -> a", ", then a", '="')),
+    "a caveat": (after("Fails when ", parse_line), ('a(b="', "a, ", "a and ", " -> ")),
+    "an advice": (parse_advice, ("a: ", "Always pass ", "a, ", "a and ", " or ", "a()", ".a", "[]")),
+    "a source": (after("a: from ", parse_advice), ("a()", "a().b", "a()[]", ".*", " or a()")),
+    "a path of a result": (lambda text: written_path(text, ["a"]), ("a.", "a[]", "a.*", "[].a")),
+    "the form of a line": (is_form, ("a: ", '="', "a=<a>", "->", "a().")),
+    "what a line may hold": (
+        lambda text: refuse_line(text, private=False),
+        ('="', 'a="b"', "a=<", "a=<a>", "->", "a().", "a().b", "2024-01-", "2024-01-01"),
+    ),
+    "the names in a line": (lambda text: list(names_in(text)), ("a(", 'a(b="', "a=", "a.")),
+    "the evidence of a guide": (after("1 of 2 requests", read_guide_evidence), ("1,", ", lower bound 0.")),
+    "the evidence of a statement": (read_statement_evidence, ("1 of 2", "1 of 2 calls ", "calls, ")),
+    "questions": (lambda text: distinct_questions([text, text + "a"]), ("a1", "1a ", "가1")),
+    "the words of a docstring": (statement_draft._words, ("as ", "a_")),
+    "a source in a docstring": (lambda text: statement_draft._names_source(text, "a", "b().a"), ("a_", "\n")),
+    "whether a docstring names it": (lambda text: statement_draft._is_named("a_b", text), ("a_b", "a_")),
+    "symbols of a file": (_SYMBOL.findall, ("\n", "def ", "async ", "\n def a", "\t", "class ")),
+    "a name": (_name, ("a.", "a#", "a/", "aB")),
+    "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
+    "a value that a tool was given": (lambda text: usage._VALUE.fullmatch(text), ("a.", "a-")),
+    "words of a topic": (topics._WORD.findall, ("aB", "가a")),
+    "parts of a name": (topics._PARTS.findall, ("aB", "AB", "Aa", "가A")),
+    "a starting file": (
+        lambda text: starter._RULES.search(text.encode()),
+        ("#  - {label: a\n", "#  - {label: "),
+    ),
+    "a decorator": (lambda text: _MENTION.findall(text.encode()), ("@", "@a.", "@tool", "a.")),
+    "a workflow": (
+        lambda text: _RUNS_GUARD.search(text.encode()),
+        ("guard ", "guard check", "\n", "#\n", "\t"),
+    ),
+    "an address": (after("https://a", _is_public), ("a.", ":1", "/a", "a/")),
+    "keys": (refusing(read_keys), ("a:", "a:b:", "a,", "ci:read:0", "+")),
+    "a tool of a path": (lambda text: _tool_of(text, ["a", "b"]), (".", "[", "a.b", "a[")),
+    "an answer's lines": (_lines, ("\n", "\n\n", " \n", "[1]", "\t", "a\n")),
+    "a passage of a source": (lambda text: passage_of("a b c", text), ("a ", "a b ", "a\n", "b ")),
+    "a claim in a source": (lambda text: passage_of(text, "a b c"), ("a ", "a b ")),
+    "a note": (improvement_bullets, ("- a\n", "> ", "- **a", "1. ")),
+    "a report of spending": (reported, ('{"usd":', '{"usd": 1, ', "[", '[{"usd": 1},')),
+}
+
+
+def test_a_list_of_reports_is_looked_at_for_duplicates_once():
+    def build(size: int) -> str:
+        return "[" + ",".join(['{"usd": 0.01}'] * (size // 14)) + "]"
+
+    assert reported(build(1_000)).cost.microusd == 10_000 * (1_000 // 14)
+    assert_linear(reported, build, sizes=(2_000, 20_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "unit"), cases(WORKS))
+def test_what_is_learnt_and_shown_takes_time_in_proportion(name: str, unit: str):
+    work: Any = WORKS[name][0]
+    assert_linear(work, repeated(unit, end="x"), sizes=SIZES)
