@@ -1,4 +1,4 @@
-"""Each regular expression on a record, a line of a proposal, an answer or a key takes time in proportion to it.
+"""Each regular expression on a record, a proposal, an answer or a key takes time in proportion to it.
 
 At 10 and 100 KB: a line of a proposal or a page is cut long before, and the expression must not rely on it.
 """
@@ -75,7 +75,7 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "symbols of a file": (_SYMBOL.findall, ("\n", "def ", "async ", "\n def a", "\t", "class ")),
     "a name": (_name, ("a.", "a#", "a/", "aB")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
-    "a value that a tool was given": (lambda text: usage._VALUE.fullmatch(text), ("a.", "a-")),
+    "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),
     "words of a topic": (topics._WORD.findall, ("aB", "가a")),
     "parts of a name": (topics._PARTS.findall, ("aB", "AB", "Aa", "가A")),
     "a starting file": (

@@ -199,7 +199,9 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.admin import backup as keep
     from coreloop.cli.show_runs import shown_text
+    from coreloop.runs.caller import require_person
 
+    require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
         state = keep.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
     if as_json:

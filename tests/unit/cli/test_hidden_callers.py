@@ -53,7 +53,9 @@ def start(project: Path, script: str, *options: str) -> dict[str, Any]:
 
 
 @needs_namespaces
-@pytest.mark.parametrize("verb", slow_after(1, ["complete", "stop", "resume", "waive q1"]))
+@pytest.mark.parametrize(
+    "verb", slow_after(1, ["complete", "stop", "resume", "waive q1", "forget --confirm"])
+)
 def test_an_agent_in_a_namespace_of_its_own_is_still_the_agent(verb: str, tmp_path: Path):
     script = f"echo x > work; {HIDDEN} env -i {RUNS} {verb} 2> said; true"
     assert start(tmp_path, script)["status"] == "stopped"
