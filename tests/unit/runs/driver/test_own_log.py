@@ -80,3 +80,25 @@ def test_options_are_for_driven_runs(tmp_path: Path):
 )
 def test_a_person_is_named_only_where_one_was_told(state: State, says: str):
     assert says in reason_line(state)
+
+
+def test_where_nothing_can_be_written_the_driver_says_how_the_run_goes_on(tmp_path: Path):
+    run_id = begin(tmp_path, "echo $CORELOOP_ITERATION >> work", max_iterations=1)
+    blocker = tmp_path / "data" / "runs" / "spending"
+    blocker.touch()
+    done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, state_at(tmp_path, run_id).status) == (2, "running")
+    assert done.stderr.rstrip().endswith(f"The run goes on with dartlab-coreloop runs resume {run_id}")
+    blocker.unlink()
+    done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "stopped (max_iterations)" in done.stdout
+
+
+def test_a_report_to_record_with_a_key_twice_is_refused(tmp_path: Path):
+    subprocess.run([*RUNS, "open", "why?"], cwd=tmp_path, capture_output=True, check=True)
+    for usage, says in (('{"usd": 5, "usd": 0}', "a key twice"), ('{"usd": null}', "usage.usd")):
+        given = f'{{"next_actions": ["x"], "usage": {usage}}}'
+        done = subprocess.run(
+            [*RUNS, "record"], cwd=tmp_path, input=given, capture_output=True, text=True, check=False
+        )
+        assert says in done.stderr
