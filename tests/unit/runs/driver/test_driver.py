@@ -146,12 +146,19 @@ LIARS = {
         1,
         {"budget_usd": 1.0, "max_iterations": 9},
     ),
-    'reports `{"usd": 1e999}`, `-1`, or a number of 5,000 digits': Liar(
+    'reports `{"usd": 1e999}`, `-1`, `null`, a number of 5,000 digits, or `usd` twice': Liar(
         f"{WORK}; echo '{{\"usd\": 1e999}}'", ("budget_exceeded", "usd", 1), 1, {"budget_usd": 1.0}
     ),
 }
 ELSEWHERE = {
     "kills its keeper, the parent process": "test_money.py",
+    "is killed while a run that it started is at work": "test_own_log.py",
+    "does nothing, and the driver's own output goes to a file in the working folder": "test_own_log.py",
+    "does so in a process namespace of its own (`unshare -Urpf --mount-proc`)": "test_hidden_callers.py",
+    "starts runs in a process namespace, without `CORELOOP_RUN` or with that of another run": (
+        "test_hidden_callers.py"
+    ),
+    "kills keeper and driver at once, and completes its run as an orphan": "test_hidden_callers.py",
     "replaces `output/` in its session's folder by a file or a link": "test_links.py, test_money.py",
 }
 UNMETERED = "never says what it spends, and nothing else limits the run"

@@ -82,14 +82,15 @@ def test_a_person_is_named_only_where_one_was_told(state: State, says: str):
     assert says in reason_line(state)
 
 
-def test_where_nothing_can_be_written_the_driver_says_how_the_run_goes_on(tmp_path: Path):
-    run_id = begin(tmp_path, "echo $CORELOOP_ITERATION >> work", max_iterations=1)
-    blocker = tmp_path / "data" / "runs" / "spending"
-    blocker.touch()
+def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_path: Path):
+    prompt = tmp_path / "prompt.md"
+    prompt.write_text("Do it.")
+    run_id = begin(tmp_path, "echo $CORELOOP_ITERATION >> work", max_iterations=1, prompt=prompt)
+    prompt.unlink()
     done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, state_at(tmp_path, run_id).status) == (2, "running")
     assert done.stderr.rstrip().endswith(f"The run goes on with dartlab-coreloop runs resume {run_id}")
-    blocker.unlink()
+    prompt.write_text("Do it.")
     done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "stopped (max_iterations)" in done.stdout
 
