@@ -194,7 +194,7 @@ def _unread(event: Event, facts: Facts) -> Iterator[str]:
             f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
             "push makes is known"
         )
-    if facts.gained and facts.unknown and not any(_stated_claims(event, facts)):
+    if facts.unknown and not any(_stated_claims(event, facts)):
         yield (
             f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified it, so "
             "coreloop's lines in it count as a machine's; sign it"
@@ -411,7 +411,7 @@ def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 
 
 def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    for commit in _promoting(facts):
+    for commit in promoting_of(facts):
         yield from refuse_trailers(commit, facts.settings)
         yield from _refuse_contents(commit, _brought(commit, facts), commit.sha, facts)
 
@@ -429,7 +429,7 @@ def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
 
 
 def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    promoting = {commit.sha: _brought(commit, facts) for commit in _promoting(facts)}
+    promoting = {commit.sha: _brought(commit, facts) for commit in promoting_of(facts)}
     stray = stray_lines(facts.gained, promoting)
     yield from map(_outside, (line for line in stray if line in _machine_lines(event, facts)))
 
@@ -449,7 +449,7 @@ def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         yield "the queue's branch names no pull request"
     elif event.number not in {pull.number for pull in facts.pulls}:
         yield f"#{event.number} is in the group, but --pulls does not list it"
-    promoting = list(_promoting(facts))
+    promoting = list(promoting_of(facts))
     marks = [_marks(commit.sha, commit.message) for commit in promoting]
     for pull in _promotions(facts):
         if not any(map(_marks(pull.head_sha, pull.body).intersection, marks)):
@@ -486,9 +486,9 @@ def _promotions(facts: Facts) -> Iterator[ReportedPull]:
             yield pull
 
 
-def _promoting(facts: Facts) -> Iterator[Commit]:
+def promoting_of(facts: Facts) -> Iterator[Commit]:
     """The commits of a group that carry a promotion; merge commits only repeat trailers."""
-    return (commit for commit in _own(facts) if is_promotion(commit) and len(commit.parents) < 2)
+    return (commit for commit in _own(facts) if is_promotion(commit) and len(commit.parents) == 1)
 
 
 # --- shared ----------------------------------------------------------------------------------------
