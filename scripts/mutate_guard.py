@@ -44,11 +44,24 @@ ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--update`` writes it."""
 TESTS = (
-    *("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained"),
-    *("test_scenarios", "test_approval_scenarios", "test_disguise_scenarios", "test_attackers_scenarios"),
+    *("test_policy", "test_approval_policy", "test_queue_policy", "test_insertion", "test_lines"),
+    *("test_statement", "test_labels", "test_gained", "test_scenarios", "test_queue_scenarios"),
+    *("test_facts_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
+    *("test_attackers_scenarios", "test_ordinary_work"),
 )
 MODULES = (
-    *("policy", "promotion", "insertion", "lines", "figures", "approval", "claims", "labels", "gained"),
+    *(
+        "policy",
+        "signs",
+        "promotion",
+        "insertion",
+        "lines",
+        "figures",
+        "approval",
+        "claims",
+        "labels",
+        "gained",
+    ),
     *("facts", "proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""

@@ -22,8 +22,8 @@ from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
 from coreloop.guard.gained import Lines, gained_lines, own_lines, undone_lines
 from coreloop.guard.inputs import Answers
-from coreloop.guard.policy import Facts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of, shrunk_target
+from coreloop.guard.signs import Facts, claims, promoting_of, promotion_of
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 
