@@ -1,4 +1,4 @@
-"""What the facts of a decision are read from: whose answers, which files, and which commits of the history."""
+"""What the facts of a decision are read from: whose answers, which files, which commits."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_project_outside_of_the_repository_is_an_error_that_says_what_to_do(be
     bench.git("switch", "--quiet", "main")
     settings.unlink(missing_ok=True)
     bench.git("switch", "--quiet", BRANCH)
-    with pytest.raises(GitError, match="is not in the repository .*; run the guard in the project"):
+    with pytest.raises(GitError, match=r"is not in the repository .*; run the guard in the project"):
         bench.decide(bench.event())
 
 
