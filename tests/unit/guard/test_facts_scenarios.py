@@ -7,7 +7,7 @@ import pytest
 from coreloop.base.errors import GitError
 from coreloop.guard.approval import pushed
 from coreloop.guard.event import Account, Authorship, Push
-from guard_bench import BRANCH, GITHUB, PROMOTED, Bench, without_trailers
+from guard_bench import BRANCH, GITHUB, MESSAGE, PROMOTED, Bench, without_trailers
 from guard_queue import Queue
 from guarding import HEAD, MAKER, approval, commit, judged
 from judging import OLD, SIGNED
@@ -100,3 +100,15 @@ def test_a_history_of_many_merges_is_walked_once():
     everything = {made.sha for made in commits} | {"top 60"}
     assert pushed(Push("top 0", MAKER, "elsewhere"), commits) == everything
     assert pushed(Push("top 0", MAKER, "top 1"), commits) == {"top 0", "left 0", "right 0"}
+
+
+def test_a_promotion_without_a_parent_is_proved_by_what_the_pull_request_changes(bench: Bench):
+    bench.git("switch", "--quiet", "--orphan", "alone")
+    bench.write(PROMOTED, MESSAGE)
+    bench.start(BRANCH)
+    merged = ("--quiet", "--no-edit", "--allow-unrelated-histories", "--strategy-option", "theirs")
+    bench.git("merge", *merged, "alone", **GITHUB)
+    title, _, body = MESSAGE.partition("\n\n")
+    bench.call(title=title, body=body, branch=BRANCH, labels=("coreloop",))
+    decision = bench.decide(bench.event())
+    assert (decision.state, decision.reasons) == ("pending", ())
