@@ -50,19 +50,8 @@ TESTS = (
     *("test_attackers_scenarios", "test_ordinary_work"),
 )
 MODULES = (
-    *(
-        "policy",
-        "signs",
-        "promotion",
-        "insertion",
-        "lines",
-        "figures",
-        "approval",
-        "claims",
-        "labels",
-        "gained",
-    ),
-    *("facts", "proposals.declared"),
+    *("policy", "signs", "promotion", "insertion", "lines", "figures", "approval", "claims"),
+    *("labels", "gained", "facts", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""
 CONDITIONS = frozenset({"approval", "gained", "facts"})
