@@ -171,6 +171,27 @@ class Bench:
         )
 
 
+OTHER = b'def show(company: str) -> str:\n    """Shows a company."""\n    return company\n'
+
+
+def update_branch(bench: Bench) -> None:
+    """Its "Update branch" button was pressed"""
+    bench.promote()
+    bench.update()
+
+
+def suggestion_that_proves(bench: Bench) -> None:
+    """A reviewer's suggestion, committed on GitHub, that restores the promoted line"""
+    bench.promote(PROMOTED.replace(b"First:", b"First :"))
+    bench.write(PROMOTED, "Update tools/finance.py", **GITHUB)
+
+
+def without_trailers(bench: Bench) -> None:
+    """Its line in another pull request, without trailers"""
+    bench.start("docs")
+    bench.write(PROMOTED, "docs: analysis")
+
+
 def pushes_json(pushes: tuple[Push, ...]) -> list[dict[str, Any]]:
     """The activity of a branch, as the API lists it."""
     return [

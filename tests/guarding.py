@@ -13,7 +13,8 @@ from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
 from coreloop.guard.decision import Decision
 from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
-from coreloop.guard.policy import Facts, decide
+from coreloop.guard.policy import decide
+from coreloop.guard.signs import Facts
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict

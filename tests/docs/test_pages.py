@@ -26,6 +26,13 @@ def test_examples_of_the_page_run(path: Path, tmp_path: Path) -> None:
     assert "\n\n".join(run_page(path, folder).differences) == ""
 
 
+def test_the_tutorial_s_agent_sets_no_clock() -> None:
+    blocks = read_page(ROOT / "docs" / "tutorial.md")
+    (agent,) = [step for step in blocks if isinstance(step, Block) and step.title == "agent.py"]
+    assert "with AuditCollector(question, data_dir" in agent.text
+    assert "clock" not in agent.text
+
+
 def test_few_examples_are_left_out_and_each_says_why() -> None:
     blocks = [step for path in PAGES for step in read_page(path) if isinstance(step, Block)]
     runnable = [block for block in blocks if block.language in RUNNABLE]

@@ -91,11 +91,10 @@ def pushed(push: Push, commits: Iterable[Commit]) -> set[str]:
 
 
 def _reachable(sha: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
-    found, waiting = set[str](), [sha]
-    while waiting:
-        if (sha := waiting.pop()) in parents and sha not in found:
-            found.add(sha)
-            waiting += parents[sha]
+    found, new = set[str](), {sha}
+    while new:
+        found |= new
+        new = {parent for sha in new for parent in parents.get(sha, ())} - found
     return found
 
 

@@ -22,8 +22,8 @@ from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
 from coreloop.guard.gained import Lines, gained_lines, own_lines, undone_lines
 from coreloop.guard.inputs import Answers
-from coreloop.guard.policy import Facts, claims, promotion_of
 from coreloop.guard.promotion import lines_of, shrunk_target
+from coreloop.guard.signs import Facts, claims, promoting_of, promotion_of
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 
@@ -101,10 +101,9 @@ def _of_pull(
 
 def _of_group(repository: Repository, facts: Facts) -> tuple[dict[str, Commit], dict[str, _Versions]]:
     """The promotions of a group and what each changes, with later commits as well, by hash."""
-    own = [commit for commit in facts.commits if commit.sha not in facts.landed]
-    promoting = {commit.sha: commit for commit in own if is_promotion(commit) and len(commit.parents) == 1}
+    promoting = {commit.sha: commit for commit in promoting_of(facts)}
     children: dict[str, list[str]] = {}
-    for commit in own:
+    for commit in facts.commits:
         for parent in commit.parents:
             children.setdefault(parent, []).append(commit.sha)
     versions = {sha: tuple(_versions(repository, commit, children)) for sha, commit in promoting.items()}
@@ -118,17 +117,16 @@ def _versions(
     following: Sequence[str] = (promotion.sha,)
     while len(following) == 1:
         files = read_files(repository, promotion.parents[0], following[0])
-        if len(files) != 1 and following[0] != promotion.sha:
-            return
         yield files
+        if len(files) != 1:
+            return
         following = children.get(following[0], ())
 
 
 def _touched(repository: Repository, commit: Commit, commits: Sequence[Commit]) -> tuple[str, ...]:
     """The files that a commit changes; a merge of the base is compared with the base that it merged."""
     own = {other.sha for other in commits}
-    brought = [parent for parent in commit.parents[1:] if parent not in own]
-    parents = brought or commit.parents[:1]
+    parents = [parent for parent in commit.parents if parent not in own] or commit.parents
     return tuple(repository.changed_files(parents[0], commit.sha)) if parents else ()
 
 
@@ -175,7 +173,7 @@ def _with_signs(
     ``forge: base``, as fetched from the remote, are the protected branches.
     """
     texts = read_texts(repository, change.merge_base, change.head)
-    gained = gained_lines(text for text in texts if text.old != text.new)
+    gained = gained_lines(texts)
     if not gained and not any(claims_of_commits(change.commits)):
         return facts
     base = open_workspace(folder).settings.forge.base
@@ -215,8 +213,7 @@ class _Landing:
         """Whether a commit repeats a promotion in effect: its trailers, and exactly its patch."""
         keys = set(promoted_keys(commit.message)) if is_promotion(commit) else set()
         landed = [self._in_effect[key] for key in keys] if keys <= self._in_effect.keys() else []
-        patches = {self._patch(promotion.sha) for promotion in landed}
-        return bool(commit.parents and landed) and patches == {self._patch(commit.sha)}
+        return bool(landed) and all(self._patch(one.sha) == self._patch(commit.sha) for one in landed)
 
     def has(self, line: Gained) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
@@ -250,8 +247,8 @@ class _Landing:
 
     def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
         """What a commit changes, wherever in the files, and the lines of coreloop's by docstring."""
-        parent = self.repository.resolve(f"{sha}^") or ""
-        paths = [path for path in self.repository.changed_files(parent, sha) if path.endswith(".py")]
+        parent = f"{sha}^"
+        paths = self.repository.changed_files(parent, sha)
         before, after = (
             Counter((path, *line) for path in paths for line in self._lines(revision, path).elements())
             for revision in (parent, sha)

@@ -6,24 +6,18 @@ is pending, so that nothing has to be taken back.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
-from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, promoted_keys, read_promoted
-from coreloop.base.project.line_length import DEFAULT
-from coreloop.base.project.settings import Settings
+from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
 from coreloop.base.text import printable
 from coreloop.guard.approval import approvers, makers, nameless, unaccounted
 from coreloop.guard.change import FileChange, Gained
 from coreloop.guard.claims import (
-    claims_of_commits,
-    claims_of_event,
-    claims_of_lines,
-    claims_of_pull,
     is_promotion,
 )
 from coreloop.guard.decision import Action, Decision
@@ -34,7 +28,6 @@ from coreloop.guard.event import (
     PullRequestEvent,
     PushEvent,
     ReportedPull,
-    Review,
 )
 from coreloop.guard.figures import is_day
 from coreloop.guard.gained import stray_lines
@@ -49,109 +42,22 @@ from coreloop.guard.promotion import (
     refuse_trailers,
     subject_of,
 )
+from coreloop.guard.signs import (
+    Facts,
+    claims,
+    machine_lines,
+    marks_of,
+    own_commits,
+    promoting_of,
+    promotion_of,
+    promotions_of,
+    stated_claims,
+)
 
 _UNAPPROVED: Final = (
     "no human who neither wrote nor pushed any of it has approved its head commit; "
     "have one with write access approve it"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """All inputs of a decision except the event.
-
-    Attributes
-    ----------
-    commits : tuple of Commit
-        Commits of the head that are not in the base, newest first.
-    files : mapping of str to tuple of FileChange
-        Changed files by commit: the head of a pull request, each promotion of a group.
-    repairs : mapping of str to tuple of tuple of FileChange
-        Of a pull request, by its head: what its promotion's commit alone changes. Of a group, by promotion:
-        the changed files with each of the later commits while a single file changes.
-    touched : mapping of str to tuple of str
-        The files that each commit changes.
-    settings : Settings
-        The base's coreloop.yaml.
-    project : str
-        Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
-    width : int
-        Columns at which the base's lines are wrapped.
-    ours : mapping of str to frozenset of str
-        By commit that removes lines: the docstring's lines from earlier promotions.
-    landed : frozenset of str
-        Commits with signs that are on a protected branch already, or repeat a promotion that is.
-    gained : tuple of Gained
-        Lines of coreloop's that docstrings gain.
-    machine_made : frozenset of Gained
-        Those that a machine's commit brings.
-    machines : frozenset of str
-        Commits that a machine wrote, co-authored, committed or pushed.
-    unknown : frozenset of str
-        Commits that GitHub has not verified, and whose pusher is unknown.
-    names : frozenset of str
-        What the base's other files have of the names in lines, as in `coreloop.learn.proposals.words.Words`.
-    reviews, pulls, authorships
-        The API's answers.
-    """
-
-    commits: tuple[Commit, ...] = ()
-    files: Mapping[str, tuple[FileChange, ...]]
-    repairs: Mapping[str, tuple[tuple[FileChange, ...], ...]] = field(default_factory=dict)
-    touched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    settings: Settings
-    project: str = ""
-    width: int = DEFAULT
-    ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    landed: frozenset[str] = frozenset()
-    gained: tuple[Gained, ...] = ()
-    machine_made: frozenset[Gained] = frozenset()
-    machines: frozenset[str] = frozenset()
-    unknown: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-    reviews: tuple[Review, ...] = ()
-    pulls: tuple[ReportedPull, ...] = ()
-    authorships: tuple[Authorship, ...] = ()
-
-
-def claims(event: Event, facts: Facts) -> tuple[str, ...]:
-    """The signs that an event is about a promotion: words, or lines that a machine brings."""
-    if isinstance(event, PushEvent):
-        return ()
-    return (*_stated_claims(event, facts), *claims_of_lines(_machine_lines(event, facts)))
-
-
-def _stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
-    titled = not _is_landed(facts)
-    if isinstance(event, PullRequestEvent):
-        yield from claims_of_event(event, titled=titled)
-    else:
-        for pull in facts.pulls:
-            yield from (f"{claim} of #{pull.number}" for claim in claims_of_pull(pull, titled=titled))
-    yield from claims_of_commits(_own(facts))
-
-
-def _machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> tuple[Gained, ...]:
-    """The gained lines that are no human's: of a machine's pull request, or of a machine's commit."""
-    if isinstance(event, PullRequestEvent):
-        authors = [event.pull.author]
-    else:
-        promoting = {pull.number for pull in _promotions(facts)}
-        authors = [pull.author for pull in facts.pulls if pull.number not in promoting]
-    if not all(author.human for author in authors):
-        return facts.gained
-    return tuple(line for line in facts.gained if line in facts.machine_made)
-
-
-def _own(facts: Facts) -> tuple[Commit, ...]:
-    """The commits that are not on a protected branch."""
-    return tuple(commit for commit in facts.commits if commit.sha not in facts.landed)
-
-
-def _is_landed(facts: Facts) -> bool:
-    """Whether all that a change brings of promotions is on a protected branch."""
-    return bool(facts.landed) and not facts.gained and not any(claims_of_commits(_own(facts)))
 
 
 def decide(event: Event, facts: Facts) -> Decision:
@@ -164,7 +70,7 @@ def decide(event: Event, facts: Facts) -> Decision:
         return Decision(notes=(*_human_lines(facts.gained), *_unread(event, facts)))
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, signs)
-    stated = any(_stated_claims(event, facts))
+    stated = any(stated_claims(event, facts))
     reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
     settled = reasons or _approved_by(event.pull, facts.commits, facts)
     why = _unapproved(event.pull, facts)
@@ -194,7 +100,7 @@ def _unread(event: Event, facts: Facts) -> Iterator[str]:
             f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
             "push makes is known"
         )
-    if facts.gained and facts.unknown and not any(_stated_claims(event, facts)):
+    if facts.unknown and not any(stated_claims(event, facts)):
         yield (
             f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified it, so "
             "coreloop's lines in it count as a machine's; sign it"
@@ -207,7 +113,7 @@ def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) 
     if event.action != "checks_requested":
         raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
-    pulls = list(_promotions(facts))
+    pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in _actions_on(pull))
     return _explained(Decision(signs, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
 
@@ -289,11 +195,6 @@ def _one_file(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
             yield f"commit {commit.sha[:12]} changes {printable(min(other))}"
 
 
-def promotion_of(facts: Facts) -> tuple[Commit, ...]:
-    """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
-    return tuple([commit for commit in facts.commits if is_promotion(commit)] or facts.commits)[-1:]
-
-
 def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     for commit in promotion_of(facts):
         yield from refuse_trailers(commit, facts.settings)
@@ -365,7 +266,7 @@ def _other_authors(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if not any(map(is_promotion, _own(facts))):
+    if not any(map(is_promotion, own_commits(facts))):
         yield from map(_outside, facts.gained)
 
 
@@ -404,14 +305,14 @@ _RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
 
 
 def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    for pull in _promotions(facts):
+    for pull in promotions_of(facts):
         yield from _merging_labels(pull)
         if pull.auto_merge:
             yield _auto_merge_is_on(pull)
 
 
 def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    for commit in _promoting(facts):
+    for commit in promoting_of(facts):
         yield from refuse_trailers(commit, facts.settings)
         yield from _refuse_contents(commit, _brought(commit, facts), commit.sha, facts)
 
@@ -429,15 +330,15 @@ def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
 
 
 def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    promoting = {commit.sha: _brought(commit, facts) for commit in _promoting(facts)}
+    promoting = {commit.sha: _brought(commit, facts) for commit in promoting_of(facts)}
     stray = stray_lines(facts.gained, promoting)
-    yield from map(_outside, (line for line in stray if line in _machine_lines(event, facts)))
+    yield from map(_outside, (line for line in stray if line in machine_lines(event, facts)))
 
 
 def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    for pull in _promotions(facts):
-        marks = _marks(pull.head_sha, pull.body)
-        commits = [commit for commit in facts.commits if marks & _marks(commit.sha, commit.message)]
+    for pull in promotions_of(facts):
+        marks = marks_of(pull.head_sha, pull.body)
+        commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
         if not _approved_by(pull, commits, facts):
             yield f"#{pull.number} is queued, but {_unapproved(pull, facts)}"
         yield from _refuse_unknown(pull, (), facts)
@@ -449,22 +350,17 @@ def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         yield "the queue's branch names no pull request"
     elif event.number not in {pull.number for pull in facts.pulls}:
         yield f"#{event.number} is in the group, but --pulls does not list it"
-    promoting = list(_promoting(facts))
-    marks = [_marks(commit.sha, commit.message) for commit in promoting]
-    for pull in _promotions(facts):
-        if not any(map(_marks(pull.head_sha, pull.body).intersection, marks)):
+    promoting = list(promoting_of(facts))
+    marks = [marks_of(commit.sha, commit.message) for commit in promoting]
+    for pull in promotions_of(facts):
+        if not any(map(marks_of(pull.head_sha, pull.body).intersection, marks)):
             yield f"#{pull.number} contains no promotion"
-    pull_marks = set[str]().union(*(_marks(pull.head_sha, pull.body) for pull in _promotions(facts)))
+    pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.body) for pull in promotions_of(facts)))
     for commit in promoting:
-        if pull_marks.isdisjoint(_marks(commit.sha, commit.message)):
+        if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
             yield f"the pull request of commit {commit.sha[:12]} is unknown"
-    if not promoting and not _machine_lines(event, facts):
+    if not promoting and not machine_lines(event, facts):
         yield "the group claims to be coreloop's, but contains no promotion"
-
-
-def _marks(sha: str, text: str) -> set[str]:
-    """Identifiers that a commit shares with its pull request, squashed or not."""
-    return {sha, *promoted_keys(text)}
 
 
 _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
@@ -474,21 +370,6 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
     _group_approved,
     _group_known,
 )
-
-
-def _promotions(facts: Facts) -> Iterator[ReportedPull]:
-    """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
-    own = [commit for commit in _own(facts) if is_promotion(commit)]
-    marks = set[str]().union(*(_marks(commit.sha, commit.message) for commit in own))
-    for pull in facts.pulls:
-        named = any(claims_of_pull(pull, titled=not _is_landed(facts)))
-        if named or not marks.isdisjoint(_marks(pull.head_sha, pull.body)):
-            yield pull
-
-
-def _promoting(facts: Facts) -> Iterator[Commit]:
-    """The commits of a group that carry a promotion; merge commits only repeat trailers."""
-    return (commit for commit in _own(facts) if is_promotion(commit) and len(commit.parents) < 2)
 
 
 # --- shared ----------------------------------------------------------------------------------------

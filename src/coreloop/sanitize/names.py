@@ -22,7 +22,6 @@ _LISTED: Final = ("kr",)
 """Countries with a public listing in ``listings/``."""
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
-# benchmarks/company_names.py measures how much ordinary text they still take.
 _ORDINARY_TEXT: Final = """
 대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
 덕성 도부 동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일
@@ -31,6 +30,11 @@ _ORDINARY_TEXT: Final = """
 천보 카스 캐리 코디 태광 태성 태양 파루 파수 포톤 피노 핑거 하츠 하스 한독 한진 한창 한탑
 혜인 화신 후성 흥국 희림 힘스 db e1 e8 eg sg tp cs nc kd dl yw 3s kx
 lf 신세계 우리손
+"""
+_ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
+# Further ones where only the public listing has the name: whoever lists 메카로 by --names means the company.
+# benchmarks/company_names.py measures how much ordinary text the listing still takes.
+_ORDINARY_IF_LISTED_TEXT: Final = """
 아크릴 유니온 빙그레 모나미 녹십자 삼천리 풀무원 비비안 유니크 손오공 제우스 오로라 이글루 상상인 우리로
 우리넷 나무가 사람인 정다운 질경이 오리온 자비스 이지스 메카로 스피어 타이드 하이브 비비씨 덱스터 머큐리
 링크드 위너스 이월드 네이블 인산가 광전자 에스엠 와이즈 디바이스 모나리자 유나이티드 판타지오 롤링스톤
@@ -38,9 +42,9 @@ lf 신세계 우리손
 한국공항 한국가구 한국제지 한국철강 한국컴퓨터 한국화장품 하나기술 나무기술 우리기술 푸른기술 타임기술
 현대공업 조선선재 조선내화 대한과학 비상교육 지역난방공사 orion new nice isc dms emb aps
 """
-_ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
+_ORDINARY_IF_LISTED: Final = _ORDINARY | frozenset(_ORDINARY_IF_LISTED_TEXT.split())
 _LONGER: Final = ("카카오톡", "하이브리", "아스트로", "아스트리", "아스트라")
-"""Other words that begin with a name."""
+"""Other words that begin with a name of the listing."""
 _PARTICLE: Final = (
     r"(?:입니다|이다|은|는|이|가|을|를|의|에|와|과|도|만|로|으로|에서|에게|까지|부터|처럼|보다|이나|나|랑|하고|만큼|까지의|이랑|라는|이라는|이라고|라고|이란|란|측|株|주|우|사|쪽|들|이야|야|요|이요|"
     r"주가|실적|매출|주식|배당|그룹|전망|분석|재무|영업이익|시총|목표가|공시|종목|수익성|안정성|성장성|이익|순이익|부채|현금흐름|관련|대비|및)"
@@ -87,25 +91,33 @@ class Name:
     code: str
 
 
+_AnyRow = tuple[str, str, Iterable[str]]
+
+
 class Names:
     """A search index of company names.
 
     Parameters
     ----------
     rows : iterable of (str, str, iterable of str)
-        Stock code, name, aliases.
+        Stock code, name, aliases; as a project gives them.
+    listed : iterable of (str, str, iterable of str), optional
+        Those of a public listing, of which more are everyday words.
     """
 
-    def __init__(self, rows: Iterable[tuple[str, str, Iterable[str]]]) -> None:
+    def __init__(self, rows: Iterable[_AnyRow], listed: Iterable[_AnyRow] = ()) -> None:
         self._codes: dict[str, str] = {}
-        by_text: dict[str, tuple[str, str]] = {}
-        for code, name, aliases in rows:
+        by_text: dict[str, tuple[str, str, bool]] = {}
+        for is_listed, (code, name, aliases) in [
+            *((False, row) for row in rows),
+            *((True, row) for row in listed),
+        ]:
             if code:
                 self._codes[code] = name
             for spelling in (name, *aliases):
                 folded = re.sub(r"\s", "", plain_text(spelling))
                 if len(folded) > 1:
-                    by_text.setdefault(folded.lower(), (folded, code or name))
+                    by_text.setdefault(folded.lower(), (folded, code or name, is_listed))
         self._found: dict[str, list[Name]] = {}
         self._texts = list(by_text)
         self._entries = list(by_text.values())
@@ -152,19 +164,20 @@ class Names:
         if len(lowered) != len(places):
             return
         for index, start, end in matches:
-            written, code = self._entries[index]
+            written, code, is_listed = self._entries[index]
             first, last = places[start], places[end - 1] + 1
-            if self._is_company(text, first, last, written):
+            if self._is_company(text, first, last, written, is_listed=is_listed):
                 yield Name("COMPANY", first, last, code)
 
-    def _is_company(self, text: str, start: int, end: int, written: str) -> bool:
+    def _is_company(self, text: str, start: int, end: int, written: str, *, is_listed: bool) -> bool:
         before, behind, match = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
-        is_ordinary = written.lower() in _ORDINARY
+        is_ordinary = written.lower() in (_ORDINARY_IF_LISTED if is_listed else _ORDINARY)
         if _MARK_AHEAD.search(before) or (is_ordinary and _MARK_BEHIND.match(behind)):
             return True
         if is_ordinary and not written.isascii() and _FINANCE.match(behind):
             return _ANOTHER_NOUN.search(before) is None and not _is_letter(before[-1:], written[0])
-        if is_ordinary or _is_other_word(match, written, before) or text.startswith(_LONGER, start):
+        is_longer = is_listed and text.startswith(_LONGER, start)
+        if is_ordinary or is_longer or _is_other_word(match, written, before):
             return False
         starts_word = not _is_letter(before[-1:], written[0])
         if len(match) > len(written) and _is_letter(behind[:1], written[-1]) and not _AFTER.match(behind):
@@ -231,8 +244,8 @@ def companies(names_file: Path | None, detection: Detection) -> Names | None:
         As `read_names`.
     """
     own = _read(names_file) if names_file is not None else [("", name, []) for name in detection.names]
-    rows = [*own, *(row for country in _listed(detection) for row in _listing(country))]
-    return Names(rows) if rows else None
+    listed = [row for country in _listed(detection) for row in _listing(country)]
+    return Names(own, listed) if own or listed else None
 
 
 def _listed(detection: Detection) -> list[str]:

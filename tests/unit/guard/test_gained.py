@@ -40,11 +40,20 @@ def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
         (b"def f(): 'Sums.\\n\\n- Call ' 'once per request'", ONCE),
         (b"def f(): 'Sums.\\r- Call once per request'", ONCE),
         ("def f(): 'Sums.\\u2028-\u00a0Call once\u200b per request'".encode(), ONCE),
+        ("def f(): 'Sums.\\n\\n- Call\u3164once\u2800per\u115frequest'".encode(), ONCE),
         (b"def f():\r\n    '''Sums.\r\n\r\n    - Call once per request\r\n    '''", ONCE),
     ],
     ids=[
         *("a line", "wrapped", "one line", "an escape", "a named escape", "a class", "an escaped space"),
-        *("an octal space", "a line continuation", "two literals", "CR", "invisible characters", "CRLF"),
+        *(
+            "an octal space",
+            "a line continuation",
+            "two literals",
+            "CR",
+            "invisible characters",
+            "fillers",
+            "CRLF",
+        ),
     ],
 )
 def test_a_line_is_gained_however_it_is_written(new: bytes, line: str):

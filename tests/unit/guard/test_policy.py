@@ -1,16 +1,14 @@
 """What goes on and what stops: one promotion, spoiled in one way at a time. No file, no git."""
 
-import re
 from dataclasses import replace
 
 import pytest
 
-from coreloop.base.errors import UsageError
 from coreloop.guard.approval import machines
 from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.change import Gained
 from coreloop.guard.decision import Action, Decision
-from coreloop.guard.event import Account, Authorship, MergeGroupEvent, Push, PushEvent
+from coreloop.guard.event import Account, Authorship, Push, PushEvent
 from coreloop.guard.policy import decide
 from guarding import (
     BASE,
@@ -23,44 +21,32 @@ from guarding import (
     approval,
     candidate_proposal,
     commit,
-    edit,
     event,
     facts,
     file,
     judged,
     ordinary_event,
     pull,
-    statement_proposal,
+)
+from judging import (
+    MESSAGE,
+    OLD,
+    ORDINARY,
+    OTHER,
+    assert_stops,
+    assert_stops_only_for,
+    assert_waits,
+    grouped,
+    with_trailer,
 )
 from promoting import FILE, LINES, SOURCE
 from rows import each_row
-
-MESSAGE = commit().message
-ORDINARY = commit("fix: a typo\n\nTarget: the docs\n")
-OTHER = "c" * 40
-
-
-def with_trailer(name: str, value: str | None) -> str:
-    """The commit's message with another value of a trailer, or without it."""
-    line = f"{name}: {value}" if value is not None else "x"
-    return re.sub(rf"^{name}: .*$", line, MESSAGE, flags=re.MULTILINE)
 
 
 def decided_with(name: str, value: str | None) -> Decision:
     """The decision when commit and pull request agree on that value."""
     message = with_trailer(name, value)
     return judged(event(body=message), commits=(commit(message),))
-
-
-def assert_stops(decision: Decision, reason: str) -> None:
-    assert decision.claims
-    assert [given for given in decision.reasons if reason in given], decision.reasons
-
-
-def assert_stops_only_for(decision: Decision, reason: str) -> None:
-    assert decision.claims
-    assert len(decision.reasons) == 1, decision.reasons
-    assert reason in decision.reasons[0]
 
 
 # --- what goes on ----------------------------------------------------------------------------------
@@ -458,114 +444,6 @@ def test_a_group_gains_the_lines_of_its_promotions_only():
     assert grouped(**alone, pulls=(work,)).passes
 
 
-# --- the merge queue -------------------------------------------------------------------------------
-
-OLD = "d" * 40
-NOT_APPROVED = [
-    pytest.param((), id="no review"),
-    pytest.param((approval(BOT),), id="an app"),
-    pytest.param((approval(MAKER),), id="the author"),
-    pytest.param((approval(Account("Promoter", human=True)),), id="the author in other capitals"),
-    pytest.param((approval(sha=OLD),), id="an older head"),
-    pytest.param((approval(state="COMMENTED"),), id="a comment"),
-    pytest.param((approval(state="PENDING"),), id="not sent yet"),
-    pytest.param((approval(), approval(state="DISMISSED")), id="dismissed later"),
-    pytest.param((approval(), approval(state="CHANGES_REQUESTED")), id="changes requested later"),
-    pytest.param((approval(), approval(state="APPROVED", sha=OLD)), id="an older head, listed last"),
-    pytest.param((approval(pull=8),), id="of another pull request"),
-    pytest.param((approval(Account("tester", human=True)),), id="the committer, by e-mail"),
-    pytest.param((approval(association="NONE"),), id="a stranger"),
-    pytest.param((approval(association="FIRST_TIME_CONTRIBUTOR"),), id="a first-timer"),
-    pytest.param((approval(association=""),), id="of unknown association"),
-    pytest.param((approval(association="MEMBER", permission="read"),), id="a member who only reads"),
-    pytest.param((approval(association="OWNER", permission=""),), id="of unknown access"),
-]
-APPROVED = [
-    pytest.param((approval(),), id="one approval"),
-    pytest.param((approval(pull=None),), id="a review that names no pull request"),
-    pytest.param((approval(state="CHANGES_REQUESTED"), approval()), id="approved in the end"),
-    pytest.param((approval(), approval(state="COMMENTED")), id="a comment takes nothing back"),
-    pytest.param((approval(BOT, "CHANGES_REQUESTED"), approval()), id="what an app says does not count"),
-    pytest.param((*[approval(BOT)] * 150, approval()), id="the 151st review"),
-    pytest.param((approval(association="OWNER", permission="admin"),), id="the owner"),
-    pytest.param((approval(association="MEMBER"),), id="a member"),
-    pytest.param((approval(association="CONTRIBUTOR"),), id="a member whose membership is private"),
-]
-
-
-@each_row("reviews", NOT_APPROVED)
-def test_the_queue_takes_no_promotion_without_another_human(reviews):
-    assert_waits(judged(event("enqueued"), reviews=reviews))
-    assert_stops_only_for(grouped(reviews=reviews, pulls=(pull(),)), "#7 is queued, but no human who neither")
-
-
-@each_row("reviews", APPROVED)
-def test_the_queue_takes_a_promotion_that_another_human_approved(reviews):
-    assert judged(event("enqueued"), reviews=reviews).reasons == ()
-    assert grouped(reviews=reviews, pulls=(pull(),)).reasons == ()
-
-
-def assert_waits(decision: Decision) -> None:
-    assert (decision.state, decision.waits[0].partition(":")[0]) == ("pending", "#7 waits for approval")
-
-
-SIGNED = Authorship(sha=HEAD, verified=True)
-KIM = Account("kim", human=True)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"authorships": (replace(SIGNED, accounts=(Account("Maintainer", human=True),)),)},
-        {"authorships": (SIGNED, Authorship(sha=OLD, accounts=(REVIEWER,), verified=True))},
-        {"authorships": (replace(SIGNED, people=("Kim", "1+maintainer@users.noreply.github.com")),)},
-        {"commits": (commit(people=("Kim", "123+maintainer@users.noreply.github.com", "GitHub", "x@y.z")),)},
-        {"commits": (commit(f"{MESSAGE}\nCo-authored-by: Maintainer <m@example.org>\n"),)},
-    ],
-    ids=["an account", "of an earlier commit", "an address by GitHub", "an address by git", "a co-author"],
-)
-def test_who_made_any_commit_cannot_approve_it(more):
-    assert not judged(reviews=(approval(),), **more).passes
-    assert "waits for approval" in str(judged(reviews=(approval(),), **more).waits) or "commits" in more
-
-
-def test_who_moved_the_branch_cannot_approve_it():
-    moved = event(activity=(Push(OLD, REVIEWER), Push(HEAD, MAKER)))
-    assert_waits(judged(moved, reviews=(approval(),)))
-    assert judged(moved, reviews=(approval(KIM),)).passes
-
-
-def test_an_approval_counts_only_where_it_is_known_who_made_each_commit():
-    nobody = {"reviews": (approval(),), "authorships": (Authorship(sha=HEAD),)}
-    assert_stops_only_for(judged(**nobody), f"who pushed commit {HEAD[:12]} of #7 is unknown")
-    assert_stops_only_for(grouped(pulls=(pull(),), **nobody), f"who pushed commit {HEAD[:12]} of #7")
-    assert_waits(judged(**{**nobody, "reviews": ()}))
-    assert judged(event(activity=(Push(HEAD, MAKER),)), **nobody).passes
-    unnamed = event(activity=(Push(HEAD, Account("", human=False)),))
-    assert_stops_only_for(judged(unnamed, **nobody), "who pushed")
-    assert judged(**{**nobody, "authorships": (SIGNED,)}).passes
-    unsigned = (SIGNED, Authorship(sha=OLD))
-    assert_stops_only_for(judged(**{**nobody, "authorships": unsigned}), f"who pushed commit {OLD[:12]}")
-
-
-ANYWHERE = ["opened", "edited", "labeled", "unlabeled", "synchronize", "reopened", "ready_for_review"]
-ANYWHERE += ["auto_merge_disabled", "submitted", "dismissed", "converted_to_draft"]
-
-
-@pytest.mark.parametrize("reviews", NOT_APPROVED)
-def test_no_promotion_is_green_without_another_human(reviews):
-    for action in ANYWHERE:
-        for draft in (True, False):
-            assert_waits(judged(event(action, draft=draft), reviews=reviews))
-
-
-@each_row("reviews", APPROVED)
-def test_a_promotion_that_another_human_approved_goes_on(reviews):
-    for action in ANYWHERE:
-        for draft in (True, False):
-            assert judged(event(action, draft=draft), reviews=reviews).passes
-
-
 # --- the live pull request --------------------------------------------------------------------------
 
 CURED = [
@@ -623,148 +501,6 @@ def test_a_corrected_title_and_a_label_that_was_taken_off_are_no_live_signs():
         ordinary_event("unlabeled", live=True, label="coreloop"),
     ):
         assert judged(happened, commits=(ORDINARY,), files={}) == Decision()
-
-
-def grouped(action: str = "checks_requested", number: int | None = NUMBER, **changes) -> Decision:
-    """The decision on a merge group of one promotion."""
-    group = MergeGroupEvent(action=action, head_sha=OTHER, base_sha=BASE, number=number)
-    return decide(group, facts(**changes))
-
-
-MERGE = commit(
-    f"Merge pull request #7 from octo/{pull().branch}\n\n{pull().title}", sha=OTHER, parents=(BASE, HEAD)
-)
-SQUASH = commit(MESSAGE.replace(pull().title, f"{pull().title} (#7)"), sha=OTHER)
-
-
-def test_a_group_without_a_promotion_goes_on():
-    assert grouped(commits=(ORDINARY,), files={}, pulls=(ordinary_event().pull,)) == Decision()
-
-
-@each_row(
-    ("commits", "files"),
-    [
-        ((MERGE, commit()), {HEAD: (file(),)}),
-        ((SQUASH,), {OTHER: (file(),)}),
-        ((commit(),), {HEAD: (file(),)}),
-    ],
-    ids=["merged", "squashed", "rebased"],
-)
-def test_a_reviewed_promotion_goes_on_however_it_is_merged(commits, files):
-    assert grouped(commits=commits, files=files, pulls=(pull(),), reviews=(approval(),)).reasons == ()
-
-
-def test_a_merge_that_repeats_the_trailers_brings_nothing_new():
-    repeated = replace(MERGE, message=f"{MERGE.message}\n\n{MESSAGE}")
-    assert grouped(commits=(repeated, commit()), pulls=(pull(),), reviews=(approval(),)).reasons == ()
-
-
-def test_a_group_that_is_given_up_goes_on():
-    assert grouped("destroyed").reasons == ()
-    with pytest.raises(UsageError, match="merge group action renamed"):
-        grouped("renamed")
-
-
-@each_row(
-    ("changes", "reason"),
-    [
-        ({"labels": ("automerge",)}, "the label automerge of #7"),
-        ({"auto_merge": True}, "auto-merge of #7 is on"),
-        ({"number": 9}, "#7 is in the group, but --pulls does not list it"),
-        ({"body": "", "head_sha": OLD}, "the pull request of commit"),
-        ({"body": "", "head_sha": OLD}, "#7 contains no promotion"),
-    ],
-)
-def test_pull_requests_of_a_group_are_looked_at(changes, reason):
-    reviews = (approval(sha=changes.get("head_sha", HEAD), pull=changes.get("number", NUMBER)),)
-    assert_stops(grouped(pulls=(pull(**changes),), reviews=reviews), reason)
-
-
-def test_labels_of_a_group_are_to_be_taken_off():
-    decision = grouped(pulls=(pull(labels=("automerge",), auto_merge=True),), reviews=(approval(),))
-    assert decision.actions == (
-        Action("remove_label", NUMBER, "automerge"),
-        Action("disable_auto_merge", NUMBER),
-    )
-
-
-@each_row("sign", [{"head_sha": HEAD, "body": ""}, {"head_sha": OLD, "body": MESSAGE}])
-def test_a_pull_request_of_a_group_is_known_by_its_commit_or_its_text(sign):
-    plain = ordinary_event(**sign).pull
-    assert_stops_only_for(grouped(pulls=(plain,)), "#7 is queued")
-
-
-def test_every_promotion_of_a_group_needs_its_own_approval():
-    statement = statement_proposal()
-    second = commit(proposal=statement, sha=OTHER)
-    other = pull(proposal=statement, number=8, head_sha=OTHER)
-    of_second = file(new=edit(proposal=statement))
-    more = {"commits": (second, commit()), "files": {HEAD: (file(),), OTHER: (of_second,)}}
-    both = (pull(), other)
-    more["authorships"] = (SIGNED, Authorship(sha=OTHER, verified=True))
-    assert_stops_only_for(grouped(**more, pulls=both, reviews=(approval(),)), "#8 is queued")
-    approved = (approval(), approval(sha=OTHER, pull=8))
-    assert grouped(**more, pulls=both, reviews=approved).reasons == ()
-    assert_stops_only_for(grouped(**more, pulls=(pull(),), reviews=approved), "the pull request of commit")
-
-
-def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours():
-    ahead = ordinary_event().pull
-    ahead = replace(ahead, number=3, head_sha=OLD)
-    mixed = (commit(), replace(ORDINARY, sha=OLD))
-    assert grouped(commits=mixed, pulls=(pull(), ahead), reviews=(approval(),)).reasons == ()
-
-
-def test_a_group_without_known_pull_requests_stops():
-    reasons = grouped(reviews=(approval(),)).reasons
-    assert reasons == (
-        "#7 is in the group, but --pulls does not list it",
-        f"the pull request of commit {HEAD[:12]} is unknown",
-    )
-
-
-def test_a_queue_branch_that_names_no_pull_request_stops():
-    stopped = grouped(number=None, pulls=(pull(),), reviews=(approval(),))
-    assert_stops_only_for(stopped, "names no pull request")
-
-
-def test_a_group_that_claims_without_a_promotion_stops():
-    plain = ordinary_event().pull
-    assert_stops_only_for(grouped(commits=(MERGE,), files={}, pulls=(plain,)), "contains no promotion")
-    hidden = commit("docs: words", sha=HEAD)
-    decision = grouped(commits=(hidden,), files={}, pulls=(pull(),), reviews=(approval(),))
-    assert_stops(decision, "#7 contains no promotion")
-    assert_stops(decision, "the group claims to be coreloop's, but contains no promotion")
-
-
-@each_row(("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "but the Target")])
-def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
-    decision = grouped(files={HEAD: files}, pulls=(pull(),), reviews=(approval(),))
-    assert_stops_only_for(decision, reason)
-
-
-def test_later_commits_repair_a_group_s_promotion_only_if_they_prove_it_and_its_pull_request_is_known():
-    code, proved = (file(new=edit() + b"x = 1\n"),), (file(),)
-    queued = {"files": {HEAD: code}, "pulls": (pull(),), "reviews": (approval(),)}
-    outside = "something outside of the docstring of analysis changes"
-    assert_stops_only_for(grouped(**queued), outside)
-    assert_stops_only_for(grouped(**queued, repairs={HEAD: (code, code)}), outside)
-    assert_stops_only_for(grouped(**queued, repairs={OTHER: (proved,)}), outside)
-    assert grouped(**queued, repairs={HEAD: (code, proved, code)}).reasons == ()
-    assert grouped(**{**queued, "files": {HEAD: proved}}, repairs={HEAD: (code,)}).reasons == ()
-    assert_stops(grouped(**{**queued, "pulls": ()}, repairs={HEAD: (proved,)}), outside)
-
-
-def test_a_repair_brings_the_lines_of_its_group():
-    gained = (Gained(FILE, "analysis", LINES[1]),)
-    lines = {"gained": gained, "pulls": (pull(),), "reviews": (approval(),), "repairs": {HEAD: ((file(),),)}}
-    assert grouped(files={HEAD: ()}, **lines).reasons == ()
-
-
-def test_a_group_s_promotion_has_its_trailers():
-    message = with_trailer("Replay", "not_reproduced")
-    decision = grouped(commits=(commit(message),), pulls=(pull(body=message),), reviews=(approval(),))
-    assert_stops_only_for(decision, "does not allow a promotion")
 
 
 def test_what_the_tests_call_a_promotion_is_one():

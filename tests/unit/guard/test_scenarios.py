@@ -4,19 +4,13 @@ Every row is a real repository, made by the function whose docstring is the row'
 source of the answers and the reasons.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.guard.check import check_event
-from coreloop.guard.decision import Decision
-from coreloop.guard.event import Account, PullRequestEvent, Push
-from coreloop.guard.inputs import CheckInputs, concerned
+from coreloop.guard.event import Account
 from coreloop.guard.report import report_check
 from coreloop.learn.proposals.lines import is_form
 from guard_bench import (
@@ -26,6 +20,7 @@ from guard_bench import (
     GITHUB,
     HUMAN_EDIT,
     MESSAGE,
+    OTHER,
     PAGE,
     PROMOTED,
     TITLE,
@@ -33,11 +28,13 @@ from guard_bench import (
     Bench,
     assert_row,
     named,
-    pushes_json,
     rows,
+    suggestion_that_proves,
+    update_branch,
     with_line,
+    without_trailers,
 )
-from guarding import BOT, MAKER, approval, ordinary_event, pull_json, review_json
+from guarding import BOT, MAKER
 from promoting import FILE, OTHER_FILE, SOURCE
 from rows import slow_after
 
@@ -52,23 +49,11 @@ def as_promote_makes_it(bench: Bench) -> None:
     bench.promote()
 
 
-def update_branch(bench: Bench) -> None:
-    """Its "Update branch" button was pressed"""
-    bench.promote()
-    bench.update()
-
-
 def update_branch_with_a_change(bench: Bench) -> None:
     """The merge of "Update branch" also changes a file"""
     update_branch(bench)
     (bench.project.root / "other.py").write_text("x = 2\n")
     bench.git("commit", "--quiet", "--all", "--amend", "--no-edit", **GITHUB)
-
-
-def suggestion_that_proves(bench: Bench) -> None:
-    """A reviewer's suggestion, committed on GitHub, that restores the promoted line"""
-    bench.promote(PROMOTED.replace(b"First:", b"First :"))
-    bench.write(PROMOTED, "Update tools/finance.py", **GITHUB)
 
 
 def suggestion_of_another_line(bench: Bench) -> None:
@@ -226,12 +211,6 @@ def cherry_pick_after_a_revert(bench: Bench) -> None:
     bench.git("cherry-pick", sha)
 
 
-def without_trailers(bench: Bench) -> None:
-    """Its line in another pull request, without trailers"""
-    bench.start("docs")
-    bench.write(PROMOTED, "docs: analysis")
-
-
 def trailers_in_lower_case(bench: Bench) -> None:
     """Its commit with trailers in lower case"""
     bench.start("docs")
@@ -257,9 +236,6 @@ def one_line_docstring(bench: Bench) -> None:
     bench.write(
         OTHER.replace(b'"""Shows a company."""', rb'"Shows.\n\n\x2d First: analysis"'), "x", OTHER_FILE
     )
-
-
-OTHER = b'def show(company: str) -> str:\n    """Shows a company."""\n    return company\n'
 
 
 def wrapped(bench: Bench) -> None:
@@ -551,7 +527,6 @@ def test_the_page_has_these_rows_and_no_others():
         "Promotions": PROMOTIONS,
         "Lines without a promotion": LINES,
         "Ordinary work": ORDINARY,
-        "In the merge queue": GROUPS,
     }
     assert {heading: list(rows(heading)) for heading in tables} == {
         heading: [named(build) for build in builds] for heading, builds in tables.items()
@@ -564,269 +539,3 @@ def test_a_merge_label_is_taken_off_a_promotion_that_its_lines_give_away(bench: 
     decision = bench.decide(bench.event(labels=("automerge",), auto_merge=True, author=DEPENDABOT))
     assert len(decision.reasons) == 3
     assert [action.what for action in decision.actions] == ["remove_label", "disable_auto_merge"]
-
-
-# --- merge groups: what is queued ------------------------------------------------------------------
-
-
-@dataclass
-class Queue:
-    """A merge group on top of main, and its pull requests with their reviews."""
-
-    bench: Bench
-    folder: Path
-    pulls: list[PullRequestEvent] = field(default_factory=list)
-    approved: list[int] = field(default_factory=list)
-
-    def add(self, number: int, head: str, way: str, *, approved: bool = False, **words: Any) -> None:
-        """Queue a pull request, merged as GitHub does: a merge, a squash or a rebase."""
-        git = self.bench.git
-        happened = ordinary_event(head_sha=git("rev-parse", head), number=number, **words)
-        self.pulls.append(happened)
-        self.approved += [number] if approved else []
-        title, body = happened.pull.title, happened.pull.body
-        if way == "rebase":
-            git("cherry-pick", f"main..{head}")
-        elif way == "squash":
-            git("merge", "--quiet", "--squash", head)
-            git("commit", "--quiet", "-m", f"{title} (#{number})\n\n{body}", **GITHUB)
-        else:
-            subject = f"Merge pull request #{number} from octo/{happened.pull.branch}"
-            git("merge", "--quiet", "--no-ff", "-m", f"{subject}\n\n{title}", head, **GITHUB)
-        ref = f"refs/remotes/origin/gh-readonly-queue/main/pr-{number}-{git('rev-parse', 'HEAD^')}"
-        git("update-ref", ref, "HEAD")
-
-    def decide(self) -> Decision:
-        """The decision on the group, with what gather would read for the numbers that it finds."""
-        git = self.bench.git
-        base, head = git("rev-parse", "main"), git("rev-parse", "HEAD")
-        ref = f"refs/heads/gh-readonly-queue/main/pr-{self.pulls[-1].pull.number}-{base}"
-        group = {"head_sha": head, "head_ref": ref, "base_sha": git("rev-parse", "HEAD^")}
-        payload = {
-            "action": "checks_requested",
-            "merge_group": group,
-            "repository": {"default_branch": "main"},
-        }
-        git("switch", "--quiet", "main")
-        inputs = CheckInputs(
-            event=self.written("event", payload),
-            event_name="merge_group",
-            folder=self.bench.project.root,
-            base=base,
-        )
-        numbers, _ = concerned(inputs)
-        pulls = [happened.pull for happened in self.pulls if happened.pull.number in numbers]
-        reviews = [
-            approval(sha=pull.head_sha, pull=pull.number) for pull in pulls if pull.number in self.approved
-        ]
-        shown = {pull.number: self.bench.shown("main", pull.head_sha) for pull in pulls}
-        pushed = {
-            number: pushes_json(tuple(Push(commit["sha"], MAKER) for commit in commits))
-            for number, commits in shown.items()
-        }
-        commits = [{**commit, "pull": number} for number, listed in shown.items() for commit in listed]
-        return check_event(
-            replace(
-                inputs,
-                pulls=self.written("pulls", [{**pull_json(p), "activity": pushed[p.number]} for p in pulls]),
-                reviews=self.written("reviews", [review_json(review) for review in reviews]),
-                commits=self.written("commits", commits),
-            )
-        )
-
-    def written(self, name: str, content: Any) -> Path:
-        path = self.folder / f"{name}.json"
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return path
-
-
-def ordinary_entry(queue: Queue, way: str) -> None:
-    """An ordinary pull request"""
-    queue.bench.start("work")
-    queue.bench.write(HUMAN_EDIT, "docs: analysis")
-    queue.bench.start("group")
-    queue.add(8, "work", way, title="docs: analysis")
-
-
-def promotion_with_approval(queue: Queue, way: str) -> None:
-    """An approved promotion"""
-    queue.bench.promote()
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def promotion_without_approval(queue: Queue, way: str) -> None:
-    """A promotion without approval"""
-    queue.bench.promote()
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, **queue.bench.words)
-
-
-def updated_promotion(queue: Queue, way: str) -> None:
-    """An approved promotion whose branch was updated"""
-    update_branch(queue.bench)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def repaired_promotion(queue: Queue, way: str) -> None:
-    """An approved promotion that a reviewer's suggestion repaired"""
-    suggestion_that_proves(queue.bench)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def repaired_promotion_without_approval(queue: Queue, way: str) -> None:
-    """A promotion that a reviewer's suggestion repaired, without approval"""
-    suggestion_that_proves(queue.bench)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, **queue.bench.words)
-
-
-def repaired_promotion_between_others(queue: Queue, way: str) -> None:
-    """The same, between ordinary pull requests"""
-    for name in ("before", "behind"):
-        queue.bench.start(name, "main")
-        queue.bench.write(b"x = 1\n", f"fix: {name}", f"{name}.py")
-    queue.bench.git("switch", "--quiet", "main")
-    suggestion_that_proves(queue.bench)
-    queue.bench.start("group", "main")
-    queue.add(6, "before", way, title="fix: before")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-    queue.add(8, "behind", way, title="fix: behind")
-
-
-def promotion_repaired_by_two_suggestions(queue: Queue, way: str) -> None:
-    """The same, repaired by two suggestions"""
-    queue.bench.promote(PROMOTED.replace(b"First:", b"First :").replace(b"show", b"shown"))
-    queue.bench.write(PROMOTED.replace(b"First:", b"First :"), "Apply suggestions", **GITHUB)
-    queue.bench.write(PROMOTED, "Apply suggestions", **GITHUB)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def promotion_spoiled_by_a_suggestion(queue: Queue, way: str) -> None:
-    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
-    queue.bench.write(PROMOTED.replace(b"First: show", b"First: look"), "Apply suggestions", **GITHUB)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def promotion_repaired_with_code(queue: Queue, way: str) -> None:
-    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
-    queue.bench.write(PROMOTED.replace(b"return {", b"return 1 or {"), "Apply suggestions", **GITHUB)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def promotion_repaired_with_another_file(queue: Queue, way: str) -> None:
-    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
-    (queue.bench.project.root / FILE).write_bytes(PROMOTED)
-    queue.bench.git("add", FILE)
-    queue.bench.write(b"x = 1\n", "Apply suggestions", "other.py", **GITHUB)
-    queue.bench.start("group")
-    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
-
-
-def lines_without_trailers(queue: Queue, way: str) -> None:
-    """A promotion's line without its trailers, by a machine"""
-    without_trailers(queue.bench)
-    queue.bench.start("group")
-    queue.add(8, "docs", way, title="docs: analysis", author=DEPENDABOT)
-
-
-def lines_of_a_person(queue: Queue, way: str) -> None:
-    """The same, by a person"""
-    without_trailers(queue.bench)
-    queue.bench.start("group")
-    queue.add(8, "docs", way, title="docs: analysis")
-
-
-def lines_behind_a_promotion(queue: Queue, way: str) -> None:
-    """Behind an approved promotion: another line without trailers, by a machine"""
-    promotion_with_approval(queue, way)
-    queue.bench.start("docs")
-    queue.bench.write(SECOND, "docs: show", OTHER_FILE)
-    queue.bench.git("switch", "--quiet", "group")
-    queue.add(8, "docs", way, title="docs: show", author=DEPENDABOT)
-
-
-SECOND = OTHER.replace(b"Shows a company.", b"Shows a company.\n\n    - First: analysis\n    ")
-
-
-def behind_a_promotion_with_approval(queue: Queue, way: str) -> None:
-    """Ordinary work behind an approved promotion"""
-    promotion_with_approval(queue, way)
-    queue.bench.start("work")
-    queue.bench.write(b"x = 1\n", "fix: x", "other.py")
-    queue.bench.git("switch", "--quiet", "group")
-    queue.add(8, "work", way, title="fix: x")
-
-
-def behind_a_promotion_without_approval(queue: Queue, way: str) -> None:
-    """Ordinary work behind a promotion without approval"""
-    promotion_without_approval(queue, way)
-    queue.bench.start("work")
-    queue.bench.write(b"x = 1\n", "fix: x", "other.py")
-    queue.bench.git("switch", "--quiet", "group")
-    queue.add(8, "work", way, title="fix: x")
-
-
-GROUPS: tuple[Callable[[Queue, str], None], ...] = (
-    *(ordinary_entry, behind_a_promotion_with_approval, promotion_with_approval, updated_promotion),
-    *(repaired_promotion, promotion_repaired_by_two_suggestions, repaired_promotion_between_others),
-    *(promotion_without_approval, repaired_promotion_without_approval, behind_a_promotion_without_approval),
-    *(lines_without_trailers, lines_of_a_person, lines_behind_a_promotion),
-)
-WAYS = [
-    pytest.param(build, way, id=f"{build.__name__.replace('_', ' ')}-{way}")
-    for build in GROUPS
-    for way in ("merge", "squash", "rebase")
-    if (build, way) != (updated_promotion, "rebase")  # GitHub cannot rebase a merge
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("build", "way"), WAYS)
-def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench, tmp_path: Path):
-    queue = Queue(bench, tmp_path)
-    build(queue, way)
-    decision = queue.decide()
-    assert bool(decision.claims) is (build not in {ordinary_entry, lines_of_a_person})
-    assert_row(rows("In the merge queue")[named(build)], decision)
-
-
-SPOILED = [
-    # what is queued, the reason where it is squashed; else the promotion's own commit is not proved
-    (promotion_spoiled_by_a_suggestion, "the Candidate-Key is not the line's key"),
-    (promotion_repaired_with_code, "something outside of the docstring of analysis changes"),
-    (promotion_repaired_with_another_file, "2 files change; a promotion changes only one"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["merge", "squash", "rebase"])
-@pytest.mark.parametrize(("build", "reason"), SPOILED, ids=[row[0].__name__ for row in SPOILED])
-def test_repair_that_does_more_is_no_repair(
-    build: Callable[[Queue, str], None], reason: str, way: str, bench: Bench, tmp_path: Path
-):
-    queue = Queue(bench, tmp_path)
-    build(queue, way)
-    expected = reason if way == "squash" else "the lines are not the When and Call of a Guide"
-    assert any(expected in said for said in queue.decide().reasons)
-
-
-@pytest.mark.parametrize(("way", "answer"), [("merge", "red"), ("squash", "green")])
-def test_promotion_repaired_after_an_update_is_queued_by_squash_only(
-    way: str, answer: str, bench: Bench, tmp_path: Path
-):
-    bench.promote(PROMOTED.replace(b"First:", b"First :"))
-    bench.git("switch", "--quiet", "main")
-    bench.write(b"x = 1\n", "fix: x", "other.py")
-    bench.git("switch", "--quiet", BRANCH)
-    bench.git("merge", "--quiet", "--no-edit", "main", **GITHUB)
-    bench.write(PROMOTED, "Apply suggestions", **GITHUB)
-    bench.start("group", "main")
-    queue = Queue(bench, tmp_path)
-    queue.add(7, BRANCH, way, approved=True, **bench.words)
-    assert queue.decide().passes is (answer == "green")

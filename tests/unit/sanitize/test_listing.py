@@ -62,6 +62,15 @@ def test_an_everyday_word_stays(text: str):
     assert sanitize_text(text, names=LISTED) == text
 
 
+@pytest.mark.parametrize("firm", ["사람인", "메카로", "나무가", "한국제지", "하이브", "카카오"])
+def test_a_name_that_the_project_gives_needs_no_neighbour(firm: str, tmp_path: Path):
+    names = tmp_path / "names.tsv"
+    names.write_text(f"\t{firm}\n", encoding="utf-8")
+    given = companies(names, Detection())
+    for text in (f"공급사로 {firm}의 언급됨", f"{firm}톡 계정", f"{firm}리드"):
+        assert sanitize_text(text, names=given) == text.replace(firm, "[COMPANY-1]")
+
+
 def masked_question(folder: Path) -> str:
     done = sanitize(folder, "--mode", "mask", "--out", "out", "--keep-times")
     assert (done.returncode, NO_LIST in done.stderr) == (0, False)

@@ -360,6 +360,14 @@ def pay(company):
 
 def quote(company):
     """Tells prices."""
+
+
+def funds(topic):
+    """Finds funds."""
+
+
+def rank(fund):
+    """Ranks a fund."""
 '''
 MARGINS = CategoryRule(label="FIN-margins", any=("수익성",))
 DIVIDENDS = CategoryRule(label="FIN-dividends", any=("배당",))
@@ -380,6 +388,18 @@ def _statement_log() -> Iterator[dict[str, Any]]:
         yield record(**margins, tool_calls=guessed, error="ValueError: no")
         yield record(**dividends, tool_calls=[pay, find, show])
         yield record(**dividends, tool_calls=[quote, show], error="ValueError: no")
+
+
+def _log_with_a_plain_source() -> Iterator[dict[str, Any]]:
+    """The statement log, and requests that nobody attacks: rank fails with a fund that no search returned."""
+    yield from _statement_log()
+    for number in range(40):
+        fund = {"fund": f"펀드{word(number)}"}
+        found = call("rank", fund, args_from={"fund": ["funds.items[].fund"]})
+        guessed = call("rank", fund, ok=False, error="ValueError: no", args_from={"fund": []})
+        question = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(500 + number)}"}
+        for last in (found, found, guessed):
+            yield record(**question, tool_calls=[call("funds", {"topic": "a"}), last])
 
 
 def _propose_statements(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
@@ -410,10 +430,10 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
             made["args"] = dict.fromkeys(made["args"], f"{text} {number}")
         elif place == "selector":
             made["args"] |= {"axis": text, "sub": text}
-        elif place == "argument" and sources:
+        elif place == "argument" and sources and made["name"] == "analysis":
             made["args"][text] = made["args"].pop("company")
             made["args_from"] = {text: sources["company"]}
-        elif place == "field" and sources:
+        elif place == "field" and sources and made["name"] == "analysis":
             made["args_from"] = {"company": [f"find.{text}!", f"find. {text}[]", f"{text}.x"]}
         elif place in {"tool", "tool-phrase"} and made["name"] in {"find", "pay"}:
             made["name"] = text if place == "tool" else f"{text} tool"
@@ -430,15 +450,26 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 @pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
-    rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))
+    rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_log_with_a_plain_source()))
     proposals = _propose_statements(tmp_path, rows)
-    assert proposals.statements or place in {"argument", "field", "tool", "tool-phrase"}
+    untouched = PLAIN if place in {"argument", "field", "tool", "tool-phrase"} else {*PLAIN, *OWN_SOURCE}
+    assert _proposed(proposals) >= untouched
     for statement in proposals.statements:
         assert statement.suggested_append is None or _is_silent(statement.suggested_append.body)
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
             _assert_a_plain_name_is_refused(statement)
     assert _is_silent(_published(proposals, tmp_path))
+
+
+PLAIN = {("rank", "- fund: from funds().items[].fund")}
+OWN_SOURCE = {("analysis", "- company: from find().items[]")}
+
+
+def _proposed(proposals: Proposals) -> set[tuple[str, str]]:
+    """The lines with a text: the attack hides none of those that it does not touch."""
+    statements = (statement for statement in proposals.statements if statement.suggested_append is not None)
+    return {(statement.tool, statement.line) for statement in statements}
 
 
 def _assert_a_plain_name_is_refused(statement: Statement) -> None:

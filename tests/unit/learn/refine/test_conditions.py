@@ -113,6 +113,16 @@ def test_one_of_names_values_that_were_never_tried_only_as_the_source_lists_them
     assert lines == expected
 
 
+def test_without_a_list_the_declared_value_that_fails_is_named():
+    literals = frozenset({"any", "open", "closed"})
+    known = Vocabulary({"refund": Tool("refund", "a.py", "refund", ("status",), literals)}, Settings())
+    values = ("open", "any")
+    lines = _lines(
+        lambda n, bad: [_refund({"status": "closed" if bad else values[n % 2]}, bad=bad)], words=known
+    )
+    assert lines == ['- status="closed" fails (auth)']
+
+
 def test_an_error_of_unknown_class_is_not_named_in_the_line():
     def make(number: int, bad: bool) -> list[Any]:
         return [_refund({"hours": 5 if bad else 4}, bad=bad, error="no")]

@@ -422,6 +422,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
     assert len(refined.condition_search.statements) >= 4
+    assert sum(s.suggested_append is not None for s in refined.condition_search.statements) >= 3
     for statement in refined.condition_search.statements:
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
