@@ -17,6 +17,8 @@ import pytest
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
+RECORDING: Final = ("orjson", "pyyaml")
+"""What a project's server has beside its framework, to record with its settings."""
 _NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
 
 
@@ -26,20 +28,23 @@ def versions() -> dict[str, str]:
     return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
-def interpreter(distribution: str) -> Path:
-    """The interpreter that has a framework; skips the test where it can neither be found nor installed."""
-    found = _environment(distribution)
+def interpreter(distribution: str, *, records: bool = False) -> Path:
+    """The interpreter that has a framework; skips the test where it can neither be found nor installed.
+
+    With ``records``, it also has what coreloop needs to record, and coreloop itself by PYTHONPATH.
+    """
+    found = _environment(distribution, RECORDING if records else ())
     if isinstance(found, str):
         pytest.skip(found)
     return found / "bin" / "python"
 
 
 @cache
-def _environment(distribution: str) -> Path | str:
+def _environment(distribution: str, also: tuple[str, ...] = ()) -> Path | str:
     """The environment's folder, or why there is none."""
     wanted = f"{distribution}=={versions()[distribution]}"
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    folder = _CACHE / f"{wanted.replace('==', '-')}-{python}"
+    folder = _CACHE / "-".join([wanted.replace("==", "-"), *also, python])
     _CACHE.mkdir(parents=True, exist_ok=True)
     with (_CACHE / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes want the same one
@@ -49,7 +54,7 @@ def _environment(distribution: str) -> Path | str:
             return f"no environment for {wanted}, and no uv to make one"
         shutil.rmtree(folder, ignore_errors=True)
         _uv("venv", "--quiet", "--python", sys.executable, str(folder))
-        said = _uv("pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), wanted)
+        said = _uv("pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), wanted, *also)
         if any(sign in said.lower() for sign in _NO_REGISTRY):
             return f"no environment for {wanted}, and no registry to make one from: {said[-200:]}"
         assert not said, said

@@ -30,6 +30,9 @@ TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
 BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
 """One bit for each label and class."""
 
+STATED: Final = ("invalid_argument: ", "not_found: ")
+"""Begin the errors that an adapter wrote, which knows the class: an argument may be called ``timeout``."""
+
 MAX_ERROR_CHARS: Final = 2000
 """The part of an error's text that is classified."""
 
@@ -102,6 +105,8 @@ def error_class(text: str) -> str:
         ``rate_limit``, ``transient_network``, ``timeout``, ``auth``, ``invalid_argument``, ``not_found`` or
         ``other``.
     """
+    if text.startswith(STATED):
+        return text.partition(":")[0]
     lower = text[:MAX_ERROR_CHARS].lower()
     matches = _finder()(lower, overlapping=True)
     for index, _, _ in matches if len(matches) < 2 else sorted(matches):

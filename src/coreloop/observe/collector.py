@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
+from typing import Any, ClassVar, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
@@ -34,6 +34,7 @@ from coreloop.observe.version import tools_version_of
 # token raises when it is used twice or in another context, and blocks may be exited in any order.
 _blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _P = ParamSpec("_P")
+_C = TypeVar("_C", bound="AuditCollector")
 _RECORDS: Final = "ai-ask"
 _OWN_RECORDS: Final = "own"
 # data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
@@ -42,12 +43,14 @@ _DATA_DIR: Final = re.compile(
     re.MULTILINE,
 )
 
-_Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]
+_Method: TypeAlias = Callable[Concatenate[_C, _P], None]
 
 
-def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
+def never_raises(method: "_Method[_C, _P]") -> "_Method[_C, _P]":
+    """Count what a method raises instead; a collector that is off does nothing."""
+
     @wraps(method)
-    def guarded(self: "AuditCollector", *args: _P.args, **kwargs: _P.kwargs) -> None:
+    def guarded(self: _C, *args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             if not self._off:
                 method(self, *args, **kwargs)
@@ -59,7 +62,7 @@ def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
             except RecursionError:
                 drops.DROPPED.no_stack += 1
 
-    return cast("_Method[_P]", guarded)
+    return cast("_Method[_C, _P]", guarded)
 
 
 class AuditCollector:
@@ -194,7 +197,7 @@ class AuditCollector:
         drop(drops.AFTER_FLUSH)
         return None
 
-    @_never_raises
+    @never_raises
     def observe_tool_call(
         self,
         name: str,
@@ -276,7 +279,7 @@ class AuditCollector:
         except Exception as error:
             drops.drop_error(error)
 
-    @_never_raises
+    @never_raises
     def observe_override(
         self, tool: str, keys: Iterable[str], *, trigger: str | None = None, succeeded: bool = True
     ) -> None:
@@ -304,7 +307,7 @@ class AuditCollector:
                 }
             )
 
-    @_never_raises
+    @never_raises
     def observe_violation(self, text: str) -> None:
         """Record that the answer violated a rule; several violations are joined by ``; ``."""
         record = self._record()
@@ -313,7 +316,7 @@ class AuditCollector:
             with self._lock:
                 record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
-    @_never_raises
+    @never_raises
     def set_category_hash(self, label: str) -> None:
         """Override the category given by the keyword rules.
 
@@ -348,7 +351,7 @@ class AuditCollector:
         skill_used : str, optional
             Name of the skill that answered.
         """
-        # Not decorated with `_never_raises`: the request waits for this call.
+        # Not decorated with `never_raises`: the request waits for this call.
         try:
             record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
         except IndexError:

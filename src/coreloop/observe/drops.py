@@ -44,8 +44,9 @@ def dropped() -> dict[str, int]:
         `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which keeps the
         function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``category``,
         ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
-        ``data_dir`` is read until PyYAML is installed), ``torn_write``, ``write_`` and the system's error
-        name (``write_ENOSPC``), or ``bug_`` and an exception's type.
+        ``data_dir`` is read until PyYAML is installed), ``never_ended`` (a framework reported no end of a
+        request), ``descriptions_full`` (over 1,000 sets of descriptions), ``torn_write``, ``write_`` and
+        the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
 

@@ -38,7 +38,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.unreported = Tally()
         self._reported: dict[str, int] = {}
         self.has_unreported = False
@@ -73,7 +73,7 @@ class Journal:
         """
         with self._lock:
             if self._busy:  # a signal handler has interrupted this thread in the middle of another line
-                Journal(self._folder).append(line, day, second)
+                Journal(self.folder).append(line, day, second)
                 return
             try:
                 self._busy = True
@@ -171,18 +171,18 @@ class Journal:
             lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in new.items() if n]
             if lines:
                 # the newline ends a line that a full disk may have cut off
-                _append(self._folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
+                _append(self.folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
                 self._reported, self._next_report_s = counts, now_s + _REPORT_INTERVAL_S
         except (OSError, ValueError, RecursionError):  # ValueError: an impossible path
             self.has_unreported = True
 
     def _open(self, day: str) -> None:
-        path = self._folder / f"{day}.jsonl"
+        path = self.folder / f"{day}.jsonl"
         if day == self._day and _is_same_file(path, self._fd):
             return
         self.close()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make_private(self._folder)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(self.folder)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )

@@ -299,6 +299,7 @@ _RECORD: Final = _known(
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("violation", _NO_TEXT, Pseudonymizer._error),
     ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
+    ("input_tokens output_tokens cost_usd", _NUMBER, Pseudonymizer._figure),
     ("tool_calls", (list,), Pseudonymizer._calls),
     ("override_calls", (list,), Pseudonymizer._overrides),
     ("judgment", (dict,), Pseudonymizer._judgment),

@@ -1,0 +1,87 @@
+"""Keeps what models were sent for tools, each set once, named by its hash: which one was in force."""
+
+import os
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from coreloop.base.encoding import to_plain
+from coreloop.observe import drops
+
+FOLDER: Final = "descriptions"
+FULL: Final = "descriptions_full"
+MAX_SETS: Final = 1000
+"""A process: descriptions that are made for each request would fill the disk. Their hash is recorded."""
+_kept: set[tuple[str, str]] = set()
+
+
+class SentTool(NamedTuple):
+    """A tool as the model was sent it."""
+
+    name: str
+    description: str
+    schema: Any
+
+
+def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
+    """Write a set of tools to ``descriptions/HASH.json`` unless this process has; return ``desc:HASH``.
+
+    The hash is 16 hex digits of SHA-256 of the file's content: tools sorted by name, each with ``hash``
+    (of its own name, description and schema), ``name``, ``description`` and ``schema``. A fault of the disk
+    is counted, and the hash returned nevertheless.
+    """
+    content = _content(tools)
+    number = sha256(content).hexdigest()[:16]
+    place = (str(audit_dir), number)
+    if place not in _kept:
+        if len(_kept) >= MAX_SETS:
+            drops.drop(FULL)
+        else:
+            try:
+                _write(audit_dir / FOLDER, f"{number}.json", content)
+                _kept.add(place)
+            except OSError as error:
+                drops.drop_error(error)
+    return f"desc:{number}"
+
+
+def tool_hash(tool: SentTool) -> str:
+    """Return 16 hex digits of SHA-256 of a tool's name, description and schema."""
+    return sha256(_dump(_fields(tool))).hexdigest()[:16]
+
+
+def _content(tools: Iterable[SentTool]) -> bytes:
+    listed = [
+        {"hash": tool_hash(tool), **_fields(tool)} for tool in sorted(tools, key=lambda tool: tool.name)
+    ]
+    return _dump({"tools": listed}) + b"\n"
+
+
+def _fields(tool: SentTool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "schema": tool.schema}
+
+
+def _dump(value: object) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return orjson.dumps(to_plain(value), option=orjson.OPT_SORT_KEYS)
+
+
+def _write(folder: Path, name: str, content: bytes) -> None:
+    path = folder / name
+    if path.exists():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = folder / f".{name}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,145 @@
+"""What each framework's adapter records of 200 planned requests: every call that the model made."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.encoding import MAX_LINE_BYTES
+from coreloop.base.failures import error_class
+from frameworks.environments import HERE, interpreter
+from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
+
+pytestmark = pytest.mark.frameworks
+DRIVES = ("pydantic-ai-slim",)
+EVERY_DRIVE = pytest.mark.parametrize("distribution", DRIVES)
+_SOURCE = HERE.parents[1] / "src"
+
+
+@cache
+def driven(distribution: str) -> tuple[dict[str, dict[str, Any]], dict[str, int], int]:
+    """Question -> record, what was dropped, and the length of the longest line."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "plan.json").write_text(json.dumps(plan()), encoding="utf-8")
+        script = HERE / "drives" / f"{distribution.replace('-', '_')}.py"
+        done = subprocess.run(
+            [str(interpreter(distribution, records=True)), str(script), "plan.json", "data"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(_SOURCE)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        lines = [
+            line
+            for path in Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
+            for line in path.read_bytes().splitlines(keepends=True)
+        ]
+    records = [json.loads(line) for line in lines]
+    by_question = {record["question"]: record for record in records}
+    assert len(by_question) == len(records)  # one record a request
+    return by_question, json.loads(done.stdout.splitlines()[-1]), max(map(len, lines))
+
+
+def calls_of(record: dict[str, Any]) -> list[tuple[str, bool, str | None, tuple[str, ...]]]:
+    return [
+        (
+            call["name"],
+            call["ok"],
+            error_class(call["error"]) if call.get("error") else None,
+            tuple(sorted(call["args"])),
+        )
+        for call in record["tool_calls"]
+    ]
+
+
+def test_plan_has_every_kind_of_call_and_end() -> None:
+    counts = n_planned(plan())
+    assert set(counts) == set(KINDS)
+    assert min(counts.values()) >= 30
+    assert set(Counter(request["end"] for request in plan())) == {
+        "answer",
+        "stream",
+        "cancel",
+        "model_error",
+        "nested",
+    }
+
+
+@EVERY_DRIVE
+def test_every_call_that_the_model_made_is_recorded_as_planned(distribution: str) -> None:
+    records, dropped, longest = driven(distribution)
+    assert dropped == {}
+    assert longest <= MAX_LINE_BYTES
+    for request in plan():
+        record = records[request["question"]]
+        planned = expected(request)
+        shown = calls_of(record)
+        assert shown == planned[: len(shown)], request
+        assert len(shown) + record.get("tool_calls_omitted", 0) == len(planned)
+
+
+@EVERY_DRIVE
+def test_rejected_argument_is_named_and_its_value_is_not(distribution: str) -> None:
+    records, _, _ = driven(distribution)
+    n_checked = 0
+    for request in plan():
+        planned = [call for calls in request["rounds"] for call in calls]
+        for call, recorded in zip(planned, records[request["question"]]["tool_calls"], strict=False):
+            if call["kind"] not in REJECTED:
+                continue
+            n_checked += 1
+            assert SECRET not in recorded["error"]
+            assert any(name in recorded["error"] for name in REJECTED[call["kind"]]), recorded
+    assert n_checked > 150
+
+
+@EVERY_DRIVE
+def test_end_of_a_request_is_recorded(distribution: str) -> None:
+    records, _, _ = driven(distribution)
+    for request in plan():
+        record = records[request["question"]]
+        if request["end"] == "cancel":
+            assert "Cancelled" in record["error"]
+        elif request["end"] == "model_error":
+            assert "overloaded" in record["error"]
+        else:
+            assert (record["error"], record["chunk_len"]) == (None, len("done"))
+
+
+@EVERY_DRIVE
+def test_nested_agent_is_linked_to_the_request_that_called_it(distribution: str) -> None:
+    records, _, _ = driven(distribution)
+    nested = [request for request in plan() if request["end"] == "nested"]
+    assert len(nested) > 10
+    for request in nested:
+        outer = records[f"outer of {request['question']}"]
+        assert records[request["question"]]["parent_id"] == outer["request_id"]
+        assert [call["name"] for call in outer["tool_calls"]] == ["delegate"]
+
+
+@EVERY_DRIVE
+def test_descriptions_in_force_are_named(distribution: str) -> None:
+    records, _, _ = driven(distribution)
+    named = {records[request["question"]]["descriptions"] for request in plan()}
+    assert len(named) == 1
+    assert all(name.startswith("desc:") for name in named)
+
+
+@EVERY_DRIVE
+def test_sources_of_arguments_are_found_in_earlier_results(distribution: str) -> None:
+    records, _, _ = driven(distribution)
+    paths = Counter(
+        path
+        for record in records.values()
+        for call in record["tool_calls"]
+        for path in call.get("args_from", {}).get("room_id", [])
+    )
+    assert paths["find_rooms.rooms[].room_id"] > 20
