@@ -17,7 +17,7 @@ from frameworks.environments import HERE, interpreter
 from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
 
 pytestmark = pytest.mark.frameworks
-DRIVES = ("pydantic-ai-slim",)
+DRIVES = ("pydantic-ai-slim", "openai-agents")
 EVERY_DRIVE = pytest.mark.parametrize("distribution", DRIVES)
 _SOURCE = HERE.parents[1] / "src"
 
@@ -143,3 +143,27 @@ def test_sources_of_arguments_are_found_in_earlier_results(distribution: str) ->
         for path in call.get("args_from", {}).get("room_id", [])
     )
     assert paths["find_rooms.rooms[].room_id"] > 20
+
+
+def test_failures_under_other_settings_of_the_openai_sdk() -> None:
+    records, _, _ = driven("openai-agents")
+    shown = {
+        question: [(call["ok"], error_class(call["error"] or "")) for call in records[question]["tool_calls"]]
+        for question in (
+            "unknown tool ends the run",
+            "own message",
+            "own message, rejected",
+            "without message",
+            "without message, rejected",
+        )
+    }
+    assert shown == {
+        "unknown tool ends the run": [(False, "other"), (False, "not_found")],  # the first never ran
+        "own message": [(False, "not_found")],
+        "own message, rejected": [(False, "invalid_argument")],
+        "without message": [(False, "not_found")],
+        "without message, rejected": [(False, "invalid_argument")],
+    }
+    assert not any(
+        SECRET in (call["error"] or "") for record in records.values() for call in record["tool_calls"]
+    )

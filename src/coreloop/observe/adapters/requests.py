@@ -231,6 +231,20 @@ class Requests:
             if all(other.is_answered for other in request.calls.values()):
                 self._settle(request)
 
+    def open_calls(self, key: Hashable) -> dict[Hashable, str]:
+        """Return the calls without an answer: id -> tool."""
+        request = self._under_way.get(key)
+        if request is None:
+            return {}
+        with request.lock:
+            return {call_id: call.name for call_id, call in request.calls.items() if not call.is_answered}
+
+    def args_of(self, key: Hashable, call_id: Hashable) -> Mapping[str, Any]:
+        """Return the arguments of an open call."""
+        request = self._under_way.get(key)
+        call = None if request is None else request.calls.get(call_id)
+        return {} if call is None else call.args
+
     @_never_raises
     def end(
         self,

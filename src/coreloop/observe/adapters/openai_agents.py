@@ -1,0 +1,365 @@
+"""OpenAI Agents SDK: every run of this process, agents as tools included.
+
+    record_runs()  # once, when the server starts
+
+The SDK's default runner is replaced by one that adds hooks and a formatter of tool errors to each run, beside
+the run's own, and then calls the runner that was there.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.requests import Requests, count_fault
+from coreloop.observe.adapters.schema import schema_rejection
+from coreloop.observe.descriptions_in_force import SentTool
+
+_run: ContextVar[str | None] = ContextVar("coreloop_openai_agents_run", default=None)
+_REJECTED: Final = "Invalid JSON input for tool"
+NOT_RUN: Final = "not run: the run ended before it"
+
+
+def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
+    """Record every run from now on; a second call only changes where to.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        As for `AuditCollector`.
+    """
+    from agents.run import get_default_agent_runner, set_default_agent_runner
+
+    runner = get_default_agent_runner()
+    before = runner.before if isinstance(runner, _classes()[0]) else runner
+    set_default_agent_runner(_classes()[0](before, Requests(data_dir)))
+
+
+class _Run:
+    """One run: what its hooks heard, from its start to its record."""
+
+    def __init__(self, requests: Requests, given: Any, options: Mapping[str, Any]) -> None:
+        self.requests = requests
+        self.key = f"run-{os.urandom(8).hex()}"
+        self.schemas: dict[str, Any] = {}
+        self.started_s: dict[str, float] = {}
+        try:
+            requests.start(self.key, _question(given), parent=_run.get(), session_id=_session(options))
+        except Exception as error:  # must not disturb the host
+            count_fault(error)
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of the run with our hooks and formatter beside its own."""
+        try:
+            return self._options(given)
+        except Exception as error:  # must not disturb the host: the SDK judges its options itself
+            count_fault(error)
+            return dict(given)
+
+    def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        from agents import RunConfig
+
+        _, hooks = _classes()
+        config = given.get("run_config") or RunConfig()
+        if isinstance(config, Mapping):
+            config = RunConfig(**config)
+        own = config.tool_error_formatter
+        return {
+            **given,
+            "hooks": hooks(self, given.get("hooks")),
+            "run_config": replace(config, tool_error_formatter=self._formatter(own)),
+        }
+
+    def _formatter(self, own: Any) -> Any:
+        def tool_error(args: Any) -> Any:
+            try:
+                self._failed(args)
+            except Exception as error:  # must not disturb the host
+                count_fault(error)
+            return None if own is None else own(args)
+
+        return tool_error
+
+    def _failed(self, args: Any) -> None:
+        call_id, error = args.call_id, args.error
+        if args.kind == "tool_not_found":
+            self.requests.answered(self.key, call_id, error=UNKNOWN_TOOL)
+        elif args.kind == "tool_exception":
+            given = getattr(args.run_context, "tool_arguments", None)
+            why = self.rejection(call_id, given, error) or error or args.default_message
+            self.requests.answered(self.key, call_id, error=why, duration_ms=self.elapsed_ms(call_id))
+        else:
+            self.requests.answered(self.key, call_id, error=args.default_message)
+
+    def rejection(self, call_id: str, args: Any, error: BaseException | None) -> str | None:
+        """Why the SDK rejected the arguments, or None if it did not."""
+        if not str(error).startswith(_REJECTED):
+            return None
+        return rejection_of(error) or bad_json(args) or schema_rejection(self.schemas.get(call_id), args)
+
+    def elapsed_ms(self, call_id: str) -> float | None:
+        started_s = self.started_s.pop(call_id, None)
+        return None if started_s is None else (time.perf_counter() - started_s) * 1000
+
+    def end(self, result: Any = None, error: BaseException | None = None) -> None:
+        """Write the record; calls that wait for an approval have not failed."""
+        try:
+            if result is not None and getattr(result, "interruptions", None):
+                for item in result.interruptions:
+                    self.requests.answered(self.key, _field(item.raw_item, "call_id"))
+            self._end_open(result, error)
+            answer = _text(getattr(result, "final_output", None)) if error is None else None
+        except Exception as problem:  # must not disturb the host
+            count_fault(problem)
+            answer = None
+        self.requests.end(self.key, answer=answer, error=error, open_calls=None if error is None else NOT_RUN)
+
+    def _end_open(self, result: Any, error: BaseException | None) -> None:
+        """Answers that no later message to the model shows: the last ones, and what ended the run."""
+        for item in getattr(result, "new_items", None) or ():
+            if item.type in {"tool_call_output_item", "handoff_output_item"}:
+                read_outputs(self, [item.raw_item])
+        for call_id, name in self.requests.open_calls(self.key).items():
+            if error is not None and f"Tool {name} not found" in str(error):
+                self.requests.answered(self.key, call_id, error=UNKNOWN_TOOL)
+            elif error is not None and call_id in self.started_s:
+                args = self.requests.args_of(self.key, call_id)
+                why = self.rejection(str(call_id), args, error)
+                self.requests.answered(self.key, call_id, error=why or _cause(error))
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """The runner and the hooks, made where the framework is imported."""
+    from agents import RunHooks
+    from agents.run import AgentRunner
+
+    class RecordingRunner(AgentRunner):  # type: ignore[misc, unused-ignore]
+        def __init__(self, before: Any, requests: Requests) -> None:
+            self.before, self._requests = before, requests
+
+        async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+            run = _Run(self._requests, input, options)
+            token = _run.set(run.key)
+            try:
+                result = await self.before.run(starting_agent, input, **run.options(options))
+            except BaseException as error:
+                run.end(error=error)
+                raise
+            finally:
+                _run.reset(token)
+            run.end(result)
+            return result
+
+        def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+            run = _Run(self._requests, input, options)
+            token = _run.set(run.key)
+            try:
+                result = self.before.run_sync(starting_agent, input, **run.options(options))
+            except BaseException as error:
+                run.end(error=error)
+                raise
+            finally:
+                _run.reset(token)
+            run.end(result)
+            return result
+
+        def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+            run = _Run(self._requests, input, options)
+            token = _run.set(run.key)
+            try:
+                result = self.before.run_streamed(starting_agent, input, **run.options(options))
+            except BaseException as error:
+                run.end(error=error)
+                raise
+            finally:
+                _run.reset(token)
+            task = result.run_loop_task
+            if task is None:
+                run.end(result)
+            else:
+                task.add_done_callback(lambda done: run.end(result, _error_of(done)))
+            return result
+
+    class Hooks(RunHooks):  # type: ignore[misc, type-arg, unused-ignore]
+        def __init__(self, run: _Run, own: Any) -> None:
+            self._run, self._own = run, own or RunHooks()
+            for name in dir(RunHooks):  # hooks that a later release adds
+                if name.startswith("on_") and name not in Hooks.__dict__:
+                    setattr(self, name, getattr(self._own, name))
+
+        async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+            asking(self._run, agent, input_items)
+            await self._own.on_llm_start(context, agent, system_prompt, input_items)
+
+        async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+            replied(self._run, agent, response)
+            await self._own.on_llm_end(context, agent, response)
+
+        async def on_agent_start(self, context: Any, agent: Any) -> None:
+            await self._own.on_agent_start(context, agent)
+
+        async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
+            await self._own.on_agent_end(context, agent, output)
+
+        async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
+            handed_over(self._run, from_agent, to_agent)
+            await self._own.on_handoff(context, from_agent, to_agent)
+
+        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+            started(self._run, context, tool)
+            await self._own.on_tool_start(context, agent, tool)
+
+        async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
+            finished(self._run, context, result)
+            await self._own.on_tool_end(context, agent, tool, result)
+
+    return RecordingRunner, Hooks
+
+
+def asking(run: _Run, agent: Any, input_items: Any) -> None:
+    """Note the answers that the model is shown, and the tools that it is sent."""
+    try:
+        read_outputs(run, input_items)
+        tools = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
+        handoffs = [(_handoff_name(item), item) for item in agent.handoffs]
+        tools += [
+            SentTool(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
+            for name, item in handoffs
+        ]
+        run.requests.sent(run.key, tools)
+    except Exception as error:  # must not disturb the host
+        count_fault(error)
+
+
+def replied(run: _Run, agent: Any, response: Any) -> None:
+    """Note the calls that the model asked for, and what the reply used."""
+    try:
+        usage = response.usage
+        model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
+        run.requests.replied(
+            run.key,
+            model=model if isinstance(model, str) else None,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+        )
+        for item in response.output:
+            if _field(item, "type") in {"function_call", "custom_tool_call"}:
+                args = _field(item, "arguments") or _field(item, "input")
+                run.requests.asked(run.key, _field(item, "call_id"), _field(item, "name"), args)
+    except Exception as error:  # must not disturb the host
+        count_fault(error)
+
+
+def started(run: _Run, context: Any, tool: Any) -> None:
+    """Note when a tool starts, and what the model was sent for it."""
+    try:
+        call_id = getattr(context, "tool_call_id", None)
+        if call_id is not None:
+            run.started_s[call_id] = time.perf_counter()
+        if hasattr(tool, "params_json_schema"):
+            run.schemas[call_id or ""] = tool.params_json_schema
+            run.requests.sent(run.key, [_sent(tool)])
+    except Exception as error:  # must not disturb the host
+        count_fault(error)
+
+
+def finished(run: _Run, context: Any, result: Any) -> None:
+    """Note a tool's result, or its failure if the SDK attached one to the tool's span."""
+    try:
+        from agents.tracing import get_current_span
+
+        call_id = getattr(context, "tool_call_id", None)
+        if call_id is None:
+            return
+        span = get_current_span()
+        duration_ms = run.elapsed_ms(call_id)
+        if span is None or getattr(span, "error", None) is None:
+            run.requests.answered(run.key, call_id, result, duration_ms=duration_ms)
+            return
+        detail = str((span.error.get("data") or {}).get("error") or "")
+        args = getattr(context, "tool_arguments", None)
+        why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
+        run.requests.answered(run.key, call_id, error=why or _text(result), duration_ms=duration_ms)
+    except Exception as error:  # must not disturb the host
+        count_fault(error)
+
+
+def handed_over(run: _Run, from_agent: Any, to_agent: Any) -> None:
+    """A hand-over is the result of the call that asked for it."""
+    try:
+        names = {
+            _handoff_name(item)
+            for item in from_agent.handoffs
+            if getattr(item, "agent_name", getattr(item, "name", None)) == to_agent.name
+        }
+        for call_id, name in run.requests.open_calls(run.key).items():
+            if name in names:
+                run.requests.answered(run.key, call_id)
+    except Exception as error:  # must not disturb the host
+        count_fault(error)
+
+
+def read_outputs(run: _Run, items: Any) -> None:
+    """Note the results among items that are sent to the model."""
+    for item in items if isinstance(items, list) else ():
+        if _field(item, "type") in {"function_call_output", "custom_tool_call_output"}:
+            run.requests.answered(run.key, _field(item, "call_id"), _field(item, "output"))
+
+
+def _sent(tool: Any) -> SentTool:
+    return SentTool(tool.name, tool.description or "", tool.params_json_schema)
+
+
+def _handoff_name(item: Any) -> str:
+    from agents import Handoff
+
+    return str(item.tool_name) if isinstance(item, Handoff) else str(Handoff.default_tool_name(item))
+
+
+def _error_of(task: Any) -> BaseException | None:
+    import asyncio
+
+    return asyncio.CancelledError() if task.cancelled() else task.exception()
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The tool's own exception, which the SDK wraps when a tool may not fail."""
+    return error.__cause__ if type(error).__name__ == "UserError" and error.__cause__ else error
+
+
+def _session(options: Mapping[str, Any]) -> str | None:
+    session, config = options.get("session"), options.get("run_config")
+    for given in (
+        getattr(session, "session_id", None),
+        options.get("conversation_id"),
+        getattr(config, "group_id", None),
+    ):
+        if isinstance(given, str):
+            return given
+    return None
+
+
+def _question(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    texts = [
+        _text(_field(item, "content"))
+        for item in (given if isinstance(given, list) else ())
+        if _field(item, "role") == "user"
+    ]
+    return texts[-1] if texts else ""
+
+
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(text for part in value if isinstance(text := _field(part, "text"), str))
+    return value if isinstance(value, str) else "" if value is None else str(value)
