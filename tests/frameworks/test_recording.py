@@ -17,7 +17,7 @@ from frameworks.environments import HERE, interpreter
 from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
 
 pytestmark = pytest.mark.frameworks
-DRIVES = ("pydantic-ai-slim", "openai-agents")
+DRIVES = ("pydantic-ai-slim", "openai-agents", "langchain")
 EVERY_DRIVE = pytest.mark.parametrize("distribution", DRIVES)
 _SOURCE = HERE.parents[1] / "src"
 
@@ -27,7 +27,7 @@ def driven(distribution: str) -> tuple[dict[str, dict[str, Any]], dict[str, int]
     """Question -> record, what was dropped, and the length of the longest line."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "plan.json").write_text(json.dumps(plan()), encoding="utf-8")
-        script = HERE / "drives" / f"{distribution.replace('-', '_')}.py"
+        script = HERE / "drives" / f"drive_{distribution.replace('-', '_')}.py"
         done = subprocess.run(
             [str(interpreter(distribution, records=True)), str(script), "plan.json", "data"],
             cwd=folder,

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, cast
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 from coreloop.base.encoding import text_of
 from coreloop.observe import drops
@@ -30,19 +30,23 @@ UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
 
 _P = ParamSpec("_P")
-_Method: TypeAlias = Callable[Concatenate["Requests", _P], None]
+_S = TypeVar("_S")
 _ALL: "weakref.WeakSet[Requests]" = weakref.WeakSet()
 
 
-def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
+def guarded(
+    method: "Callable[Concatenate[_S, _P], None]",
+) -> "Callable[Concatenate[_S, _P], None]":
+    """Count what a method raises: it must not disturb the host."""
+
     @wraps(method)
-    def guarded(self: "Requests", *args: _P.args, **kwargs: _P.kwargs) -> None:
+    def call(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             method(self, *args, **kwargs)
-        except Exception as error:  # must not disturb the host
+        except Exception as error:
             count_fault(error)
 
-    return cast("_Method[_P]", guarded)
+    return cast("Callable[Concatenate[_S, _P], None]", call)
 
 
 def count_fault(error: Exception) -> None:
@@ -120,7 +124,7 @@ class Requests:
         request = self._under_way.get(key)
         return None if request is None else request.collector
 
-    @_never_raises
+    @guarded
     def start(
         self,
         key: Hashable,
@@ -158,7 +162,7 @@ class Requests:
         with self._lock:
             self._under_way[key] = request
 
-    @_never_raises
+    @guarded
     def replied(
         self,
         key: Hashable,
@@ -181,14 +185,14 @@ class Requests:
             if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 2**40:
                 request.fields[name] = request.fields.get(name, 0) + value
 
-    @_never_raises
+    @guarded
     def sent(self, key: Hashable, tools: Iterable[SentTool]) -> None:
         """Add the tools that the model was sent; a later description of a name replaces an earlier one."""
         request = self._touched(key)
         if request is not None:
             request.tools.update((tool.name, tool) for tool in tools)
 
-    @_never_raises
+    @guarded
     def asked(self, key: Hashable, call_id: Hashable, name: str, args: object) -> None:
         """Note that the model asked for a call; ``args`` is a mapping or JSON text. Repeats are ignored."""
         request = self._touched(key)
@@ -198,7 +202,7 @@ class Requests:
             if call_id not in request.calls and hash(call_id) not in request.done:
                 request.calls[call_id] = _Asked(text_of(name), named_args(args))
 
-    @_never_raises
+    @guarded
     def timed(self, key: Hashable, call_id: Hashable, duration_ms: float) -> None:
         """Note how long an open call took."""
         request = self._under_way.get(key)
@@ -206,7 +210,7 @@ class Requests:
         if call is not None:
             call.duration_ms = round(duration_ms, 3)
 
-    @_never_raises
+    @guarded
     def answered(
         self,
         key: Hashable,
@@ -245,7 +249,13 @@ class Requests:
         call = None if request is None else request.calls.get(call_id)
         return {} if call is None else call.args
 
-    @_never_raises
+    def schema_of(self, key: Hashable, name: str) -> Any:
+        """Return the schema that the model was sent for a tool, or None."""
+        request = self._under_way.get(key)
+        tool = None if request is None else request.tools.get(name)
+        return None if tool is None else tool.schema
+
+    @guarded
     def end(
         self,
         key: Hashable,
@@ -299,7 +309,7 @@ class Requests:
                 return
             self._give_up(key)
 
-    @_never_raises
+    @guarded
     def _give_up(self, key: Hashable) -> None:
         with self._lock:
             request = self._under_way.pop(key, None)

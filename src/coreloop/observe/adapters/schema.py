@@ -1,7 +1,8 @@
 """Which arguments a tool's JSON Schema rejects, for frameworks that say only that they were rejected."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from operator import ge, gt, le, lt
+from typing import Any, Final, TypeAlias
 
 from coreloop.observe.adapters.plain import named_args, rejection
 
@@ -68,17 +69,18 @@ def _is_of(type_name: str, value: Any) -> bool:
     return isinstance(value, _TYPES[type_name])
 
 
-_BOUNDS: Final = (
-    ("minimum", "greater than or equal to", lambda value, bound: value >= bound),
-    ("maximum", "less than or equal to", lambda value, bound: value <= bound),
-    ("exclusiveMinimum", "greater than", lambda value, bound: value > bound),
-    ("exclusiveMaximum", "less than", lambda value, bound: value < bound),
+_Holds: TypeAlias = Callable[[Any, Any], bool]
+_BOUNDS: Final[tuple[tuple[str, str, _Holds], ...]] = (
+    ("minimum", "greater than or equal to", ge),
+    ("maximum", "less than or equal to", le),
+    ("exclusiveMinimum", "greater than", gt),
+    ("exclusiveMaximum", "less than", lt),
 )
-_SIZES: Final = (
-    ("minLength", "at least", lambda size, bound: size >= bound),
-    ("maxLength", "at most", lambda size, bound: size <= bound),
-    ("minItems", "at least", lambda size, bound: size >= bound),
-    ("maxItems", "at most", lambda size, bound: size <= bound),
+_SIZES: Final[tuple[tuple[str, str, _Holds], ...]] = (
+    ("minLength", "at least", ge),
+    ("maxLength", "at most", le),
+    ("minItems", "at least", ge),
+    ("maxItems", "at most", le),
 )
 
 

@@ -1,4 +1,4 @@
-"""Runs planned requests through the OpenAI Agents SDK: ``python openai_agents.py PLAN DATA_DIR``."""
+"""Runs planned requests through the OpenAI Agents SDK: PLAN DATA_DIR."""
 
 import asyncio
 import contextlib

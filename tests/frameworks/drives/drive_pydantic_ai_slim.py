@@ -1,4 +1,4 @@
-"""Runs planned requests through Pydantic AI: ``python pydantic_ai_slim.py PLAN DATA_DIR``."""
+"""Runs planned requests through Pydantic AI: PLAN DATA_DIR."""
 
 import asyncio
 import json
