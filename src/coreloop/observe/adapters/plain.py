@@ -1,5 +1,6 @@
 """What a framework reports, as plain values: arguments by name, results as the model got them, rejections."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -96,6 +97,26 @@ def rejection_of(error: BaseException | None) -> str | None:
             return rejection(errors())
         error = error.__cause__ or error.__context__
     return None
+
+
+def rejection_in(text: str) -> str | None:
+    """Return the `rejection` in the text of a pydantic ``ValidationError``, or None if it is another text."""
+    if _HEAD.search(text) is None:
+        return None
+    found = [
+        {"loc": tuple(match["loc"].split(".")), "msg": match["msg"], "type": match["type"]}
+        for match in _DETAIL.finditer(text)
+    ]
+    return rejection(found) if found else None
+
+
+# 2 validation errors for call[find_rooms]
+_HEAD: Final = re.compile(r"\b\d+ validation errors? for ")
+# seats⏎  Input should be a valid integer [type=int_type, input_value='four', input_type=str]
+# Values are written as Python literals, without new lines of their own.
+_DETAIL: Final = re.compile(
+    r"^(?P<loc>\S.*)\n  (?P<msg>.*?) \[type=(?P<type>\w+), input_value=", re.MULTILINE
+)
 
 
 def bad_json(args: object) -> str | None:

@@ -1,0 +1,158 @@
+"""MCP servers, of the MCP SDK and of FastMCP: a middleware of the server.
+
+    record_calls(server)
+
+A server sees calls, not questions: one record a call, under the hash of the session, if there is one. With
+``intent``, the server adds an optional argument ``intent`` to its tools' schemas; what a model writes there
+is the question.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.requests import Requests, count_fault, guarded
+from coreloop.observe.descriptions_in_force import SentTool
+
+INTENT: Final = "intent"
+_SESSIONLESS: Final = "2026-07-28"
+INTENT_SCHEMA: Final = {"type": "string", "description": "Why you make this call, in one sentence."}
+
+
+def record_calls(
+    server: Any, data_dir: str | os.PathLike[str] | None = None, *, intent: bool = False
+) -> None:
+    """Record the calls of an MCP server: ``MCPServer``, a low-level ``Server`` or ``FastMCP``.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        As for `AuditCollector`.
+    intent : bool
+        Whether to ask models why they make a call. Each tool's schema grows by about 25 tokens, each call by
+        the sentence.
+    """
+    low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
+    low_level.middleware.append(RecordCalls(Requests(data_dir), intent=intent))
+
+
+attach = record_calls
+
+
+class RecordCalls:
+    """The middleware of one server."""
+
+    def __init__(self, requests: Requests, *, intent: bool = False) -> None:
+        self._requests = requests
+        self._intent = intent
+        self._tools: list[SentTool] = []
+        self._asked_intent: set[str] = set()
+        self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+    async def __call__(self, ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/list":
+            return self._listed(await call_next(ctx))
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        call = _Call(ctx)
+        ctx = self._begin(call, ctx)
+        try:
+            result = await call_next(ctx)
+        except BaseException as error:
+            self._failed(call, error)
+            raise
+        self._ended(call, result)
+        return result
+
+    def _listed(self, result: Any) -> Any:
+        """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""
+        try:
+            if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
+                return result
+            tools = [self._with_intent(tool) for tool in result["tools"]]
+            self._tools = [
+                SentTool(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
+                for tool in tools
+            ]
+        except Exception as error:  # must not disturb the host
+            count_fault(error)
+            return result
+        return {**result, "tools": tools}
+
+    def _with_intent(self, tool: dict[str, Any]) -> dict[str, Any]:
+        schema = tool.get("inputSchema") or {}
+        properties = schema.get("properties") or {}
+        if not self._intent or INTENT in properties:  # the tool's own argument stays the tool's
+            return tool
+        self._asked_intent.add(tool["name"])
+        return {**tool, "inputSchema": {**schema, "properties": {**properties, INTENT: INTENT_SCHEMA}}}
+
+    def _begin(self, call: "_Call", ctx: Any) -> Any:
+        """Start the record; return the context without the argument that only the record is for."""
+        try:
+            intent = ""
+            if call.name in self._asked_intent and INTENT in call.args:
+                intent = str(call.args.pop(INTENT) or "")
+                ctx = replace(ctx, params={**ctx.params, "arguments": call.args})
+            self._requests.start(call, intent, session_id=self._session(ctx))
+            self._requests.sent(call, self._tools)
+            self._requests.asked(call, 0, call.name, dict(call.args))
+        except Exception as error:  # must not disturb the host
+            count_fault(error)
+        return ctx
+
+    def _session(self, ctx: Any) -> str | None:
+        """The session's id over HTTP, else the connection; from protocol 2026-07-28 on there is neither."""
+        headers = getattr(ctx.request, "headers", None)
+        named = headers.get("mcp-session-id") if headers is not None else None
+        if named is not None or headers is not None or ctx.protocol_version >= _SESSIONLESS:
+            return cast("str | None", named)
+        return self._sessions.setdefault(ctx.session._connection, os.urandom(8).hex())
+
+    @guarded
+    def _ended(self, call: "_Call", result: Any) -> None:
+        if isinstance(result, Mapping) and result.get("isError"):
+            error = _error(call.name, _text(result))
+            self._requests.answered(call, 0, error=error, duration_ms=call.elapsed_ms())
+        else:
+            shown = result.get("structuredContent") or _text(result) if isinstance(result, Mapping) else ...
+            self._requests.answered(call, 0, shown, duration_ms=call.elapsed_ms())
+        self._requests.end(call)
+
+    @guarded
+    def _failed(self, call: "_Call", error: BaseException) -> None:
+        why = _error(call.name, str(error)) if isinstance(error, Exception) and str(error) else error
+        self._requests.answered(call, 0, error=why, duration_ms=call.elapsed_ms())
+        self._requests.end(call, error=None if isinstance(error, Exception) else error)
+
+
+class _Call:
+    """One call of a tool; its identity is the request's key."""
+
+    def __init__(self, ctx: Any) -> None:
+        self._started_s = time.perf_counter()
+        params = ctx.params if isinstance(ctx.params, Mapping) else {}
+        args = params.get("arguments")
+        self.name = str(params.get("name") or "?")
+        self.args = dict(args) if isinstance(args, Mapping) else {}
+
+    def elapsed_ms(self) -> float:
+        return (time.perf_counter() - self._started_s) * 1000
+
+
+def _error(name: str, text: str) -> str:
+    if text in {f"Unknown tool: {name}", f"Unknown tool: {name!r}"}:
+        return UNKNOWN_TOOL
+    return rejection_in(text) or text.removeprefix(f"Error executing tool {name}: ") or "failed"
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    parts = result.get("content")
+    texts = (
+        [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+    )
+    return "\n".join(text for text in texts if isinstance(text, str))
