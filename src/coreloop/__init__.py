@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coreloop.answer.repair.current import feedback
     from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
+    from coreloop.observe.adapters.attach import attach
 
-__all__ = ["AuditCollector", "current", "dropped", "feedback", "observed_tool", "warm_up"]
+__all__ = ["AuditCollector", "attach", "current", "dropped", "feedback", "observed_tool", "warm_up"]
 __version__ = "0.2.0"
 
 
@@ -21,6 +22,10 @@ def __getattr__(name: str) -> Any:
         from coreloop.answer.repair.current import feedback
 
         return feedback
+    if name == "attach":
+        from coreloop.observe.adapters.attach import attach
+
+        return attach
     from coreloop import observe
 
     return getattr(observe, name)

@@ -39,6 +39,11 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     set_default_agent_runner(_classes()[0](before, Requests(data_dir)))
 
 
+def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
+    """Record every run of the process, whichever agent's."""
+    record_runs(data_dir)
+
+
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
