@@ -17,8 +17,8 @@ import pytest
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
-RECORDING: Final = ("orjson", "pyyaml")
-"""What a project's server has beside its framework, to record with its settings."""
+RECORDING: Final = ("orjson", "pyyaml", "opentelemetry-sdk")
+"""What a project's server has beside its framework, to record with its settings, or its spans."""
 _NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
 
 

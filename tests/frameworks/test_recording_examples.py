@@ -15,6 +15,7 @@ EXAMPLES: Final = {
     "pydantic_ai_agent": "pydantic-ai-slim",
     "openai_agents_sdk": "openai-agents",
     "langchain_agent": "langchain",
+    "opentelemetry_spans": "pydantic-ai-slim",
     "mcp_server": "mcp",
     "fastmcp_server": "fastmcp",
 }

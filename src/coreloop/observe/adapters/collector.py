@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coreloop.base.records import Record, ToolCall
+from coreloop.base.records import Record, ToolCall, hash_question
 from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, never_raises
+from coreloop.observe.parts import stored_text
 from coreloop.observe.sources import Sources
 
 
@@ -67,6 +68,18 @@ class AdaptedCollector(AuditCollector):
         record = self._record()
         if record is not None:
             record.update(fields)  # type: ignore[typeddict-item]
+
+    @never_raises
+    def set_question(self, text: str) -> None:
+        """Set the question if there is none yet."""
+        record = self._record()
+        if record is None or record["question"]:
+            return
+        question = stored_text(text)
+        record["question"], record["question_hash"] = question, hash_question(question)
+        record["category_hash"] = self._settings.categories.label(question)
+        if self._sources is not None:
+            self._sources.add_question(question)
 
     @property
     def audit_dir(self) -> Path | None:

@@ -186,6 +186,13 @@ class Requests:
                 request.fields[name] = request.fields.get(name, 0) + value
 
     @guarded
+    def question(self, key: Hashable, text: str) -> None:
+        """Set the question of a request that started without one."""
+        request = self._under_way.get(key)
+        if request is not None and text:
+            request.collector.set_question(text)
+
+    @guarded
     def sent(self, key: Hashable, tools: Iterable[SentTool]) -> None:
         """Add the tools that the model was sent; a later description of a name replaces an earlier one."""
         request = self._touched(key)

@@ -1,13 +1,20 @@
-"""Importers that convert traces of other tools into records: one module per format, and shared modules."""
+"""Importers that convert traces of other tools into records: one module per format, and shared modules.
+
+The formats are imported on first use: a server that records spans needs only the shared modules.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from coreloop.observe.importers import claude_code, inspect_log, langfuse, openai_chat, otlp
-from coreloop.observe.importers.files import TraceFile, Unusable
-from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
+if TYPE_CHECKING:
+    from coreloop.observe.importers.files import TraceFile, Unusable
+    from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
 
-Read: TypeAlias = Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | Unusable]]
+    IMPORTERS: dict[str, "Importer"]
+
+Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | Unusable]]"
+_FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")
 
 
 class Importer(NamedTuple):
@@ -17,7 +24,11 @@ class Importer(NamedTuple):
     read: Read
 
 
-IMPORTERS: Final = {
-    module.NAME: Importer(module.SUFFIXES, module.read)
-    for module in (claude_code, otlp, langfuse, inspect_log, openai_chat)
-}
+def __getattr__(name: str) -> Any:
+    """``IMPORTERS``: the formats by name."""
+    if name != "IMPORTERS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
+    importers = {module.NAME: Importer(module.SUFFIXES, module.read) for module in modules}
+    globals()["IMPORTERS"] = importers
+    return importers
