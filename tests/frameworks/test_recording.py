@@ -129,7 +129,7 @@ def test_nested_agent_is_linked_to_the_request_that_called_it(drive: str) -> Non
     assert len(nested) > 10
     for request in nested:
         outer = records[f"outer of {request['question']}"]
-        assert records[request["question"]]["parent_id"] == outer["request_id"]
+        assert records[request["question"]]["parent_request_id"] == outer["request_id"]
         assert [call["name"] for call in outer["tool_calls"]] == ["delegate"]
 
 

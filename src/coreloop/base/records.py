@@ -92,7 +92,7 @@ class Record(TypedDict):
     """Version of the docstrings that the model saw: a commit, or a name chosen by the caller."""
     descriptions: NotRequired[str]
     """``desc:`` and the name of a file in ``data/audit/descriptions/``: the tools as the model got them."""
-    parent_id: NotRequired[str]
+    parent_request_id: NotRequired[str]
     """The request whose agent made this one."""
     input_tokens: NotRequired[int]
     output_tokens: NotRequired[int]

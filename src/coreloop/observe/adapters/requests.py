@@ -140,7 +140,7 @@ class Requests:
         Parameters
         ----------
         parent : hashable, optional
-            The key of the request whose agent called this one; its id becomes ``parent_id``.
+            The key of the request whose agent called this one; its id becomes ``parent_request_id``.
         """
         now_s = self._clock_s()
         self._flush_silent(now_s)
@@ -158,7 +158,7 @@ class Requests:
         request = _Request(collector, id, now_s)
         outer = self._under_way.get(parent) if parent is not None else None
         if outer is not None:
-            request.fields["parent_id"] = outer.id
+            request.fields["parent_request_id"] = outer.id
         with self._lock:
             self._under_way[key] = request
 

@@ -105,9 +105,9 @@ def test_usage_rounds_and_the_outer_request_are_recorded(tmp_path: Path) -> None
     requests.end("inner")
     requests.end("outer")
     inner, outer = records(tmp_path)
-    assert (inner["parent_id"], inner["rounds"]) == (outer["request_id"], 2)
+    assert (inner["parent_request_id"], inner["rounds"]) == (outer["request_id"], 2)
     assert (inner["input_tokens"], inner["output_tokens"], inner["cost_usd"]) == (20, 4, 0.5)
-    assert not {"input_tokens", "output_tokens", "cost_usd", "parent_id"} & set(outer)
+    assert not {"input_tokens", "output_tokens", "cost_usd", "parent_request_id"} & set(outer)
 
 
 def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path: Path) -> None:

@@ -1,0 +1,133 @@
+"""The span processor reads the GenAI names of now and before, and OpenInference."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import Status, StatusCode
+
+from coreloop import dropped
+from coreloop.observe.adapters.otel import record_spans
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> tuple[Any, Callable[[], list[dict[str, Any]]]]:
+    provider = TracerProvider()
+    provider.add_span_processor(record_spans(tmp_path))
+
+    def records() -> list[dict[str, Any]]:
+        paths = tmp_path.glob("audit/ai-ask/*.jsonl")
+        return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+    return provider.get_tracer("test"), records
+
+
+OLD = {
+    "tool": {"gen_ai.tool.name": "find", "tool_arguments": '{"city": "Oslo"}', "tool_response": '{"n": 1}'},
+    "model": {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.system": "openai",
+        "gen_ai.request.model": "m",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": "rooms?",
+    },
+}
+NEW = {
+    "tool": {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.arguments": '{"city": "Oslo"}',
+        "gen_ai.tool.call.result": '{"n": 1}',
+    },
+    "model": {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.response.model": "m",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "rooms?"}]}]',
+    },
+}
+OPENINFERENCE = {
+    "tool": {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "find",
+        "input.value": '{"city": "Oslo"}',
+        "output.value": '{"n": 1}',
+    },
+    "model": {
+        "openinference.span.kind": "LLM",
+        "llm.provider": "openai",
+        "llm.model_name": "m",
+        "llm.token_count.prompt": 7,
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "rooms?",
+    },
+}
+
+
+@pytest.mark.parametrize("names", [OLD, NEW, OPENINFERENCE], ids=["old", "new", "openinference"])
+def test_names_of_each_convention_are_read(traced: Any, names: dict[str, dict[str, Any]]) -> None:
+    tracer, records = traced
+    with tracer.start_as_current_span("run"):
+        with tracer.start_as_current_span("chat", attributes=names["model"]):
+            pass
+        with tracer.start_as_current_span("tool", attributes=names["tool"]):
+            pass
+    (record,) = records()
+    assert [(call["name"], call["args"], call["ok"]) for call in record["tool_calls"]] == [
+        ("find", {"city": "Oslo"}, True)
+    ]
+    assert (record["question"], record["model"], record["provider"]) == ("rooms?", "m", "openai")
+    assert record["input_tokens"] == 7
+
+
+def test_failed_span_is_a_failed_call_and_a_rejection_has_no_value(traced: Any) -> None:
+    tracer, records = traced
+    text = "1 validation error for find\nseats\n  Field required [type=missing, input_value={'a': 'private'}]"
+    with tracer.start_as_current_span("run"):
+        for message in ("no room", text):
+            span = tracer.start_span("tool", attributes=OLD["tool"])
+            span.set_status(Status(StatusCode.ERROR, message))
+            span.end()
+    assert [call["error"] for call in records()[0]["tool_calls"]] == [
+        "no room",
+        "invalid_argument: seats: Field required",
+    ]
+
+
+def test_traces_without_an_agent_are_not_recorded(traced: Any) -> None:
+    tracer, records = traced
+    with tracer.start_as_current_span("GET /", attributes={"http.method": "GET"}):
+        tracer.start_span("SELECT").end()
+    assert records() == []
+
+
+def test_span_that_ends_after_the_outermost_is_written_when_the_sdk_shuts_down(traced: Any) -> None:
+    tracer, records = traced
+    with tracer.start_as_current_span("run", attributes={"gen_ai.operation.name": "invoke_agent"}):
+        late = tracer.start_span("tool", attributes=OLD["tool"])
+    late.end()
+    assert len(records()) == 1
+    tracer.span_processor.shutdown()
+    assert [len(record["tool_calls"]) for record in records()] == [0, 1]
+
+
+def test_hostile_attributes_do_not_reach_the_host(traced: Any) -> None:
+    tracer, records = traced
+    before = dropped()
+    hostile = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.output.messages": "[" * 5_000,
+        "gen_ai.input.messages": json.dumps([{"parts": [{"type": "tool_call_response", "id": None}]}]),
+        "gen_ai.tool.definitions": json.dumps([{"name": 7}, None, {"name": "x", "parameters": []}]),
+        "gen_ai.usage.input_tokens": "many",
+    }
+    with tracer.start_as_current_span("run", attributes=hostile):
+        tracer.start_span("tool", attributes={"gen_ai.tool.name": "x", "tool_arguments": "{" * 9_000}).end()
+    assert [call["name"] for call in records()[0]["tool_calls"]] == ["x"]
+    assert dropped() == before

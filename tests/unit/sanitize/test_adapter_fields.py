@@ -1,0 +1,42 @@
+"""What `sanitize` does with the fields that adapters add to a record."""
+
+from typing import Any
+
+import pytest
+
+from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.masking import Numbering
+from coreloop.sanitize.modes import Masker, sanitize_record
+from coreloop.sanitize.pseudonymizer import Pseudonymizer
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.vocabulary import KnownWords
+from logs import record
+
+KEY = b"k" * 32
+OUTER, INNER = "req-1111111111111111", "req-2222222222222222"
+
+
+KNOWN = KnownWords(tools={"analysis": ("company",)})
+
+
+def visitors() -> list[Finder]:
+    return [Masker(Pseudonyms(KEY), Numbering()), Pseudonymizer(Pseudonyms(KEY), KNOWN)]
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["mask", "hash"])
+def test_calling_request_has_the_pseudonym_of_its_own_record(mode: int) -> None:
+    visitor = visitors()[mode]
+    outer: dict[str, Any] = sanitize_record(record(request_id=OUTER), visitor)
+    inner: dict[str, Any] = sanitize_record(record(request_id=INNER, parent_request_id=OUTER), visitor)
+    assert inner["parent_request_id"] == outer["request_id"] not in {OUTER, INNER}
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["mask", "hash"])
+def test_tokens_are_kept(mode: int) -> None:
+    result = sanitize_record(record(input_tokens=1234, output_tokens=56), visitors()[mode])
+    assert (result["input_tokens"], result["output_tokens"]) == (1234, 56)
+
+
+def test_text_in_the_place_of_a_description_s_hash_is_replaced() -> None:
+    result = sanitize_record(record(descriptions="Kim's tools"), visitors()[1])
+    assert "Kim" not in result["descriptions"]
