@@ -22,9 +22,9 @@ RECORDING: Final = ("orjson", "pyyaml", "opentelemetry-sdk")
 _NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
 
 
-def versions() -> dict[str, str]:
+def versions(file: str = "versions.txt") -> dict[str, str]:
     """Distribution -> pinned version."""
-    lines = (HERE / "versions.txt").read_text(encoding="utf-8").splitlines()
+    lines = (HERE / file).read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
@@ -42,7 +42,8 @@ def interpreter(distribution: str, *, records: bool = False) -> Path:
 @cache
 def _environment(distribution: str, also: tuple[str, ...] = ()) -> Path | str:
     """The environment's folder, or why there is none."""
-    wanted = f"{distribution}=={versions()[distribution]}"
+    pinned = {**versions(), **(versions("recorded_versions.txt") if also else {})}
+    wanted = f"{distribution}=={pinned[distribution]}"
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
     folder = _CACHE / "-".join([wanted.replace("==", "-"), *also, python])
     _CACHE.mkdir(parents=True, exist_ok=True)
