@@ -1,0 +1,272 @@
+"""The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from coreloop.base.text import counted
+from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
+from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
+from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, shares_questions
+from coreloop.learn.effect.ledger import Change, Ledger
+from coreloop.learn.effect.log import Log, ToolLog
+from coreloop.learn.effect.tally import DayCount, Tally, tally
+from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, Look, Verdict, calls_needed, decide
+from coreloop.learn.mine.rollup import EPOCH_DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A change and what is known of its effect.
+
+    Attributes
+    ----------
+    change : Change
+        A row of the ledger.
+    verdict : Verdict
+        What is said.
+    look : Look or None
+        The estimate on which the verdict rests, or the newest; None if there is none.
+    decided_on : date or None
+        The day on which the verdict came.
+    reason : str
+        Why it cannot be told; else empty.
+    more_calls : int or None
+        While it is too early, about how many calls are missing; None if they would take too long.
+    lines : tuple of str
+        Lines whose named failure is counted; empty if all failures of the tool are.
+    since, until : date or None
+        First and last day of afterwards.
+    notes : tuple of str
+        What else to know: days left out, another model, no controls.
+    guardrails : tuple of Guardrail
+    """
+
+    change: Change
+    verdict: Verdict
+    look: Look | None = None
+    decided_on: date | None = None
+    reason: str = ""
+    more_calls: int | None = None
+    lines: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    notes: tuple[str, ...] = ()
+    guardrails: tuple[Guardrail, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The verdict in words: ``too early (about 320 more calls)``."""
+        if self.verdict is Verdict.UNKNOWN:
+            return f"{self.verdict}: {self.reason}"
+        if self.verdict is not Verdict.TOO_EARLY:
+            return str(self.verdict)
+        more = (
+            f"about {self.more_calls:,} more calls"
+            if self.more_calls
+            else "not within 90 days at this traffic"
+        )
+        return f"{self.verdict} ({more})" if self.look is not None else f"{self.verdict} (no call yet)"
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What is counted for each change: the failures of each tool besides all, and the number of its own."""
+
+    failures: Mapping[str, Sequence[NamedFailure]] = field(default_factory=dict)
+    numbers: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def of(self, change: Change) -> int:
+        """Index of a change's failure in a `ToolLog`; 0 for all failures."""
+        return self.numbers.get((change.tool, change.sha), 0)
+
+
+def what_is_counted(ledger: Ledger) -> Counting:
+    """What is counted for each change: a promotion's named failure, all failures for a human's."""
+    failures: defaultdict[str, list[NamedFailure]] = defaultdict(list)
+    numbers = {}
+    for change in ledger.changes:
+        named = named_failure(change.added) if change.is_ours else ALL_FAILURES
+        if named is not ALL_FAILURES:
+            failures[change.tool].append(named)
+            numbers[change.tool, change.sha] = len(failures[change.tool])
+    return Counting(failures, numbers)
+
+
+def find_effects(ledger: Ledger, log: Log, counting: Counting, *, deploy_lag: timedelta) -> list[Effect]:
+    """The effect of every change, in the order of the ledger.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        From `coreloop.learn.effect.ledger.read_ledger`.
+    log : Log
+        Counted with `what_is_counted`.
+    counting : Counting
+        As for the log.
+    deploy_lag : timedelta
+        See `coreloop.learn.effect.exposure.find_windows`.
+    """
+    by_tool: defaultdict[str, list[Change]] = defaultdict(list)
+    for change in ledger.changes:
+        by_tool[change.tool].append(change)
+    finder = _Finder(ledger, log, counting, by_tool, deploy_lag)
+    return [finder.find(change) for change in ledger.changes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    ledger: Ledger
+    log: Log
+    counting: Counting
+    by_tool: Mapping[str, Sequence[Change]]
+    deploy_lag: timedelta
+
+    def find(self, change: Change) -> Effect:
+        tool = self.log.get(change.tool)
+        if tool is None:
+            return Effect(change=change, verdict=Verdict.UNKNOWN, reason="no call of the tool was recorded")
+        windows = self._windows(change.tool, tool, change)
+        if not windows.after and windows.ended_by is None:
+            return Effect(change=change, verdict=Verdict.TOO_EARLY)
+        if not windows.after:
+            return Effect(
+                change=change, verdict=Verdict.UNKNOWN, reason="another change came before any call"
+            )
+        number = self.counting.of(change)
+        lines = self.counting.failures[change.tool][number - 1].lines if number else ()
+        effect = Effect(
+            change=change,
+            verdict=Verdict.UNKNOWN,
+            lines=lines,
+            since=_date(windows.first),
+            until=_date(max(windows.after)),
+        )
+        if len(windows.before) < LEAST_BEFORE:
+            n = len(windows.before)
+            reason = f"{counted(n, 'day')} with calls before it, at least {LEAST_BEFORE} are needed"
+            return replace(effect, reason=reason)
+        return self._decided(effect, tool, windows, number)
+
+    def _windows(self, name: str, tool: ToolLog, change: Change) -> Windows:
+        changes = self.by_tool[name]
+        return find_windows(
+            changes,
+            changes.index(change),
+            tool.versions,
+            self.ledger,
+            deploy_lag=self.deploy_lag,
+            horizon=HORIZON_DAYS,
+        )
+
+    def _decided(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
+        controls = self._controls(effect.change, windows)
+        before = tally(tool.count(windows.before, failure=number))
+        after = tool.count(windows.after, failure=number)
+        old = {model for (model, _), (n, _) in before.strata.items() if n}
+        new = {model for day in after for model, _ in day.strata}
+        if not controls and old.isdisjoint(new):
+            reason = f"the model changed with it ({_names(old)} before, {_names(new)} after)"
+            return replace(effect, reason=f"{reason}, and no other tool shows what that does alone")
+        read = _Reader(windows, before, after, [self._control(name, windows) for name in controls])
+        days = max(windows.after) - windows.first + 1
+        decision = decide(days, read.at)
+        notes = [*_of_windows(windows), *_of_models(old, new), *_of_controls(controls, decision)]
+        guardrails = find_guardrails(self.log, effect.change.tool, windows.before, windows.after)
+        return _with_decision(replace(effect, notes=tuple(notes), guardrails=guardrails), windows, decision)
+
+    def _control(self, name: str, windows: Windows) -> tuple[Tally, list[DayCount]]:
+        return tally(self.log[name].count(windows.before)), self.log[name].count(windows.after)
+
+    def _controls(self, change: Change, windows: Windows) -> list[str]:
+        """The tools that did not change on these days, and share no questions with the changed tool."""
+        days = windows.before | windows.after
+        return sorted(
+            name
+            for name in self.log
+            if name != change.tool
+            and not self._has_changed(name, days)
+            and not shares_questions(self.log, change.tool, name, days)
+        )
+
+    def _has_changed(self, name: str, days: Collection[int]) -> bool:
+        start, end = _date(min(days)), _date(max(days))
+        return any(
+            change.merged_at.date() <= end and (change.merged_at + self.deploy_lag).date() >= start
+            for change in self.by_tool.get(name, ())
+        )
+
+
+class _Reader:
+    """The estimate after so many days; days are added as they are asked for, in order."""
+
+    def __init__(
+        self,
+        windows: Windows,
+        before: Tally,
+        after: Sequence[DayCount],
+        controls: Sequence[tuple[Tally, Sequence[DayCount]]],
+    ) -> None:
+        self._first = windows.first
+        self._periods = [Periods(before, Tally()), *(Periods(past, Tally()) for past, _ in controls)]
+        self._days = [
+            {count.day: count for count in counts} for counts in (after, *(now for _, now in controls))
+        ]
+
+    def at(self, day: int) -> Estimate | None:
+        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
+        place = self._first + day - 1
+        for periods, days in zip(self._periods, self._days, strict=True):
+            if place in days:
+                periods.after.add(days[place])
+        target, *controls = self._periods
+        return estimate(target, controls) if place in self._days[0] else None
+
+
+def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effect:
+    if decision.day is not None:
+        on = _date(windows.first + decision.day - 1)
+        return replace(effect, verdict=decision.verdict, look=decision.look, decided_on=on)
+    if decision.look is None:
+        return replace(effect, verdict=Verdict.TOO_EARLY)
+    if windows.ended_by is not None:
+        reason = f"another change came after {counted(decision.look.day, 'day')}, before a verdict"
+        return replace(effect, reason=reason, look=decision.look)
+    more = calls_needed(decision.look)
+    return replace(effect, verdict=Verdict.TOO_EARLY, look=decision.look, more_calls=more)
+
+
+def _of_windows(windows: Windows) -> list[str]:
+    counts = {
+        "left out, since both descriptions may have been in force": windows.n_mixed,
+        "with a tools_version that this clone does not know": windows.n_unknown,
+        "dated by the merge, without a known tools_version": windows.n_by_time,
+    }
+    return [f"{what}: {counted(n, 'day')}" for what, n in counts.items() if n]
+
+
+def _of_models(old: Collection[str], new: Collection[str]) -> list[str]:
+    added = sorted(set(new) - set(old))
+    return [f"another model since then: {_names(added)}"] if added else []
+
+
+def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
+    if decision.look is None:
+        return []
+    n = decision.look.estimate.n_controls
+    if n:
+        return [f"compared with {counted(n, 'tool')} that did not change"]
+    why = (
+        "no other tool has enough failures" if controls else "all other tools changed or share its questions"
+    )
+    return [f"compared with its own past only: {why}"]
+
+
+def _names(models: Collection[str]) -> str:
+    return ", ".join(model or "unnamed" for model in sorted(models))
+
+
+def _date(day: int) -> date:
+    return EPOCH_DAY + timedelta(days=day)
