@@ -119,11 +119,17 @@ def proposal_id(number: int) -> str:
 
 
 def write_days(
-    shop: Shop, planted: Sequence[Planted], days: range, *, calls: int = 40, **changes: Any
+    shop: Shop,
+    planted: Sequence[Planted],
+    days: range,
+    *,
+    calls: int = 40,
+    is_shared: bool = False,
+    **changes: Any,
 ) -> None:
     """Write the log of some days: every tool is called on its own; the rest of its calls succeed.
 
-    Half of all other failures have another cause, so that all failures are more than the named ones.
+    Some calls time out, so that all failures are more than the named ones; shared sessions call all tools.
     """
     rng = Random(7)
     tools = {
@@ -132,7 +138,7 @@ def write_days(
     }
     for day in range(days.start, days.stop):
         rows = [
-            _request(rng, name, before if day <= since else after, day, number, changes)
+            _request(rng, name, before if day <= since else after, (day, number), is_shared, changes)
             for name, (before, after, since) in tools.items()
             for number in range(round(calls * (1.2 if day % 7 < 5 else 0.5)))
         ]
@@ -141,8 +147,10 @@ def write_days(
 
 
 def _request(
-    rng: Random, tool: str, rate: float, day: int, number: int, changes: dict[str, Any]
+    rng: Random, tool: str, rate: float, at_: tuple[int, int], is_shared: bool, changes: dict[str, Any]
 ) -> dict[str, Any]:
+    day, number = at_
+    session = f"session:{'' if is_shared else tool}{day}n{number // 2}"
     is_against = rng.random() < rate
     args = {"order_id": f"A-{day}-{number}", **({} if is_against else {"reason": "late"})}
     one = failed(tool, args) if is_against else call(tool, args)
@@ -152,7 +160,7 @@ def _request(
         ts=(at(day) + timedelta(minutes=1 + number, seconds=rng.random())).isoformat(),
         request_id=f"{tool}-{day}-{number}",
         question=f"{tool} {day} {number}",
-        session_hash=f"session:{tool}{day}n{number // 2}",
+        session_hash=session,
         category_hash="SHOP-orders",
         tool_calls=[one],
         **changes,

@@ -51,6 +51,8 @@ def _lines(effect: Effect) -> Iterator[str]:
     for rail in effect.guardrails:
         if rail.is_worse:
             yield f"    also worse: {_rail(rail)}"
+    if effect.todo:
+        yield f"    to do: {printable(effect.todo)}"
     for note in effect.notes:
         yield f"    {printable(note)}"
 

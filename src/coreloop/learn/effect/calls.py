@@ -22,7 +22,6 @@ from coreloop.observe.reading.decode import NOT_PLAIN, Skipped, decode_line, mic
 from coreloop.observe.reading.fields import CallFields, RecordFields
 from coreloop.observe.reading.loose import time_of
 from coreloop.observe.reading.outcome import RequestOutcome, is_handed_over, is_ok, outcome
-from coreloop.observe.reading.remote import Folder
 
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
 
@@ -116,7 +115,7 @@ class Request:
 
 
 def read_requests(
-    workspace: Workspace, judgments: Judgments, *, folder: Folder | None = None, since: int | None = None
+    workspace: Workspace, judgments: Judgments, *, since: int | None = None
 ) -> Iterator[Request]:
     """Read the requests of a project's log, file by file.
 
@@ -126,8 +125,6 @@ def read_requests(
         Its settings decide what a failure is and which category a question has.
     judgments : Judgments
         Verdicts on requests.
-    folder : Path or Address, optional
-        The records; the project's own by default.
     since : int, optional
         First day, since 1970; files named after earlier days are not opened.
 
@@ -137,7 +134,7 @@ def read_requests(
         The folder or a file cannot be read.
     """
     reader = _Reader(workspace, judgments)
-    for path in day_files(folder or workspace.records_dir):
+    for path in day_files(workspace.records_dir):
         if since is not None and _is_before(path.name, since):
             continue
         for offset, raw in raw_lines(path):
@@ -154,11 +151,13 @@ class _Names(msgspec.Struct, gc=False):
     tool_calls: list[_Name] | None = None
 
 
-def tool_names(workspace: Workspace, *, folder: Folder | None = None) -> frozenset[str]:
-    """The names of all called tools, as recorded."""
+def tool_names(workspace: Workspace, *, since: int | None = None) -> frozenset[str]:
+    """The names of all called tools, as recorded; ``since`` as in `read_requests`."""
     decode = msgspec.json.Decoder(_Names).decode
     names = set[str]()
-    for path in day_files(folder or workspace.records_dir):
+    for path in day_files(workspace.records_dir):
+        if since is not None and _is_before(path.name, since):
+            continue
         for offset, raw in raw_lines(path):
             try:
                 names.update(call.name for call in decode(raw).tool_calls or ())

@@ -1,10 +1,12 @@
 """The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from typing import Final
 
+from coreloop.base.project.settings import EffectSettings, GiveUpSettings
 from coreloop.base.text import counted
 from coreloop.learn.effect.estimate import Estimate, Periods, estimate
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
@@ -15,6 +17,12 @@ from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, Look, Verdict, calls_needed, decide
 from coreloop.learn.mine.rollup import EPOCH_DAY
+from coreloop.learn.mine.statistics import wilson_interval
+
+RECENT_DAYS: Final = 28
+"""The newest days, in which a line may have become stale or a failure may have returned."""
+_STALE_CALLS: Final = 10
+"""Fewest calls against a line that say it is stale; surely most of them must succeed (Wilson)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +41,18 @@ class Effect:
         The day on which the verdict came.
     reason : str
         Why it cannot be told; else empty.
+    is_given_up : bool
+        Whether it has no verdict after as many calls or days as ``effect: give_up`` says.
     more_calls : int or None
         While it is too early, about how many calls are missing; None if they would take too long.
     lines : tuple of str
         Lines whose named failure is counted; empty if all failures of the tool are.
     since, until : date or None
         First and last day of afterwards.
+    is_stale : bool
+        Whether calls against its line succeed now.
+    has_returned : bool
+        Whether, after it helped, the failure came back in the last `RECENT_DAYS`.
     notes : tuple of str
         What else to know: days left out, another model, no controls.
     guardrails : tuple of Guardrail
@@ -49,12 +63,31 @@ class Effect:
     look: Look | None = None
     decided_on: date | None = None
     reason: str = ""
+    is_given_up: bool = False
     more_calls: int | None = None
     lines: tuple[str, ...] = ()
     since: date | None = None
     until: date | None = None
+    is_stale: bool = False
+    has_returned: bool = False
     notes: tuple[str, ...] = ()
     guardrails: tuple[Guardrail, ...] = ()
+
+    @property
+    def todo(self) -> str:
+        """What a maintainer should do; empty if nothing."""
+        id = self.change.ids[0] if self.change.ids else self.change.sha[:10]
+        if self.change.reverted or self.change.is_revert:
+            return ""
+        if self.verdict is Verdict.HURTS:
+            return f"take it back: dartlab-coreloop promote --revert {id}"
+        if self.is_stale:
+            return f"calls against the line succeed now; retire it: dartlab-coreloop promote --revert {id}"
+        if self.has_returned:
+            return "the failure has returned; look at what refine proposes for the tool now"
+        if self.change.is_ours and (self.verdict is Verdict.NO_EFFECT or self.is_given_up):
+            return f"retire the line, it removes less than half: dartlab-coreloop promote --revert {id}"
+        return ""
 
     @property
     def title(self) -> str:
@@ -95,7 +128,14 @@ def what_is_counted(ledger: Ledger) -> Counting:
     return Counting(failures, numbers)
 
 
-def find_effects(ledger: Ledger, log: Log, counting: Counting, *, deploy_lag: timedelta) -> list[Effect]:
+def find_effects(
+    ledger: Ledger,
+    log: Log,
+    counting: Counting,
+    *,
+    settings: EffectSettings,
+    wanted: Callable[[Change], bool] = lambda _: True,
+) -> list[Effect]:
     """The effect of every change, in the order of the ledger.
 
     Parameters
@@ -106,14 +146,16 @@ def find_effects(ledger: Ledger, log: Log, counting: Counting, *, deploy_lag: ti
         Counted with `what_is_counted`.
     counting : Counting
         As for the log.
-    deploy_lag : timedelta
-        See `coreloop.learn.effect.exposure.find_windows`.
+    settings : EffectSettings
+        The lag of deployments, and when a change is given up.
+    wanted : callable, optional
+        Whether the effect of a change is asked for.
     """
     by_tool: defaultdict[str, list[Change]] = defaultdict(list)
     for change in ledger.changes:
         by_tool[change.tool].append(change)
-    finder = _Finder(ledger, log, counting, by_tool, deploy_lag)
-    return [finder.find(change) for change in ledger.changes]
+    finder = _Finder(ledger, log, counting, by_tool, settings)
+    return [finder.find(change) for change in ledger.changes if wanted(change)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +164,11 @@ class _Finder:
     log: Log
     counting: Counting
     by_tool: Mapping[str, Sequence[Change]]
-    deploy_lag: timedelta
+    settings: EffectSettings
+
+    @property
+    def _lag(self) -> timedelta:
+        return timedelta(days=self.settings.deploy_lag_days)
 
     def find(self, change: Change) -> Effect:
         tool = self.log.get(change.tool)
@@ -157,7 +203,7 @@ class _Finder:
             changes.index(change),
             tool.versions,
             self.ledger,
-            deploy_lag=self.deploy_lag,
+            deploy_lag=self._lag,
             horizon=HORIZON_DAYS,
         )
 
@@ -175,7 +221,27 @@ class _Finder:
         decision = decide(days, read.at)
         notes = [*_of_windows(windows), *_of_models(old, new), *_of_controls(controls, decision)]
         guardrails = find_guardrails(self.log, effect.change.tool, windows.before, windows.after)
-        return _with_decision(replace(effect, notes=tuple(notes), guardrails=guardrails), windows, decision)
+        effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
+        return self._aged(
+            _with_decision(effect, windows, decision, self.settings.give_up), tool, windows, number
+        )
+
+    def _aged(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
+        """What became of a line after its verdict, by its newest days; only while it is in force."""
+        if windows.ended_by is not None or effect.change.reverted:
+            return effect
+        newest = max(tool.versions)
+        recent = frozenset(
+            day for day in tool.versions if newest - RECENT_DAYS < day and day >= windows.first
+        )
+        n, failed = (sum(tool.against[day, number][at] for day in recent) for at in (0, 1))
+        is_stale = bool(number) and n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
+        has_returned = False
+        if effect.verdict is Verdict.HELPS and effect.look is not None:
+            counts = tally(tool.count(recent, failure=number))
+            low = wilson_interval(counts.failed, counts.n)[0] if counts.n else 0.0
+            has_returned = low > effect.look.estimate.before / 2
+        return replace(effect, is_stale=is_stale, has_returned=has_returned)
 
     def _control(self, name: str, windows: Windows) -> tuple[Tally, list[DayCount]]:
         return tally(self.log[name].count(windows.before)), self.log[name].count(windows.after)
@@ -194,7 +260,7 @@ class _Finder:
     def _has_changed(self, name: str, days: Collection[int]) -> bool:
         start, end = _date(min(days)), _date(max(days))
         return any(
-            change.merged_at.date() <= end and (change.merged_at + self.deploy_lag).date() >= start
+            change.merged_at.date() <= end and (change.merged_at + self._lag).date() >= start
             for change in self.by_tool.get(name, ())
         )
 
@@ -225,7 +291,7 @@ class _Reader:
         return estimate(target, controls) if place in self._days[0] else None
 
 
-def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effect:
+def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up: GiveUpSettings) -> Effect:
     if decision.day is not None:
         on = _date(windows.first + decision.day - 1)
         return replace(effect, verdict=decision.verdict, look=decision.look, decided_on=on)
@@ -234,8 +300,9 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effe
     if windows.ended_by is not None:
         reason = f"another change came after {counted(decision.look.day, 'day')}, before a verdict"
         return replace(effect, reason=reason, look=decision.look)
-    more = calls_needed(decision.look)
-    return replace(effect, verdict=Verdict.TOO_EARLY, look=decision.look, more_calls=more)
+    look, more = decision.look, calls_needed(decision.look)
+    is_given_up = look.estimate.n_after >= give_up.calls or look.day >= give_up.days
+    return replace(effect, verdict=Verdict.TOO_EARLY, look=look, more_calls=more, is_given_up=is_given_up)
 
 
 def _of_windows(windows: Windows) -> list[str]:

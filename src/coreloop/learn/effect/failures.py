@@ -49,9 +49,11 @@ class NamedFailure:
 
     def counts(self, place: Place) -> bool:
         """Whether a call failed in the way that is counted."""
-        if place.call.ok:
-            return False
-        return not self._tests or any(test(place) for test in self._tests)
+        return not place.call.ok and (not self._tests or self.is_against(place))
+
+    def is_against(self, place: Place) -> bool:
+        """Whether a call, failed or not, is one that a line says to fail."""
+        return any(test(place) for test in self._tests)
 
 
 ALL_FAILURES: Final = NamedFailure()
@@ -119,7 +121,9 @@ def _all_of(tests: Sequence[_Test | None], error_class: str) -> _Test | None:
     known = [test for test in tests if test is not None]
     if not known or len(known) < len(tests):
         return None
-    return lambda place: error_class in {"", place.call.error_class} and all(test(place) for test in known)
+    return lambda place: (
+        (place.call.ok or error_class in {"", place.call.error_class}) and all(test(place) for test in known)
+    )
 
 
 def _number(call: Call, name: str, *, above: float | None = None, below: float | None = None) -> bool:

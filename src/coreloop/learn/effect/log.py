@@ -34,12 +34,17 @@ class ToolLog:
         Calls by day, stratum and case, then failures: all, and those of each named failure.
     requests : dict of int to RequestSums
         By day.
+    against : dict of (int, int) to list of int
+        By day and number of a named failure: calls against its lines, and how many of them failed.
     versions : dict of int to set of str
         By day; an empty text for calls without a version.
     """
 
     calls: dict[_Key, list[int]] = field(default_factory=dict)
     requests: defaultdict[int, RequestSums] = field(default_factory=lambda: defaultdict(RequestSums))
+    against: defaultdict[tuple[int, int], list[int]] = field(
+        default_factory=lambda: defaultdict(lambda: [0, 0])
+    )
     versions: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def cases(self, days: Collection[int]) -> set[str]:
@@ -100,10 +105,13 @@ def read_log(
                 (request.day, stratum, request.case), [0] * (2 + len(counted))
             )
             counts[0] += 1
-            if not call.ok:
-                counts[1] += 1
-                for at, failure in enumerate(counted):
-                    counts[2 + at] += failure.counts(place)
+            counts[1] += not call.ok
+            for at, failure in enumerate(counted):
+                if failure.is_against(place):
+                    counts[2 + at] += not call.ok
+                    sums = log[tool].against[request.day, 1 + at]
+                    sums[0] += 1
+                    sums[1] += not call.ok
         for tool in {names(call.tool) for call in request.calls}:
             _add_request(log[tool], request)
     return dict(log)

@@ -39,6 +39,10 @@ class Verdict(StrEnum):
     UNKNOWN = "cannot be told"
 
 
+TOLD: Final = frozenset({Verdict.HELPS, Verdict.NO_EFFECT, Verdict.HURTS})
+"""Verdicts that are news."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """An estimate with the bounds of the interval at that day.

@@ -1,4 +1,4 @@
-"""Which description was in force: by the recorded version, else by the merge's time; what is unknown is said."""
+"""Which description was in force: by the recorded version, else by the merge's time."""
 
 from datetime import date
 from pathlib import Path
@@ -63,14 +63,14 @@ def test_a_second_change_ends_the_first(shop: Shop):
 
 
 def test_tools_in_the_same_sessions_are_no_controls(shop: Shop):
-    write_days(shop, ONE, range(100), session_hash="session:one")
+    write_days(shop, ONE, range(100), is_shared=True)
     effect = _effect(shop)
     assert any(note.startswith("compared with its own past only") for note in effect.notes)
 
 
 def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop):
-    write_days(shop, ONE, range(61), session_hash="session:one", model="old")
-    write_days(shop, ONE, range(61, 100), session_hash="session:one", model="new")
+    write_days(shop, ONE, range(61), is_shared=True, model="old")
+    write_days(shop, ONE, range(61, 100), is_shared=True, model="new")
     effect = _effect(shop)
     assert effect.verdict is Verdict.UNKNOWN
     assert "the model changed with it (old before, new after)" in effect.reason

@@ -122,7 +122,7 @@ def test_too_early_says_about_how_many_calls_are_missing():
     found = estimate(periods((40, 4), (40, 3), n_after=5), STEADY)
     more = calls_needed(look_at(found, 5, daily_z(found)))
     assert more is not None
-    assert 100 < more < 3000
+    assert 10 < more < 3000
     rare = estimate(Periods(tally(days(0, 56, 1, 0)), tally(days(56, 5, 1, 0))), STEADY)
     assert calls_needed(look_at(rare, 5, daily_z(rare))) is None
 
