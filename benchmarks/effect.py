@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import log, sqrt
 from multiprocessing import get_context
@@ -24,9 +24,19 @@ from numpy.typing import NDArray
 
 from coreloop.learn.effect.estimate import Estimate, Periods, estimate
 from coreloop.learn.effect.tally import DayCount, Stratum, Tally, tally
-from coreloop.learn.effect.verdict import PLANNED_Z, Decision, Verdict, decide
+from coreloop.learn.effect.verdict import (
+    PLANNED_DAYS,
+    PLANNED_Z,
+    Decision,
+    Verdict,
+    daily_z,
+    decide,
+    judge_look,
+    look_at,
+)
 
 BEFORE, AFTER, TOOLS = 56, 90, 5
+_SURE = {Verdict.HELPS, Verdict.HURTS}
 Days = NDArray[np.float64]
 
 
@@ -55,8 +65,9 @@ class Outcome:
     errors: tuple[float, ...]
     deviations: tuple[float, ...]
     always_covers: bool
-    planned: frozenset[str] = field(default_factory=frozenset)
-    daily: frozenset[str] = field(default_factory=frozenset)
+    planned: bool
+    daily: bool
+    """Whether planned, or daily, looks alone say helps or hurts at any time."""
 
 
 def logit(rate: float) -> float:
@@ -85,7 +96,8 @@ def simulate(cell: Cell, seed: int) -> Outcome:
     histories, true_with, true_without, n_calls = [], [], [], []
     for tool in range(TOOLS):
         made = _tool(cell, rng, everyone, is_target=tool == 0)
-        histories.append(made.days)
+        if not made.is_merged:
+            histories.append(made.days)
         if tool == 0:
             true_with, true_without, n_calls = made.with_change, made.without, made.n
     return _judge(cell, histories, np.cumsum(true_with - true_without), np.cumsum(n_calls))
@@ -99,6 +111,8 @@ class _Made:
     with_change: Days
     without: Days
     n: Days
+    is_merged: bool
+    """Whether its own description changed, so that it is no control."""
 
 
 def _tool(cell: Cell, rng: np.random.Generator, everyone: Days, *, is_target: bool) -> _Made:
@@ -106,10 +120,12 @@ def _tool(cell: Cell, rng: np.random.Generator, everyone: Days, *, is_target: bo
     base = logit(cell.before) if is_target else logit(float(rng.choice([0.05, 0.10, 0.15, 0.20])))
     effect = logit(cell.after) - logit(cell.before) if is_target else 0.0
     level = everyone + autoregressive(rng, days, cell.noise[0], 0.5)
+    is_merged = False
     if cell.special == "own drift":
         level = level + rng.normal(0, 0.25) * np.clip((np.arange(days) - BEFORE + 20) / 60, 0, 1)
     if cell.special == "merge of a control" and not is_target:
-        level = level + np.where(np.arange(days) >= BEFORE + 10, rng.choice([0.0, -0.8], p=[0.75, 0.25]), 0)
+        is_merged = rng.random() < 0.25
+        level = level + np.where(np.arange(days) >= BEFORE + 10, -0.8 * is_merged, 0)
     weekday = np.where(np.arange(days) % 7 < 5, 1.2, 0.5)
     if cell.special == "seasonal week":
         weekday[BEFORE + 14 : BEFORE + 21] *= 0.5
@@ -150,7 +166,7 @@ def _tool(cell: Cell, rng: np.random.Generator, everyone: Days, *, is_target: bo
         np.bincount(place, size[after] / (1 + np.exp(-odds[after])), minlength=AFTER)
         for odds in (changed, plain)
     ]
-    return _Made(counts, expect[0], expect[1], np.bincount(place, size[after], minlength=AFTER))
+    return _Made(counts, expect[0], expect[1], np.bincount(place, size[after], minlength=AFTER), is_merged)
 
 
 def _judge(cell: Cell, histories: list[list[DayCount]], effects: Days, n_calls: Days) -> Outcome:
@@ -181,8 +197,6 @@ def _outcome(
     estimates: dict[int, Estimate | None],
     truth: list[float],
 ) -> Outcome:
-    from coreloop.learn.effect.verdict import daily_z
-
     pairs = [(found, true) for found, true in fixed if found is not None]
     inside = all(
         abs(found.difference - truth[day - 1]) <= daily_z(found) * sqrt(found.variance)
@@ -196,6 +210,14 @@ def _outcome(
         errors=tuple(e.difference - true for e, true in pairs),
         deviations=tuple(sqrt(e.variance) for e, _ in pairs),
         always_covers=inside,
+        planned=any(
+            judge_look(look_at(e, day, PLANNED_Z)) in _SURE
+            for day in PLANNED_DAYS
+            if (e := estimates[day]) is not None
+        ),
+        daily=any(
+            judge_look(look_at(e, day, daily_z(e))) in _SURE for day, e in estimates.items() if e is not None
+        ),
     )
 
 
@@ -208,6 +230,8 @@ class Result:
     coverage: float
     width: float
     always: float
+    planned: float
+    daily: float
     shares: dict[Verdict, float]
     days_80: int | None
     seconds: float
@@ -229,6 +253,8 @@ def run(cell: Cell, histories: int, pool: ProcessPoolExecutor) -> Result:
         coverage=float(np.mean([o.covers for o in outcomes])),
         width=width,
         always=sum(o.always_covers for o in outcomes) / histories,
+        planned=sum(o.planned for o in outcomes) / histories,
+        daily=sum(o.daily for o in outcomes) / histories,
         shares=shares,
         days_80=days[needed - 1] if len(days) >= needed else None,
         seconds=time.monotonic() - begun,
@@ -260,13 +286,35 @@ def cells() -> Iterator[Cell]:
     yield Cell("10% to 5%", 0.10, 0.05, 40)
 
 
+def misses(result: Result) -> Iterator[str]:
+    """The goals that a cell misses."""
+    cell, name = result.cell, f"{result.cell.name} at {result.cell.calls}"
+    least = 0.85 if cell.special == "own drift" else 0.93
+    if cell.special == "model of one":  # it breaks the comparison; docs say so
+        return
+    if result.coverage < least:
+        yield f"{name}: {result.coverage:.1%} covered, goal {least:.0%}"
+    if result.width > 1.25:
+        yield f"{name}: width {result.width:.2f}, goal 1.25"
+    if result.always < 0.94 and cell.special != "own drift":
+        yield f"{name}: {result.always:.1%} covered at once, goal 94%"
+    if cell.before == cell.after and cell.special != "own drift":
+        for way, share in (("planned", result.planned), ("daily", result.daily)):
+            if share > 0.05:
+                yield f"{name}: {share:.1%} false at {way} looks, goal 5%"
+    if cell.found_by is not None and (result.days_80 is None or result.days_80 > cell.found_by):
+        yield f"{name}: 80 % by day {result.days_80}, goal {cell.found_by}"
+    if cell.name == "16% to 17%" and result.shares[Verdict.HURTS] > 0.07:
+        yield f"{name}: {result.shares[Verdict.HURTS]:.1%} called hurts, goal 7%"
+
+
 def show(result: Result) -> str:
     cell, shares = result.cell, result.shares
     said = ", ".join(f"{kind.value} {share:.1%}" for kind, share in shares.items() if share)
     day = f"day {result.days_80}" if result.days_80 is not None else "-"
     return (
         f"| {cell.name} | {cell.calls} | {result.coverage:.1%} | {result.width:.2f} | {result.always:.1%} "
-        f"| {said} | {day} |"
+        f"| {result.planned:.1%} | {result.daily:.1%} | {said} | {day} |"
     )
 
 
@@ -278,14 +326,20 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cells whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    print("| history | calls a day | covered | width | daily, all at once | verdicts by day 90 | 80 % by |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| history | calls a day | covered | width | daily, all at once | said at planned looks "
+        "| said daily | verdicts by day 90 | 80 % by |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    missed: list[str] = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
         for cell in cells():
             if options.only in cell.name:
                 result = run(cell, options.histories, pool)
-                print(show(result), f"{result.seconds:.0f} s", flush=True)
-    return 0
+                print(show(result), flush=True)
+                missed += misses(result)
+    print("\n".join(["", *(f"missed: {miss}" for miss in missed)]))
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

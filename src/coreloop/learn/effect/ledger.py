@@ -158,7 +158,7 @@ class _Reader:
             added=tuple(has - had),
             removed=tuple(had - has),
             pull_request=_number(commit.message),
-            is_revert=_REVERTS.search(commit.message) is not None,
+            is_revert=place in self._history.revert_places or _REVERTS.search(commit.message) is not None,
         )
         merges = [
             merge.promotion
