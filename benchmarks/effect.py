@@ -213,7 +213,7 @@ def _outcome(
         planned=any(
             judge_look(look_at(e, day, PLANNED_Z)) in _SURE
             for day in PLANNED_DAYS
-            if (e := estimates[day]) is not None
+            if (e := estimates[day]) is not None and e.n_controls
         ),
         daily=any(
             judge_look(look_at(e, day, daily_z(e))) in _SURE for day, e in estimates.items() if e is not None

@@ -11,7 +11,7 @@ from coreloop.base.text import counted
 from coreloop.learn.effect.estimate import Estimate, Periods, estimate
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
-from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, shares_questions
+from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
 from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
@@ -21,6 +21,8 @@ from coreloop.learn.mine.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28
 """The newest days, in which a line may have become stale or a failure may have returned."""
+_MAX_CONTROLS: Final = 12
+"""More tools make the mean no better than what they have in common, and every look slower."""
 _STALE_CALLS: Final = 10
 """Fewest calls against a line that say it is stale; surely most of them must succeed (Wilson)."""
 
@@ -208,7 +210,8 @@ class _Finder:
         )
 
     def _decided(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
-        controls = self._controls(effect.change, windows)
+        near = neighbours(self.log, effect.change.tool, windows.before | windows.after)
+        controls = self._controls(effect.change, windows, near)
         before = tally(tool.count(windows.before, failure=number))
         after = tool.count(windows.after, failure=number)
         old = {model for (model, _), (n, _) in before.strata.items() if n}
@@ -220,7 +223,7 @@ class _Finder:
         days = max(windows.after) - windows.first + 1
         decision = decide(days, read.at)
         notes = [*_of_windows(windows), *_of_models(old, new), *_of_controls(controls, decision)]
-        guardrails = find_guardrails(self.log, effect.change.tool, windows.before, windows.after)
+        guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         return self._aged(
             _with_decision(effect, windows, decision, self.settings.give_up), tool, windows, number
@@ -246,16 +249,19 @@ class _Finder:
     def _control(self, name: str, windows: Windows) -> tuple[Tally, list[DayCount]]:
         return tally(self.log[name].count(windows.before)), self.log[name].count(windows.after)
 
-    def _controls(self, change: Change, windows: Windows) -> list[str]:
-        """The tools that did not change on these days, and share no questions with the changed tool."""
+    def _controls(self, change: Change, windows: Windows, near: Collection[str]) -> list[str]:
+        """The tools that did not change on these days, and share no questions with the changed tool.
+
+        Those with the most failures before are chosen, which says nothing of what came after.
+        """
         days = windows.before | windows.after
-        return sorted(
+        names = [
             name
             for name in self.log
-            if name != change.tool
-            and not self._has_changed(name, days)
-            and not shares_questions(self.log, change.tool, name, days)
-        )
+            if name != change.tool and name not in near and not self._has_changed(name, days)
+        ]
+        failed = {name: self.log[name].n_failed(windows.before) for name in names}
+        return sorted(names, key=lambda name: (-failed[name], name))[:_MAX_CONTROLS]
 
     def _has_changed(self, name: str, days: Collection[int]) -> bool:
         start, end = _date(min(days)), _date(max(days))

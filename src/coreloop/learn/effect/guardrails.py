@@ -41,18 +41,19 @@ class Guardrail:
 
 
 def find_guardrails(
-    log: Log, tool: str, before: Collection[int], after: Collection[int]
+    log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
 ) -> tuple[Guardrail, ...]:
-    """Compare what surrounds a tool's calls before and after; what is not recorded is left out."""
+    """Compare what surrounds a tool's calls before and after; ``near`` are its `neighbours`."""
     return tuple(
-        filter(None, [*_of_requests(log[tool], before, after), *_of_neighbours(log, tool, before, after)])
+        filter(None, [*_of_requests(log[tool], before, after), *_of_neighbours(log, near, before, after)])
     )
 
 
-def shares_questions(log: Log, tool: str, other: str, days: Collection[int]) -> bool:
-    """Whether so many of another tool's cases call this tool that a change could carry over."""
-    cases = log[other].cases(days)
-    return len(cases & log[tool].cases(days)) > SHARED_CASES * len(cases)
+def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
+    """The tools so many of whose cases call this tool that a change could carry over."""
+    own = log[tool].cases(days)
+    others = ((name, log[name].cases(days)) for name in log if name != tool)
+    return frozenset(name for name, cases in others if len(cases & own) > SHARED_CASES * len(cases))
 
 
 def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) -> Iterator[Guardrail | None]:
@@ -66,19 +67,21 @@ def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) 
 
 
 def _of_neighbours(
-    log: Log, tool: str, before: Collection[int], after: Collection[int]
+    log: Log, near: Collection[str], before: Collection[int], after: Collection[int]
 ) -> Iterator[Guardrail]:
     """Failures of the tools whose calls share its questions, those that rose most first."""
-    days = {*before, *after}
     compared = []
-    for other in log:
-        if other != tool and shares_questions(log, tool, other, days):
-            counts: dict[int, tuple[float, float]] = {}
-            for (day, _, _), (n, failed, *_) in log[other].calls.items():
-                if day in days:
-                    earlier = counts.get(day, (0.0, 0.0))
-                    counts[day] = (earlier[0] + failed, earlier[1] + n)
-            compared.append(_compare(other, counts, before, after, is_share=True))
+    for other in near:
+        calls = log[other].calls
+        counts = {
+            day: (
+                float(sum(row[1] for row in calls[day].values())),
+                float(sum(row[0] for row in calls[day].values())),
+            )
+            for day in (*before, *after)
+            if day in calls
+        }
+        compared.append(_compare(other, counts, before, after, is_share=True))
     rails = [rail for rail in compared if rail is not None]
     yield from sorted(rails, key=lambda rail: (-rail.low, rail.name))[:_MAX_NEIGHBOURS]
 

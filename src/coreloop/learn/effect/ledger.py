@@ -13,7 +13,7 @@ from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.ownership import docstring_bullets
-from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
@@ -134,16 +134,17 @@ class _Reader:
         self._places = places
         self._now = now
         self._blob = lru_cache(maxsize=64)(repository.blob)
+        self._texts = lru_cache(maxsize=64)(lambda blob: _descriptions(self._blob(blob)))
 
     def changes(self, file: FileChange, tools: Sequence[tuple[str, str]]) -> Iterator[Change]:
         """The changed descriptions in a changed file; a new file or definition is no change."""
         if file.sha not in self._places or not (file.blobs[0] and file.blobs[1]):
             return
-        before, after = map(self._blob, file.blobs)
+        old, new = map(self._texts, file.blobs)
         for tool, target in tools:
-            texts = [_description(source, target) for source in (before, after)]
-            if None not in texts and texts[0] != texts[1]:
-                yield self._change(file.sha, tool, target, before, after)
+            name = _symbol(target)[1]
+            if name in old and name in new and old[name] != new[name]:
+                yield self._change(file.sha, tool, target, *map(self._blob, file.blobs))
 
     def _change(self, sha: str, tool: str, target: str, before: bytes, after: bytes) -> Change:
         commit, place = self._commits[sha], self._places[sha]
@@ -184,14 +185,25 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
     return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
 
 
-def _description(source: bytes, target: str) -> str | None:
-    """A docstring, empty if absent; None if the definition is absent or the file unreadable."""
+def _descriptions(source: bytes) -> dict[str, str]:
+    """The docstrings of a file by qualname, empty if absent; without names that are defined twice."""
     try:
         tree = read_source(source).tree
-        node = docstring_node(find_definition(tree, _symbol(target)[1]))
     except UnprovenError:
-        return None
-    return str(node.value) if node is not None else ""
+        return {}
+    texts: dict[str, str] = {}
+    twice = set[str]()
+    for definition in definitions(tree):
+        if is_shadowed(definition):
+            continue
+        if definition.qualname in texts:
+            twice.add(definition.qualname)
+        try:
+            node = docstring_node(definition)
+        except UnprovenError:  # an f-string, which no model reads
+            node = None
+        texts[definition.qualname] = str(node.value) if node is not None else ""
+    return {name: text for name, text in texts.items() if name not in twice}
 
 
 def _number(message: str) -> int | None:

@@ -8,8 +8,8 @@ from coreloop.learn.effect.calls import Request
 from coreloop.learn.effect.failures import NamedFailure, Place
 from coreloop.learn.effect.tally import DayCount, Stratum
 
-_Key = tuple[int, Stratum, str]
-"""Day, model and category, case."""
+_Key = tuple[Stratum, str]
+"""Model and category, case."""
 
 
 @dataclass(slots=True)
@@ -30,8 +30,8 @@ class ToolLog:
 
     Attributes
     ----------
-    calls : dict
-        Calls by day, stratum and case, then failures: all, and those of each named failure.
+    calls : dict of int to dict
+        By day, then by stratum and case: calls, then failures, all and those of each named failure.
     requests : dict of int to RequestSums
         By day.
     against : dict of (int, int) to list of int
@@ -40,7 +40,7 @@ class ToolLog:
         By day; an empty text for calls without a version.
     """
 
-    calls: dict[_Key, list[int]] = field(default_factory=dict)
+    calls: defaultdict[int, dict[_Key, list[int]]] = field(default_factory=lambda: defaultdict(dict))
     requests: defaultdict[int, RequestSums] = field(default_factory=lambda: defaultdict(RequestSums))
     against: defaultdict[tuple[int, int], list[int]] = field(
         default_factory=lambda: defaultdict(lambda: [0, 0])
@@ -49,20 +49,28 @@ class ToolLog:
 
     def cases(self, days: Collection[int]) -> set[str]:
         """The cases of some days."""
-        return {case for day, _, case in self.calls if day in days}
+        return {case for day in days if day in self.calls for _, case in self.calls[day]}
+
+    def n_failed(self, days: Collection[int]) -> int:
+        """All failures of some days."""
+        return sum(counts[1] for day in days if day in self.calls for counts in self.calls[day].values())
 
     def count(self, days: Collection[int], *, failure: int = 0) -> list[DayCount]:
         """Count the calls of some days by day, for one of the failures; a case counts at its first day."""
         strata: defaultdict[int, dict[Stratum, tuple[int, int]]] = defaultdict(dict)
         cases: dict[str, tuple[int, int, int]] = {}
-        for (day, stratum, case), counts in self.calls.items():
-            if day not in days:
-                continue
+        rows = (
+            (day, key, counts)
+            for day in sorted(days)
+            if day in self.calls
+            for key, counts in self.calls[day].items()
+        )
+        for day, (stratum, case), counts in rows:
             n, failed = counts[0], counts[1 + failure]
             earlier = strata[day].get(stratum, (0, 0))
             strata[day][stratum] = (earlier[0] + n, earlier[1] + failed)
             first, case_n, case_failed = cases.get(case, (day, 0, 0))
-            cases[case] = (min(first, day), case_n + n, case_failed + failed)
+            cases[case] = (first, case_n + n, case_failed + failed)
         squares: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         for day, n, failed in cases.values():
             for at, value in enumerate((n * n, n * failed, failed * failed)):
@@ -101,8 +109,8 @@ def read_log(
             tool = names(call.tool)
             counted = failures.get(tool, ())
             place = Place(request, index, tools)
-            counts = log[tool].calls.setdefault(
-                (request.day, stratum, request.case), [0] * (2 + len(counted))
+            counts = (
+                log[tool].calls[request.day].setdefault((stratum, request.case), [0] * (2 + len(counted)))
             )
             counts[0] += 1
             counts[1] += not call.ok

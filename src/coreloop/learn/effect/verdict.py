@@ -11,7 +11,7 @@ from coreloop.learn.effect.estimate import Estimate
 HORIZON_DAYS: Final = 90
 """Days after a change until which it is looked at."""
 PLANNED_DAYS: Final = (28, 56)
-"""Days of the planned looks, with the interval of a single look."""
+"""Days of the planned looks, with the interval of a single look; only where there are controls."""
 PLANNED_Z: Final = 1.96
 _FINAL_Z: Final = 2.52
 """Of the last of 90 daily looks; with the exponent below, 2.99 at day 7 (56 days before)."""
@@ -150,7 +150,8 @@ def decide(days: int, read: Callable[[int], Estimate | None]) -> Decision:
         if estimate is None:
             continue
         newest = look_at(estimate, day, daily_z(estimate))
-        looks = [look_at(estimate, day, PLANNED_Z)] if day in PLANNED_DAYS else []
+        is_planned = day in PLANNED_DAYS and estimate.n_controls > 0
+        looks = [look_at(estimate, day, PLANNED_Z)] if is_planned else []
         for look in (newest, *looks):
             verdict = judge_look(look)
             if verdict is Verdict.HURTS:
