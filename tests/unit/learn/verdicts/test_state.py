@@ -1,4 +1,4 @@
-"""A proposal has one of eleven states, by one function, from what is proposed, judged, merged and measured."""
+"""A proposal has one of eleven states: from what is proposed, judged, merged and measured."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -30,7 +30,8 @@ CHANGE = Change(
 
 
 def _state(*, entries=(ENTRY,), verdict=None, open_keys=(), promotions=(), effects=()) -> ProposalState:
-    given = (Judgment(ENTRY.id, "k", verdict, None, AT, "Ann"),) if verdict else ()
+    judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
+    given = (Judgment(verdict=verdict, **judged),) if verdict else ()
     (standpoint,) = read_states(
         entries, Judgments(given), open_keys=open_keys, promotions=promotions, effects=effects
     )
