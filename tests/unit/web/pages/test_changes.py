@@ -29,3 +29,6 @@ def test_the_page_has_the_verdict_and_a_chart(
     assert "- Always pass reason" in text
     assert "expected without it" in text
     assert '<svg role="img"' in text
+    health = (tmp_path / "report" / "health.html").read_text(encoding="utf-8")
+    assert '<th scope="row">refund_order</th>' in health
+    assert "<td>#11</td><td>helps</td>" in health
