@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 Json = dict[str, Any]
@@ -74,6 +74,32 @@ def issue(api: str, full_name: str, one: Issue | Pull) -> Json:
             "author_association": "NONE",
         }
     )
+
+
+@dataclass(slots=True)
+class Comment:
+    id: int
+    number: int
+    body: str
+    login: str = "github-actions[bot]"
+
+
+def comment(api: str, full_name: str, one: Comment) -> Json:
+    """A comment under an issue or a pull request."""
+    at = _time(datetime(2026, 4, 1, tzinfo=UTC))
+    kind = "Bot" if one.login.endswith("[bot]") else "User"
+    return {
+        "id": one.id,
+        "node_id": f"IC_{one.id}",
+        "url": f"{api}/repos/{full_name}/issues/comments/{one.id}",
+        "html_url": f"{SITE}/{full_name}/pull/{one.number}#issuecomment-{one.id}",
+        "issue_url": f"{api}/repos/{full_name}/issues/{one.number}",
+        "body": one.body,
+        "user": user(api, one.login) | {"type": kind},
+        "created_at": at,
+        "updated_at": at,
+        "author_association": "NONE",
+    }
 
 
 def error(message: str, *, status: int, errors: list[Json] | None = None) -> Json:

@@ -61,6 +61,8 @@ class GithubStandIn:
         All that came, in order.
     issues : list[bodies.Issue]
         Those that are no pull request; their numbers begin with 1001.
+    comments : list[bodies.Comment]
+        Under pull requests and issues, by a workflow unless their author says otherwise.
     rulesets, protections : dict[str, int | None]
         Approvals that a branch's ruleset or classic protection asks for; None: it asks for other things only.
     required : list[str]
@@ -112,6 +114,7 @@ class GithubStandIn:
         self.traffic: list[Request] = []
         self.pulls: list[bodies.Pull] = []
         self.issues: list[bodies.Issue] = []
+        self.comments: list[bodies.Comment] = []
         self.rulesets: dict[str, int | None] = {}
         self.protections: dict[str, int | None] = {}
         self.required: list[str] = []
@@ -316,6 +319,27 @@ class GithubStandIn:
             found.reverse()
         return self._page(request, found)
 
+    def _list_comments(self, request: Request, number: str) -> Reply:
+        found = [one for one in self.comments if one.number == int(number)]
+        return self._page(request, [bodies.comment(self.address, self._name, one) for one in found])
+
+    def _create_comment(self, request: Request, number: str) -> Reply:
+        if self.rights == "app":
+            return FORBIDDEN
+        if not any(str(one.number) == number for one in (*self.pulls, *self.issues)):
+            return NOT_FOUND
+        asked = request.body if isinstance(request.body, dict) else {}
+        comment = bodies.Comment(len(self.comments) + 1, int(number), str(asked.get("body", "")))
+        self.comments.append(comment)
+        return Reply(201, bodies.comment(self.address, self._name, comment))
+
+    def _change_comment(self, request: Request, id: str) -> Reply:
+        comment = next((one for one in self.comments if str(one.id) == id), None)
+        if comment is None:
+            return NOT_FOUND
+        comment.body = str(request.body["body"]) if isinstance(request.body, dict) else ""
+        return Reply(200, bodies.comment(self.address, self._name, comment))
+
     def _create_issue(self, request: Request) -> Reply:
         if self.rights == "app":
             return FORBIDDEN
@@ -487,6 +511,9 @@ _OPERATIONS = (
     ("GET", "/issues", "_list_issues"),
     ("POST", "/issues", "_create_issue"),
     ("PATCH", r"/issues/(\d+)", "_change_issue"),
+    ("GET", r"/issues/(\d+)/comments", "_list_comments"),
+    ("POST", r"/issues/(\d+)/comments", "_create_comment"),
+    ("PATCH", r"/issues/comments/(\d+)", "_change_comment"),
     ("POST", r"/issues/(\d+)/labels", "_add_labels"),
     ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
     ("GET", "/commits/([^/]+)", "_get_commit"),

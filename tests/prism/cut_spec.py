@@ -25,6 +25,8 @@ OPERATIONS = {
     f"{REPO}/activity": ("get",),
     f"{REPO}/pulls/{{pull_number}}/commits": ("get",),
     f"{REPO}/commits/{{commit_sha}}/pulls": ("get",),
+    f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),
+    f"{REPO}/issues/comments/{{comment_id}}": ("patch",),
     f"{REPO}/issues/{{issue_number}}/labels": ("post",),
     f"{REPO}/issues/{{issue_number}}/labels/{{name}}": ("delete",),
     f"{REPO}/branches/{{branch}}": ("get",),

@@ -1,20 +1,32 @@
 """The dashboard issue, for the workflow that runs every night.
 
     python -m coreloop.cli.dashboard --render STATUS FOLDER
+    python -m coreloop.cli.dashboard --comments STATUS
+    python -m coreloop.cli.dashboard --comment
     python -m coreloop.cli.dashboard
 
 The first prints what waits and what is wrong as Markdown, from a file with the output of status --json and
-the folder of the sanitized proposals. The second writes PAGE and RESULT, with a link to the run, into the
-dashboard issue of GITHUB_REPOSITORY.
+the folder of the sanitized proposals; the second the verdicts on merged promotions, as JSON. The third writes
+these, in COMMENTS, under their pull requests. The last writes PAGE and RESULT, with a link to the run, into
+the dashboard issue of GITHUB_REPOSITORY.
 """
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from coreloop.admin.status.dashboard import dashboard_body, dashboard_page, read_facts
+import orjson
+
+from coreloop.admin.status.dashboard import (
+    dashboard_body,
+    dashboard_page,
+    read_comments,
+    read_facts,
+    verdict_comments,
+)
 from coreloop.base.errors import CoreloopError, UsageError
+from coreloop.base.github.comments import write_comment
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.issues import write_dashboard
 from coreloop.base.github.urllib_transport import UrllibTransport
@@ -28,6 +40,11 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         match arguments:
             case ["--render", status, folder]:
                 print(dashboard_page(read_facts(Path(status)), summary(Path(folder))))
+            case ["--comments", status]:
+                print(orjson.dumps(verdict_comments(read_facts(Path(status)))).decode())
+            case ["--comment"]:
+                for line in _comment(environ):
+                    print(line)
             case []:
                 print(_write(environ))
             case _:
@@ -37,6 +54,17 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         print(f"coreloop: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _comment(environ: Mapping[str, str]) -> Iterator[str]:
+    repo = environ.get("GITHUB_REPOSITORY")
+    if not repo:
+        raise UsageError("GITHUB_REPOSITORY is not set; this runs in a GitHub workflow")
+    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
+    with GithubApi(repo, UrllibTransport(environ.get("GITHUB_TOKEN", ""), base_url=url)) as api:
+        for comment in read_comments(environ.get("COMMENTS", "")):
+            written = write_comment(api, comment.pull_request, comment.text)
+            yield f"{written.done} {written.url}"
 
 
 def _write(environ: Mapping[str, str]) -> str:

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "verify": "Replay a candidate's questions and compare.",
     "promote": "Open a draft pull request that adds proposals to a docstring.",
     "propose-axis": "Gather the evidence that a tool needs a new axis.",
+    "effect": "Show whether changes of descriptions helped.",
     "status": "Show where the loop stands, and warn when a stage produces no output.",
     "backfill-blog": "Import the ai blocks of blog posts as insights.",
     "knowledge": "Show, export and clean the knowledge database.",

@@ -36,6 +36,7 @@ class _Promote(click.Command):
     help="A …-candidates.json or …-counterexamples.json.  [default, with --tool: the newest of each]",
 )
 @click.option("--id", "wanted", help="An id in the file.")
+@click.option("--revert", metavar="ID", help="Take a change back instead: its proposal's id, or its commit.")
 @click.option("--extend", is_flag=True, help="Add to the open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
 @click.option(
@@ -56,6 +57,7 @@ def command(
     tool: str | None,
     candidate: Path | None,
     wanted: str | None,
+    revert: str | None,
     extend: bool,
     confirm: bool,
     ask: bool,
@@ -67,7 +69,8 @@ def command(
 ) -> None:
     """Open a draft pull request that adds proposals to a docstring.
 
-    Choose with --tool, or with --candidate and --id. Without --confirm, prints the plan and changes nothing.
+    Choose with --tool, or with --candidate and --id; --revert removes the lines of a change instead.
+    Without --confirm, prints the plan and changes nothing.
     The pull request, which only a human can merge, lists each failed check that an --allow option overrode.
     The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
@@ -75,6 +78,11 @@ def command(
     from coreloop.promote.plan import Overrides
     from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 
+    if revert is not None:
+        if tool is not None or wanted is not None or candidate is not None:
+            raise UsageError("--revert stands alone, with --confirm or --json at most")
+        _revert(revert, confirm=confirm, as_json=as_json)
+        return
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
@@ -97,3 +105,18 @@ def command(
     show_left_out(planned.left_out, verbose=verbose)
     show_plan(planned.plan, as_json=as_json, verbose=verbose)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)
+
+
+def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
+    from coreloop.cli.show_promotion import show_revert, show_reverted
+    from coreloop.learn.effect.run import run_effect
+    from coreloop.promote.revert import confirm_revert, plan_revert
+
+    workspace = open_workspace(Path.cwd())
+    effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
+    if len({effect.change.tool for effect in effects}) > 1:
+        raise UsageError(f"{printable(wanted)} changed several tools; take it back with git revert")
+    if confirm:
+        show_reverted(confirm_revert(workspace, effects[-1], environ=os.environ), as_json=as_json)
+    else:
+        show_revert(plan_revert(workspace, effects[-1]), as_json=as_json)

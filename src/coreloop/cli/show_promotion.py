@@ -13,6 +13,7 @@ from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import cap_line
 from coreloop.promote.reach import Reach, Unmeasured
+from coreloop.promote.revert import Revert, RevertDone
 from coreloop.promote.run import PromoteResult
 
 _MAX_LEFT_OUT: Final = 3
@@ -163,3 +164,28 @@ def _reach_facts(reach: Reach) -> dict[str, object]:
         "caps": reach.caps,
         "elsewhere": reach.elsewhere,
     }
+
+
+def show_revert(plan: Revert, *, as_json: bool) -> None:
+    """Print what a revert would do."""
+    if as_json:
+        facts = {"branch": plan.branch, "path": plan.path, "message": plan.message, "lines": plan.lines}
+        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+        return
+    click.echo(f"target   {printable(plan.effect.change.target)}")
+    click.echo(f"verdict  {printable(plan.effect.title)}")
+    for line in plan.lines:
+        click.echo(f"removes  {printable(line)}")
+    click.echo(f"branch   {plan.branch}")
+    click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
+
+
+def show_reverted(done: RevertDone, *, as_json: bool) -> None:
+    """Print the branch and the pull request of a revert."""
+    url = done.pull_request.url if done.pull_request is not None else None
+    if as_json:
+        click.echo(orjson.dumps({"branch": done.branch, "url": url, "fresh": done.fresh}))
+        return
+    state = "pushed" if done.fresh else "there already"
+    click.echo(f"branch {done.branch} is {state}")
+    click.echo(url or "no new pull request: open it by hand, or merge the one that is open")

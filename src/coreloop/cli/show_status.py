@@ -1,6 +1,7 @@
 """Output of ``status``: one screen of lines, in colour on a terminal, or JSON."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import date
@@ -14,6 +15,9 @@ from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.base.text import counted, printable
 from coreloop.cli.show import absent_lines
+from coreloop.learn.effect.facts import effect_facts
+from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.verdicts.state import count_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ def show_status(status: Status, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(_facts(status), option=orjson.OPT_INDENT_2))
         return
-    _print([*_log_lines(status), *_proposal_lines(status), *_promotion_lines(status), *_alarm_lines(status)])
+    parts = (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines)
+    _print([line for part in parts for line in part(status)])
 
 
 def _facts(status: Status) -> dict[str, object]:
@@ -42,8 +47,11 @@ def _facts(status: Status) -> dict[str, object]:
             ("counterexamples", status.counterexamples),
         )
     }
-    names = (field.name for field in fields(status) if field.name != "promoted_keys")
-    return {name: getattr(status, name) for name in names} | standings
+    names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
+    facts = {name: getattr(status, name) for name in names} | standings
+    facts["effects"] = [effect_facts(effect) for effect in status.effects]
+    facts["states"] = {str(state): n for state, n in count_states(status.states).items()}
+    return facts
 
 
 def show_stability(stability: Stability, *, as_json: bool) -> None:
@@ -122,6 +130,13 @@ def _promotions(status: Status, promotions: Promotions) -> str:
         f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in {promotions.base}{newest}, "
         f"{promotions.reverted:,} reverted"
     )
+
+
+def _effect_lines(status: Status) -> Iterator[_Line]:
+    verdicts = Counter(effect.verdict for effect in status.effects)
+    if verdicts:
+        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in Verdict if verdicts[verdict])
+        yield _Line("effect", f"of {counted(len(status.effects), 'change')}: {counts}")
 
 
 def _alarm_lines(status: Status) -> Iterator[_Line]:

@@ -329,8 +329,10 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
         "promotions",
         "dropped",
         "reached",
+        "effects",
         "notes",
         "alarms",
+        "states",
     ]
     assert set(status["log"]) == {
         *("n_records", "n_days", "first", "newest", "n_future", "last", "days", "n_in_window"),

@@ -8,6 +8,7 @@ from coreloop.admin.status.facts import Alarm, Standing, Status
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.stability import QUIET_DAYS
 from coreloop.base.text import counted, printable
+from coreloop.learn.effect.verdict import Verdict
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 SILENT_DAYS: Final = 7
@@ -163,6 +164,21 @@ def _unmerged(status: Status) -> Alarm | None:
     )
 
 
+def _hurts(status: Status) -> Alarm | None:
+    harmful = [effect for effect in status.effects if effect.verdict is Verdict.HURTS and effect.todo]
+    if not harmful:
+        return None
+    names = ", ".join(
+        f"{printable(effect.change.tool)} since {effect.decided_on} ({printable(effect.change.sha[:10])})"
+        for effect in harmful[:_MAX_NAMED]
+    )
+    return Alarm(
+        "hurts",
+        f"changes of descriptions make tools fail more: {names}",
+        f"{harmful[0].todo} prepares a draft; dartlab-coreloop effect has the figures",
+    )
+
+
 def _unreached(status: Status) -> Alarm | None:
     checked = len(status.reached)
     if checked < ENOUGH_CHECKED or any(status.reached.values()):
@@ -207,6 +223,7 @@ _ALARMS: Final[tuple[Callable[[Status], Alarm | None], ...]] = (
     _no_candidate,
     _pending,
     _unmerged,
+    _hurts,
     _unreached,
     _unstable,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coreloop.base.errors import WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.text import counted, escape_markdown, linked_markdown
 from coreloop.base.validation import ShapeError, decode
@@ -43,6 +43,34 @@ class AlarmFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class FigureFacts:
+    """The estimate of a change in ``status --json``."""
+
+    before: float
+    expected: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    n_after: int
+    day: int
+    n_controls: int
+
+
+@dataclass(frozen=True, slots=True)
+class EffectFacts:
+    """A change and its verdict in ``status --json``."""
+
+    tool: str
+    by: str
+    verdict: str
+    todo: str
+    decided_on: str | None = None
+    pull_request: int | None = None
+    figures: FigureFacts | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StatusFacts:
     """The fields of ``status --json`` that the dashboard shows."""
 
@@ -51,6 +79,58 @@ class StatusFacts:
     promotions: PromotionFacts | None
     notes: tuple[str, ...]
     alarms: tuple[AlarmFacts, ...]
+    effects: tuple[EffectFacts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictComment:
+    """The text under a merged pull request."""
+
+    pull_request: int
+    text: str
+
+
+def verdict_comments(facts: StatusFacts) -> tuple[VerdictComment, ...]:
+    """The comments on the promotions that have a verdict; several tools of one pull request share one."""
+    texts: dict[int, list[str]] = {}
+    for effect in facts.effects:
+        if effect.pull_request is not None and effect.by == "coreloop" and effect.decided_on is not None:
+            texts.setdefault(effect.pull_request, []).append(_verdict(effect))
+    return tuple(VerdictComment(number, "\n\n".join(parts)) for number, parts in texts.items())
+
+
+def _verdict(effect: EffectFacts) -> str:
+    lines = [f"**{escape_markdown(effect.tool)}: {effect.verdict}**, since {effect.decided_on}."]
+    if effect.figures is not None:
+        found = effect.figures
+        against = (
+            f"compared with {counted(found.n_controls, 'tool')} that did not change"
+            if found.n_controls
+            else "compared with its own past only"
+        )
+        lines.append(
+            f"Before {found.before:.1%} of its calls failed, after {found.after:.1%} "
+            f"({found.n_after:,} calls in {counted(found.day, 'day')}); without this change "
+            f"{found.expected:.1%} were expected. The difference is {100 * found.difference:+.1f} points, "
+            f"surely between {100 * found.low:+.1f} and {100 * found.high:+.1f}, {against}."
+        )
+    if effect.todo:
+        lines.append(f"To do: {escape_markdown(effect.todo)}")
+    return "\n\n".join(lines)
+
+
+def read_comments(text: str) -> tuple[VerdictComment, ...]:
+    """Read what ``--comments`` printed.
+
+    Raises
+    ------
+    UsageError
+        It is not that.
+    """
+    try:
+        return decode(text.encode(), tuple[VerdictComment, ...]) if text.strip() else ()
+    except ShapeError as error:
+        raise UsageError(f"COMMENTS is not the output of --comments ({error})") from error
 
 
 def read_facts(path: Path) -> StatusFacts:

@@ -6,7 +6,9 @@ from datetime import date, datetime
 
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.judge import Pending
+from coreloop.learn.verdicts.state import Standpoint
 from coreloop.observe.judgments import Judgments
 
 
@@ -65,6 +67,10 @@ class Status:
         Keys of the proposals that are promoted, reverted or on a branch.
     dropped : mapping of str to int
         Reason -> records of the window that could not be written.
+    states : tuple of Standpoint
+        Every proposal with its state.
+    effects : tuple of Effect
+        Every change of a tool's description in the base branch, oldest first.
     reached : mapping of str to bool
         Candidate key -> whether its text reached the model when it was last checked in the window.
     """
@@ -78,6 +84,8 @@ class Status:
     promoted_keys: frozenset[str] = field(default_factory=frozenset, compare=False)
     dropped: Mapping[str, int] = field(default_factory=dict)
     reached: Mapping[str, bool] = field(default_factory=dict)
+    states: tuple[Standpoint, ...] = ()
+    effects: tuple[Effect, ...] = ()
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 

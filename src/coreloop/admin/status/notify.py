@@ -23,6 +23,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
+from coreloop.learn.effect.verdict import TOLD
 from coreloop.promote.schema import SECRETS
 
 TIMEOUT_S: Final = 10.0
@@ -33,9 +34,9 @@ _RACE_S: Final = 3600.0
 _STDERR_BYTES: Final = 4096
 _COLUMNS: Final = 200
 _OF_LOG: Final = frozenset({"no_record", "future", "outside_window", "torn_lines", "no_candidate", "failing"})
-_OF_HISTORY: Final = frozenset({"unmerged", "stability"})
+_OF_HISTORY: Final = frozenset({"unmerged", "stability", "hurts"})
 
-ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits"]
+ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits", "verdict_changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Change:
 
     Attributes
     ----------
-    kind : {"alarm_raised", "alarm_cleared", "candidate_waits"}
+    kind : {"alarm_raised", "alarm_cleared", "candidate_waits", "verdict_changed"}
         Kind of the change.
     key : str
         Its key in notified.json: the alarm's kind, or the candidate's key.
@@ -66,6 +67,7 @@ class Notified:
 
     alarms: dict[str, str] = field(default_factory=dict)
     candidates: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, str] = field(default_factory=dict)
     at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
     def note(self, change: Change, generated_at: datetime) -> None:
@@ -75,8 +77,11 @@ class Notified:
             self.alarms[change.key] = at
         elif change.kind == "alarm_cleared":
             del self.alarms[change.key]
-        else:
+        elif change.kind == "candidate_waits":
             self.candidates[change.key] = at
+        else:
+            key, _, verdict = change.key.partition(": ")
+            self.verdicts[key] = verdict
 
 
 class _FailedError(Exception):
@@ -128,6 +133,17 @@ def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
         for key, id in standing.waiting.items():
             if key not in notified.candidates:
                 yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
+    yield from _verdict_changes(status, notified)
+
+
+def _verdict_changes(status: Status, notified: Notified) -> Iterator[Change]:
+    """Verdicts that are new or other than the last one sent; ``too early`` is none."""
+    for effect in status.effects:
+        key, verdict = f"{effect.change.sha[:10]} {effect.change.tool}", str(effect.verdict)
+        if effect.verdict in TOLD and notified.verdicts.get(key) != verdict:
+            subject = effect.change.ids[0] if effect.change.ids else effect.change.sha[:10]
+            message = f"{effect.change.tool}: the change {subject}: {effect.title}, since {effect.decided_on}"
+            yield Change("verdict_changed", f"{key}: {verdict}", subject, message)
 
 
 def _is_checked(kind: str, status: Status) -> bool:

@@ -52,6 +52,15 @@ class FileDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """A regular file that a commit changed: its blobs before and after, empty where it is absent."""
+
+    sha: str
+    path: str
+    blobs: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Replaced:
     """A regular file with its content before and after."""
 
@@ -215,6 +224,30 @@ class Repository:
             old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
             differences.append(FileDifference(path, (old_mode, new_mode), (old_blob, new_blob)))
         return differences
+
+    def file_changes(self, revision: str, paths: Sequence[str]) -> list[FileChange]:
+        """What the commits of the line of first parents changed in some files, newest first."""
+        if not paths:
+            return []
+        words = ("log", "-z", "--first-parent", "-m", "--no-show-signature", "--no-renames", "--raw")
+        places = [f":(top,literal){path}" for path in paths]
+        parts = self._git(
+            *words, "--no-abbrev", "--format=%H", "--end-of-options", revision, "--", *places
+        ).split("\0")
+        changes, sha = [], ""
+        rest = iter(parts)
+        for part in rest:
+            word = part.strip("\n")
+            if not word.startswith(":"):
+                sha = word
+                continue
+            old_mode, new_mode, old_blob, new_blob, _ = word.removeprefix(":").split(" ")
+            old, new = (
+                blob if mode in _REGULAR else ""
+                for mode, blob in ((old_mode, old_blob), (new_mode, new_blob))
+            )
+            changes.append(FileChange(sha, next(rest, ""), (old, new)))
+        return changes
 
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""

@@ -171,6 +171,39 @@ class NotifySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GiveUpSettings:
+    """When a change that has no verdict yet is given up, so that its line is proposed to be retired.
+
+    Attributes
+    ----------
+    calls : int
+        Calls since the change.
+    days : int
+        Days since the change.
+    """
+
+    calls: int = field(default=2_000, metadata=_AT_LEAST_ONE)
+    days: int = field(default=90, metadata=_AT_LEAST_ONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectSettings:
+    """How ``effect`` judges changes of descriptions.
+
+    Attributes
+    ----------
+    deploy_lag_days : int
+        Days from a merge until every model gets the new description. Only for records without a
+        ``tools_version``; the days that may have both descriptions are left out.
+    give_up : GiveUpSettings
+        When a change without a verdict is given up.
+    """
+
+    deploy_lag_days: int = field(default=1, metadata={"least": 0, "most": 60})
+    give_up: GiveUpSettings = GiveUpSettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnDetector:
     """A form of private data that only this project has.
 
@@ -453,6 +486,7 @@ class Settings:
     forge: ForgeSettings = ForgeSettings()
     sanitize: SanitizeSettings = SanitizeSettings()
     docstring: DocstringSettings = DocstringSettings()
+    effect: EffectSettings = EffectSettings()
     notify: NotifySettings = NotifySettings()
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()

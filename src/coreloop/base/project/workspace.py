@@ -127,6 +127,11 @@ class Workspace:
         return self.audit_dir / "reach.jsonl"
 
     @property
+    def effects_file(self) -> Path:
+        """Effects that cannot change any more, see `coreloop.learn.effect.settled`. Safe to delete."""
+        return self.audit_dir / "effects.json"
+
+    @property
     def notified_file(self) -> Path:
         """The status that was last sent to the command of ``notify:``, see `coreloop.admin.status.notify`."""
         return self.audit_dir / "notified.json"

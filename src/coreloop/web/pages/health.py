@@ -18,6 +18,7 @@ from coreloop.web.pages.source import Source
 from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
+_MAX_DECIDED: Final = 50
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
@@ -51,6 +52,7 @@ def read_health(source: Source) -> View:
         "status": status.value if status else None,
         "read": [snapshot for snapshot in (status, kept) if snapshot],
         "problem": problem,
+        "decided": list(reversed(status.value.effects))[:_MAX_DECIDED] if status else [],
         "activity": activity,
     }
     if activity is None:

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from coreloop.admin.init.decorated import decorated_tools
+from coreloop.base.errors import CoreloopError
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import run_effect
+from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.web.pages.activity import Activity, heaviest, rate_of
-from coreloop.web.pages.charts import Edge
+from coreloop.web.pages.charts import Edge, Interval
 from coreloop.web.pages.health import read_kept_activity
 from coreloop.web.pages.section import Section, View
 from coreloop.web.pages.source import Source
@@ -75,6 +79,7 @@ def read_tool(source: Source, name: str) -> View | None:
         "read": [kept] if kept else [],
         "figures": figures,
         "description": _describe(source, name),
+        "changes": _changes(source, name),
         "proposals": [one for one in read_kept_proposals(source).values() if one.tool == name][
             :_MAX_PROPOSALS
         ],
@@ -91,6 +96,60 @@ def read_tool(source: Source, name: str) -> View | None:
         "before": activity.before(name)[:_MAX_EDGES],
         "after": activity.after(name)[:_MAX_EDGES],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """A change of the description, newest first, and the chart of before and after."""
+
+    effect: Effect
+    rows: tuple[Interval, ...]
+
+
+def _changes(source: Source, name: str) -> list[ShownChange]:
+    """The changes of a tool's description with their effects; none where git has no history to read."""
+    workspace = source.workspace
+    places = [workspace.records_dir, workspace.judgments_dir, *source.git_places]
+    try:
+        effects = source.snapshots.get(
+            "effects", places, lambda: run_effect(workspace, now=source.now).effects
+        ).value
+    except CoreloopError:  # Health says what is wrong with the history
+        return []
+    mine = [effect for effect in effects if effect.change.tool == name]
+    return [ShownChange(effect, _before_and_after(effect)) for effect in reversed(mine)][:_MAX_PROPOSALS]
+
+
+def _before_and_after(effect: Effect) -> tuple[Interval, ...]:
+    if effect.look is None:
+        return ()
+    look, found = effect.look, effect.look.estimate
+    low, high = wilson_interval(round(found.before * found.n_before), found.n_before)
+    return (
+        Interval(
+            label="before",
+            low=low,
+            value=found.before,
+            high=high,
+            note=f"{found.before:.1%}",
+            is_other=True,
+        ),
+        Interval(
+            label="expected without it",
+            low=found.expected,
+            value=found.expected,
+            high=found.expected,
+            note=f"{found.expected:.1%}",
+            is_other=True,
+        ),
+        Interval(
+            label="after",
+            low=max(0.0, found.expected + look.low),
+            value=found.after,
+            high=min(1.0, found.expected + look.high),
+            note=f"{found.after:.1%}",
+        ),
+    )
 
 
 def _declared(source: Source) -> set[str]:

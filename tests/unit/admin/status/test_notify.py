@@ -135,6 +135,7 @@ def test_the_state_is_private(notifying: Workspace, tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {
         "alarms": {"no_record": "2026-04-25T12:00:00+00:00"},
         "candidates": {},
+        "verdicts": {},
         "at": "2026-04-25T12:00:00+00:00",
     }
 

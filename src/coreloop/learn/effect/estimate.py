@@ -1,0 +1,291 @@
+"""What a change did to the share of failing calls: difference in differences, with its variance.
+
+The shape of the variance was chosen in simulations; benchmarks/effect.py repeats them and has the figures.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Final
+
+from coreloop.learn.effect.tally import LAGS, Stratum, Tally
+
+PRIOR_LEVEL: Final = 0.10
+"""Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
+_PRIOR_SD: Final = 0.10
+_LEAST_LEVEL: Final = 0.02
+"""Below this no log is that steady; a pooled sum can even be negative."""
+_INFLATION: Final = 1.1
+"""What the normal approximation and the estimated variance leave out, from the simulations."""
+_SHRINKAGE: Final = 10.0
+"""Calls by which a stratum's rate is drawn to that of its category, and this to the tool's."""
+_DEFF_CALLS: Final = 5.0
+_LEAST_DAYS: Final = 28
+"""Days of a period whose autocovariances say anything at `LAGS` lags."""
+_MIN_CONTROL_FAILURES: Final = 5
+"""Failures of both periods together below which a tool's log-odds say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """A tool's calls before and after."""
+
+    before: Tally
+    after: Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The effect of a change.
+
+    Attributes
+    ----------
+    before, expected, after : float
+        Failing share before, in the mix of requests of afterwards; what it would have been without the
+        change; and what it is.
+    variance : float
+        Of ``after - expected``.
+    shift : float
+        Change in log-odds of the controls; 0.0 without any.
+    n_controls : int
+        Tools that the change is compared with.
+    days_before, days_after : int
+        Days with calls.
+    n_before, n_after, failed_after : int
+        Calls, and failures of afterwards.
+    shrinking : float
+        The part of the variance that falls with the number of calls and days afterwards.
+    """
+
+    before: float
+    expected: float
+    after: float
+    variance: float
+    shift: float
+    n_controls: int
+    days_before: int
+    days_after: int
+    n_before: int
+    n_after: int
+    failed_after: int
+    shrinking: float
+
+    @property
+    def difference(self) -> float:
+        """The share of calls that fail because of the change; negative if it helps."""
+        return self.after - self.expected
+
+    @property
+    def n_expected(self) -> float:
+        """Failures that would have been expected without the change."""
+        return self.expected * self.n_after
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """A change in log-odds of other tools, the variance of its mean, and between the tools."""
+
+    mean: float = 0.0
+    variance: float = 0.0
+    between: float = 0.0
+    n: int = 0
+
+
+def estimate(target: Periods, controls: Sequence[Periods], *, level: float | None = None) -> Estimate:
+    """Estimate the effect of a change.
+
+    ``D = p1 - expit(logit(p0) + d)``: ``p0`` is the rate before in the mix of models and categories of
+    afterwards, ``d`` the change in log-odds of tools that did not change. Its slope is 1 and never fitted.
+    ``V = 1.1 (sampling + noise of the controls + g² level)`` with ``g = p(1 - p)`` of what was expected and
+    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``.
+
+    Parameters
+    ----------
+    target : Periods
+        The changed tool; both periods have calls.
+    controls : sequence of Periods
+        Tools that did not change and share no questions with it; those with few failures are left out.
+    level : float, optional
+        ``ω²``; by default from `day_level` of all these tools.
+
+    References
+    ----------
+    DerSimonian and Laird (1986), Controlled Clinical Trials 7:177, for the dispersion of the controls.
+    """
+    usable = [control for control in controls if is_usable(control)]
+    omega = day_level([target, *usable]) if level is None else level
+    shift = _pooled_shift(usable, omega)
+    before, after = target.before, target.after
+    reference = _refer(target)
+    p0 = reference.rate
+    expected = sum(
+        share * _expit(_logit(reference.rates[stratum]) + shift.mean)
+        for stratum, share in reference.shares.items()
+    )
+    p1 = after.failed / after.n
+    deff = _design_effect(target)
+    g0, g = p0 * (1 - p0), expected * (1 - expected)
+    shrunk = (after.failed + _DEFF_CALLS * expected) / (after.n + _DEFF_CALLS)
+    of_after = deff * shrunk * (1 - shrunk) / after.n + g * g * omega / after.n_days
+    of_before = (g / g0) ** 2 * deff * g0 / reference.n_effective + g * g * omega / before.n_days
+    of_controls = g * g * (shift.variance + shift.between)
+    return Estimate(
+        before=p0,
+        expected=expected,
+        after=p1,
+        variance=_INFLATION * (of_after + of_before + of_controls),
+        shift=shift.mean,
+        n_controls=shift.n,
+        days_before=before.n_days,
+        days_after=after.n_days,
+        n_before=before.n,
+        n_after=after.n,
+        failed_after=after.failed,
+        shrinking=_INFLATION * of_after,
+    )
+
+
+def is_usable(control: Periods) -> bool:
+    """Whether a tool's log-odds say something about a change of everything."""
+    both = (control.before, control.after)
+    has_room = all(part.n > part.failed and part.n_days for part in both)
+    return has_room and sum(part.failed for part in both) >= _MIN_CONTROL_FAILURES
+
+
+def day_level(tools: Sequence[Periods]) -> float:
+    """Long-run variance of the days of some tools on the log-odds scale, ``ω²``.
+
+    Of each period the autocovariances of its days up to `LAGS` are summed with Bartlett's weights, without
+    what the sampling of cases explains, and corrected for the period's estimated mean. Periods are pooled by
+    their precision with a prior of `PRIOR_LEVEL`.
+
+    References
+    ----------
+    Newey and West (1987), Econometrica 55:703.
+    """
+    total, weights = PRIOR_LEVEL / _PRIOR_SD**2, 1 / _PRIOR_SD**2
+    for part in (period for tool in tools for period in (tool.before, tool.after)):
+        if part.n_days < _LEAST_DAYS or not part.failed:
+            continue
+        rate = (part.failed + 0.5) / (part.n + 1)
+        g, bias = rate * (1 - rate), (LAGS + 1) / part.n_days
+        by_cases = part.spread_by_cases(rate)
+        unit = g * g * part.day_n_squared
+        level = (part.spread_by_days(rate) - by_cases * (1 - bias)) / unit / (1 - bias)
+        noise = PRIOR_LEVEL + by_cases / unit
+        weight = part.n_days / (4 / 3 * (LAGS + 1)) / noise**2
+        total, weights = total + weight * level, weights + weight
+    return max(_LEAST_LEVEL, total / weights)
+
+
+def _pooled_shift(controls: Sequence[Periods], omega: float) -> _Shift:
+    if not controls:
+        return _Shift()
+    shifts = [_shift(control, omega) for control in controls]
+    inverse = [1 / variance for _, variance in shifts]
+    mean = sum(weight * value for weight, (value, _) in zip(inverse, shifts, strict=True)) / sum(inverse)
+    heterogeneity = sum(
+        weight * (value - mean) ** 2 for weight, (value, _) in zip(inverse, shifts, strict=True)
+    )
+    scale = sum(inverse) - sum(weight * weight for weight in inverse) / sum(inverse)
+    between = max(0.0, (heterogeneity - (len(shifts) - 1)) / scale) if scale > 0 else 0.0
+    inverse = [1 / (variance + between) for _, variance in shifts]
+    mean = sum(weight * value for weight, (value, _) in zip(inverse, shifts, strict=True)) / sum(inverse)
+    return _Shift(mean, 1 / sum(inverse), between, len(shifts))
+
+
+def _shift(control: Periods, omega: float) -> tuple[float, float]:
+    """A control's change in log-odds in its own mix of requests, and the variance of that."""
+    before, after = control.before, control.after
+    reference = _refer(control)
+    p0, p1 = reference.rate, (after.failed + 0.5) / (after.n + 1)
+    deff = _design_effect(control)
+    sampling = deff * (1 / (reference.n_effective * p0 * (1 - p0)) + 1 / (after.n * p1 * (1 - p1)))
+    return _logit(p1) - _logit(p0), sampling + omega * (1 / before.n_days + 1 / after.n_days)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """The rate before in the mix of requests of afterwards.
+
+    Attributes
+    ----------
+    shares : dict
+        Share of each stratum of afterwards.
+    rates : dict
+        Its rate before, drawn to its category's, and that to the tool's: a new model has those of the others.
+    n_effective : float
+        Calls of before that bear the weighted rate: all of them, unless the mix has shifted.
+    """
+
+    shares: dict[Stratum, float]
+    rates: dict[Stratum, float]
+    n_effective: float
+
+    @property
+    def rate(self) -> float:
+        """The weighted rate."""
+        return sum(share * self.rates[stratum] for stratum, share in self.shares.items())
+
+
+def _refer(periods: Periods) -> _Reference:
+    before, after = periods.before, periods.after
+    shares = {stratum: n / after.n for stratum, (n, _) in after.strata.items() if n}
+    overall = (before.failed + 0.5) / (before.n + 1)
+    by_category: dict[str, tuple[int, int]] = {}
+    for (_, category), (n, failed) in before.strata.items():
+        earlier = by_category.get(category, (0, 0))
+        by_category[category] = (earlier[0] + n, earlier[1] + failed)
+    rates = {}
+    for stratum in shares:
+        parent = _drawn(by_category.get(stratum[1], (0, 0)), overall)
+        rates[stratum] = _drawn(before.strata.get(stratum, (0, 0)), parent)
+    return _Reference(shares, rates, _effective_calls(before, shares, by_category))
+
+
+def _drawn(counts: tuple[int, int], to: float) -> float:
+    n, failed = counts
+    return (failed + _SHRINKAGE * to) / (n + _SHRINKAGE)
+
+
+def _own(n: int) -> float:
+    """Part of a drawn rate that is of its own calls."""
+    return n / (n + _SHRINKAGE)
+
+
+def _effective_calls(
+    before: Tally, shares: dict[Stratum, float], by_category: dict[str, tuple[int, int]]
+) -> float:
+    """Calls of before that would have the variance of the weighted rate, a sum over the strata of before."""
+    of_category: dict[str, float] = {}
+    for stratum, share in shares.items():
+        own = _own(before.strata.get(stratum, (0, 0))[0])
+        of_category[stratum[1]] = of_category.get(stratum[1], 0.0) + share * (1 - own)
+    of_tool = sum(
+        share * (1 - _own(by_category.get(category, (0, 0))[0])) for category, share in of_category.items()
+    )
+    spread = 0.0
+    for stratum, (n, _) in before.strata.items():
+        n_category = by_category[stratum[1]][0]
+        weight = shares.get(stratum, 0.0) * _own(n) + of_tool * n / before.n
+        weight += of_category.get(stratum[1], 0.0) * _own(n_category) * n / n_category
+        spread += weight * weight / n
+    return 1 / spread
+
+
+def _design_effect(periods: Periods) -> float:
+    """By how much the failures of a case belong together: 1 for independent calls."""
+    observed = expected = _DEFF_CALLS
+    for part in (periods.before, periods.after):
+        rate = (part.failed + 0.5) / (part.n + 1)
+        observed += part.spread_by_cases(rate)
+        expected += part.n * rate * (1 - rate)
+    return max(1.0, observed / expected)
+
+
+def _logit(rate: float) -> float:
+    return log(rate / (1 - rate))
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + exp(-value))

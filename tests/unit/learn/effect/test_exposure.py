@@ -1,0 +1,81 @@
+"""Which description was in force: by the recorded version, else by the merge's time."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.verdict import Verdict
+from effects import CONTROLS, FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
+
+ONE = (Planted("refund_order", 0.3, 0.02, 60),)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, quiet_git: None) -> Shop:
+    return make_shop(tmp_path, ONE)
+
+
+def _effect(shop: Shop, now: int = 100) -> Effect:
+    return run_effect(shop.workspace, now=at(now)).effects[0]
+
+
+def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: Shop):
+    write_days(shop, ONE, range(100))
+    effect = _effect(shop)
+    assert effect.since == date(2026, 5, 3)
+    assert "left out, since both descriptions may have been in force: 2 days" in effect.notes
+
+
+def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
+    deployed = (Planted("refund_order", 0.3, 0.02, 69),)
+    first, merged = git(shop, "rev-parse", "HEAD~1"), shop.shas["refund_order"]
+    write_days(shop, deployed, range(70), tools_version=first)
+    write_days(shop, deployed, range(70, 100), tools_version=merged)
+    effect = _effect(shop)
+    assert (effect.verdict, effect.since) == (Verdict.HELPS, date(2026, 5, 11))
+    assert not any("dated by the merge" in note for note in effect.notes)
+
+
+def test_a_version_that_git_does_not_know_is_said(shop: Shop):
+    write_days(shop, ONE, range(100), tools_version="build 7")
+    assert any("tools_version that this clone does not know" in note for note in _effect(shop).notes)
+
+
+def test_without_a_past_it_cannot_be_told(shop: Shop):
+    write_days(shop, ONE, range(55, 100))
+    effect = _effect(shop)
+    assert effect.verdict is Verdict.UNKNOWN
+    assert effect.reason == "5 days with calls before it, at least 14 are needed"
+
+
+def test_a_second_change_ends_the_first(shop: Shop):
+    lines = {name: [] for name in ("refund_order", *CONTROLS)}
+    text = source({**lines, "refund_order": ["- Always pass reason", "Mind the date."]})
+    shop.project.commit({FILE: text}, "more words", **dated(63.5))
+    same = (Planted("refund_order", 0.3, 0.29, 60),)
+    write_days(shop, same, range(100))
+    effect = _effect(shop)
+    assert effect.verdict is Verdict.UNKNOWN
+    assert effect.reason.startswith("another change came")
+
+
+def test_tools_in_the_same_sessions_are_no_controls(shop: Shop):
+    write_days(shop, ONE, range(100), is_shared=True)
+    effect = _effect(shop)
+    assert any(note.startswith("compared with its own past only") for note in effect.notes)
+
+
+def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop):
+    write_days(shop, ONE, range(61), is_shared=True, model="old")
+    write_days(shop, ONE, range(61, 100), is_shared=True, model="new")
+    effect = _effect(shop)
+    assert effect.verdict is Verdict.UNKNOWN
+    assert "the model changed with it (old before, new after)" in effect.reason
+
+
+def test_no_call_of_the_tool_is_said(shop: Shop):
+    shop.workspace.records_dir.mkdir(parents=True)
+    assert _effect(shop).reason == "no call of the tool was recorded"

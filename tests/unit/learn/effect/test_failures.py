@@ -1,0 +1,112 @@
+"""Which failed calls a line names: those that deviate from it, as the records show."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.calls import Request, read_requests
+from coreloop.learn.effect.failures import ALL_FAILURES, Place, named_failure
+from coreloop.observe.judgments import Judgments
+from logs import call, failed, record, write_log
+
+
+def _read(folder: Path, *calls: dict[str, Any]) -> Request:
+    workspace = Workspace(folder, Settings())
+    write_log(workspace.records_dir / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
+    (request,) = read_requests(workspace, Judgments())
+    return request
+
+
+def _counts(folder: Path, line: str, *calls: dict[str, Any]) -> bool:
+    request = _read(folder, *calls)
+    return named_failure([line]).counts(Place(request, len(calls) - 1, frozenset({"find", "pay"})))
+
+
+CASES = {
+    "missing": ("- Always pass reason", [failed("pay", {"id": "1"})], True),
+    "given": ("- Always pass reason", [failed("pay", {"id": "1", "reason": "late"})], False),
+    "an empty value counts as missing": ("- Always pass reason", [failed("pay", {"reason": ""})], True),
+    "a success": ("- Always pass reason", [call("pay", {"id": "1"})], False),
+    "left in": ("- Leave out reason", [failed("pay", {"reason": "late"})], True),
+    "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
+    "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
+    "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
+    "a value": ("- kind: one of card, cash", [failed("pay", {"kind": "card"})], False),
+    "over": ("- limit over 20 fails", [failed("pay", {"limit": 21})], True),
+    "not over": ("- limit over 20 fails", [failed("pay", {"limit": 20})], False),
+    "true is no number": ("- limit over 0 fails", [failed("pay", {"limit": True})], False),
+    "another class": ("- limit over 20 fails (auth)", [failed("pay", {"limit": 21})], False),
+    "both conditions": (
+        '- limit over 20 and kind="card" fails',
+        [failed("pay", {"limit": 21, "kind": "card"})],
+        True,
+    ),
+    "one of two conditions": (
+        '- limit over 20 and kind="card" fails',
+        [failed("pay", {"limit": 21, "kind": "cash"})],
+        False,
+    ),
+    "before it": ("- Call after find (same id)", [failed("pay", {"id": "1"})], True),
+    "after it": (
+        "- Call after find (same id)",
+        [call("find", {"id": "1"}), failed("pay", {"id": "1"})],
+        False,
+    ),
+    "after another's": (
+        "- Call after find (same id)",
+        [call("find", {"id": "2"}), failed("pay", {"id": "1"})],
+        True,
+    ),
+    "from nowhere": (
+        "- id: only from an earlier result",
+        [failed("pay", {"id": "1"}) | {"args_from": {"id": []}}],
+        True,
+    ),
+    "from another field": (
+        "- id: from find().id",
+        [failed("pay", {"id": "1"}) | {"args_from": {"id": ["find.name"]}}],
+        True,
+    ),
+    "from its field": (
+        "- id: from find().id",
+        [failed("pay", {"id": "1"}) | {"args_from": {"id": ["find.name", "find.id"]}}],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "calls", "counts"), CASES.values(), ids=CASES)
+def test_a_failed_call_against_the_line_is_counted(
+    tmp_path: Path, line: str, calls: list[dict[str, Any]], counts: bool
+):
+    assert _counts(tmp_path, line, *calls) is counts
+
+
+@pytest.mark.parametrize("line", ["- Use for: refund", "Be careful.", "- When: questions of X."])
+def test_a_line_that_no_call_shows_counts_all_failures(line: str):
+    assert named_failure([line]) is ALL_FAILURES
+    assert named_failure(["- Always pass reason", line]) is ALL_FAILURES
+
+
+def test_two_lines_count_what_is_against_either(tmp_path: Path):
+    failure = named_failure(["- Always pass reason", "- limit over 20 fails"])
+    request = _read(tmp_path, failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"}))
+    assert [failure.counts(Place(request, at, frozenset())) for at in (0, 1)] == [True, False]
+
+
+def test_a_case_is_the_session_else_the_question(tmp_path: Path):
+    workspace = Workspace(tmp_path, Settings())
+    rows = [
+        record(session_hash="session:1"),
+        record(),
+        record(question="삼성전자 수익성, 분석해줘!"),
+        record(question=""),
+    ]
+    write_log(workspace.records_dir / "2026-04-25.jsonl", rows)
+    cases = [request.case for request in read_requests(workspace, Judgments())]
+    assert cases[0] == "session:1"
+    assert cases[1] == cases[2]
+    assert cases[3] == "req-1"

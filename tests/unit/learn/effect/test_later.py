@@ -1,0 +1,79 @@
+"""What becomes of a line later: settled effects are kept, a line goes stale, a failure returns."""
+
+from pathlib import Path
+
+import pytest
+
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.verdict import Verdict
+from effects import Planted, Shop, at, make_shop, proposal_id, write_days
+from logs import call, record, write_log
+
+ONE = (Planted("refund_order", 0.3, 0.02, 60),)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, quiet_git: None) -> Shop:
+    return make_shop(tmp_path, ONE)
+
+
+def _effect(shop: Shop, now: int) -> Effect:
+    (effect,) = run_effect(shop.workspace, now=at(now)).effects
+    return effect
+
+
+def test_a_settled_effect_outlives_its_records(shop: Shop):
+    write_days(shop, ONE, range(200))
+    first = _effect(shop, 200)
+    assert shop.workspace.effects_file.exists()
+    for path in shop.workspace.records_dir.iterdir():
+        path.unlink()
+    assert _effect(shop, 400) == first
+    shop.workspace.effects_file.write_text("{")
+    assert _effect(shop, 400).verdict is Verdict.UNKNOWN
+
+
+def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
+    write_days(shop, ONE, range(100))
+    assert _effect(shop, 100).verdict is Verdict.HELPS
+    assert not shop.workspace.effects_file.exists()
+
+
+def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
+    write_days(shop, ONE, range(100))
+    assert not _effect(shop, 100).is_stale
+    rows = [
+        record(
+            ts=at(99.9).isoformat(),
+            request_id=f"late-{n}",
+            session_hash=f"session:late{n}",
+            tool_calls=[call("refund_order", {"order_id": "1"})],
+        )
+        for n in range(60)
+    ]
+    write_log(shop.workspace.records_dir / "late.jsonl", rows)
+    effect = _effect(shop, 100)
+    assert effect.is_stale
+    assert effect.todo.endswith(f"promote --revert {proposal_id(11)}")
+
+
+def test_a_failure_that_comes_back_after_it_helped_is_said(shop: Shop):
+    write_days(shop, ONE, range(100))
+    write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(100, 130))
+    effect = _effect(shop, 130)
+    assert (effect.verdict, effect.has_returned) == (Verdict.HELPS, True)
+    assert "the failure has returned" in effect.todo
+
+
+def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, quiet_git: None):
+    settings = "effect: {give_up: {calls: 100}}\n"
+    folder = tmp_path / "b"
+    folder.mkdir()
+    rare = (Planted("refund_order", 0.02, 0.01, 60),)
+    shop = make_shop(folder, rare, settings=settings)
+    write_days(shop, rare, range(70), calls=20)
+    effect = _effect(shop, 70)
+    assert effect.verdict is Verdict.TOO_EARLY
+    assert effect.is_given_up
+    assert effect.todo.startswith("retire the line")

@@ -1,0 +1,64 @@
+"""The ledger: each change of a description in the base branch is a row, whoever made it."""
+
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from coreloop.base.git.repository import Repository
+from coreloop.learn.effect.ledger import Change, read_ledger
+from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
+
+NOW = at(200)
+
+
+def _changes(shop: Shop, *tools: str) -> tuple[Change, ...]:
+    with Repository(shop.project.root) as repository:
+        targets = {tool: f"{FILE}::{tool}" for tool in tools}
+        return read_ledger(
+            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+        ).changes
+
+
+@pytest.fixture
+def shop(tmp_path: Path, quiet_git: None) -> Shop:
+    return make_shop(
+        tmp_path, [Planted("refund", 0.2, 0.1, 10), Planted("cancel", 0.2, 0.1, 20, by_hand=True)]
+    )
+
+
+def test_a_promotion_is_dated_by_its_merge_and_has_its_pull_request(shop: Shop):
+    change = _changes(shop, "refund")[0]
+    assert change.sha == shop.shas["refund"]
+    assert (change.ids, change.pull_request, change.is_ours) == ((proposal_id(11),), 11, True)
+    assert change.merged_at == datetime(2026, 3, 12, 12, tzinfo=UTC)
+    assert change.added == ("- Always pass reason",)
+
+
+def test_a_change_by_hand_is_a_row_without_a_proposal(shop: Shop):
+    change = _changes(shop, "cancel")[-1]
+    assert (change.is_ours, change.pull_request, change.keys) == (False, 12, ())
+
+
+def test_a_promotion_of_a_tool_that_is_never_called_is_a_row(shop: Shop):
+    assert [change.tool for change in _changes(shop)] == ["refund"]
+
+
+def test_a_changed_body_or_another_docstring_is_no_row(shop: Shop):
+    text = (shop.project.root / FILE).read_text()
+    body = text.replace("return order_id", "return str(order_id)")
+    shop.project.commit({FILE: body}, "body", **dated(30))
+    assert [change.tool for change in _changes(shop, "refund", "list_orders")] == ["refund"]
+
+
+def test_a_revert_is_a_row_and_the_promotion_is_reverted(shop: Shop):
+    shop.project.git("revert", "--no-edit", "--mainline", "1", shop.shas["refund"], **dated(40))
+    first, second = _changes(shop, "refund")
+    assert (first.reverted, first.is_revert) == (True, False)
+    assert (second.is_revert, second.is_ours, second.removed) == (True, False, ("- Always pass reason",))
+
+
+def test_a_new_tool_is_no_change(shop: Shop):
+    text = (shop.project.root / FILE).read_text() + source({"fresh": ["- Always pass order_id"]})
+    shop.project.commit({FILE: text}, "fresh", **dated(30))
+    assert _changes(shop, "fresh")[1:] == ()

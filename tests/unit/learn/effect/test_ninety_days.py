@@ -1,0 +1,44 @@
+"""The maintainer's ninety days: a helpful, a useless and a harmful merge get their verdicts and days."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.verdict import Verdict
+from effects import Planted, Shop, at, make_shop, write_days
+
+PLANTED = (
+    Planted("refund_order", 0.21, 0.03, 60),
+    Planted("cancel_order", 0.16, 0.17, 60),
+    Planted("change_address", 0.00, 0.30, 60),
+)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, quiet_git: None) -> Shop:
+    shop = make_shop(tmp_path, PLANTED)
+    write_days(shop, PLANTED, range(150))
+    return shop
+
+
+def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop):
+    effects = {effect.change.tool: effect for effect in run_effect(shop.workspace, now=at(150)).effects}
+    verdicts = {tool: effect.verdict for tool, effect in effects.items()}
+    assert verdicts == {
+        "refund_order": Verdict.HELPS,
+        "cancel_order": Verdict.NO_EFFECT,
+        "change_address": Verdict.HURTS,
+    }
+    days = {tool: _days(effect) for tool, effect in effects.items()}
+    assert days["refund_order"] <= 12
+    assert days["change_address"] <= 6
+    assert all(effect.lines == ("- Always pass reason",) for effect in effects.values())
+    assert effects["refund_order"].change.pull_request == 11
+
+
+def _days(effect: Effect) -> int:
+    assert effect.decided_on is not None
+    return (effect.decided_on - date(at(60).year, at(60).month, at(60).day)).days

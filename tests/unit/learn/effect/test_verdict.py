@@ -1,0 +1,133 @@
+"""The estimate and the verdict on counts, without a log."""
+
+from math import isclose, sqrt
+
+import pytest
+
+from coreloop.learn.effect.estimate import PRIOR_LEVEL, Periods, day_level, estimate
+from coreloop.learn.effect.tally import DayCount, Tally, tally
+from coreloop.learn.effect.verdict import Verdict, calls_needed, daily_z, decide, look_at
+
+MODEL = ("m", "c")
+
+
+def days(
+    first: int, n_days: int, calls: int, failed: int, stratum: tuple[str, str] = MODEL
+) -> list[DayCount]:
+    """Days with the same number of calls and failures, each call a case of its own."""
+    return [DayCount(first + at, {stratum: (calls, failed)}, calls, failed, failed) for at in range(n_days)]
+
+
+def periods(before: tuple[int, int], after: tuple[int, int], *, n_after: int = 30) -> Periods:
+    return Periods(tally(days(0, 56, *before)), tally(days(56, n_after, *after)))
+
+
+STEADY = [periods((40, 4), (40, 4)) for _ in range(4)]
+
+
+def test_the_difference_is_that_of_the_rates_where_controls_stay():
+    found = estimate(periods((40, 8), (40, 4)), STEADY)
+    assert found.n_controls == 4
+    assert found.difference == pytest.approx(-0.10, abs=0.002)
+
+
+def test_what_happened_to_all_tools_is_not_the_changes_effect():
+    worse = [periods((40, 4), (40, 8)) for _ in range(4)]
+    found = estimate(periods((40, 4), (40, 8)), worse)
+    assert found.expected == pytest.approx(0.2, abs=0.005)
+    assert abs(found.difference) < 0.005
+
+
+def test_shifted_traffic_is_compared_category_by_category():
+    easy, hard = ("m", "easy"), ("m", "hard")
+    before = [DayCount(d, {easy: (30, 1), hard: (10, 5)}, 40, 6, 6) for d in range(56)]
+    after = [DayCount(d, {easy: (10, 0), hard: (30, 15)}, 40, 15, 15) for d in range(56, 86)]
+    found = estimate(Periods(tally(before), tally(after)), STEADY)
+    assert found.before == pytest.approx(0.383, abs=0.02)
+    assert abs(found.difference) < 0.03
+
+
+def test_cases_whose_calls_fail_together_widen_the_interval():
+    together = [DayCount(d, {MODEL: (40, 4)}, 160, 16, 16) for d in range(56)]
+    later = [DayCount(d, {MODEL: (40, 4)}, 160, 16, 16) for d in range(56, 86)]
+    alone, clustered = STEADY[0], Periods(tally(together), tally(later))
+    assert estimate(clustered, STEADY).variance > 1.5 * estimate(alone, STEADY).variance
+
+
+def test_controls_that_disagree_widen_the_interval():
+    moved = [*STEADY[:2], periods((40, 4), (40, 12)), periods((40, 12), (40, 4))]
+    assert estimate(STEADY[0], moved).variance > 4 * estimate(STEADY[0], STEADY).variance
+
+
+def test_without_many_days_the_level_is_the_prior():
+    short = Periods(tally(days(0, 20, 40, 4)), tally(days(20, 5, 40, 4)))
+    assert isclose(day_level([short]), PRIOR_LEVEL)
+
+
+def test_days_that_swing_together_raise_the_level():
+    calm = Periods(tally(days(0, 56, 400, 40)), Tally())
+    swing = [DayCount(d, {MODEL: (400, 20 if d // 14 % 2 else 60)}, 400, 40, 40) for d in range(56)]
+    assert day_level([Periods(tally(swing), Tally())] * 4) > 3 * day_level([calm] * 4)
+
+
+def test_a_zero_rate_has_a_width():
+    assert estimate(periods((40, 4), (40, 0), n_after=3), STEADY).variance > 0
+
+
+@pytest.mark.parametrize(("days_after", "z"), [(7, 2.99), (90, 2.52)])
+def test_the_bound_of_daily_looks(days_after: int, z: float):
+    found = estimate(periods((40, 4), (40, 4), n_after=days_after), STEADY)
+    assert daily_z(found) == pytest.approx(z, abs=0.005)
+
+
+def test_without_controls_the_bound_is_that_of_the_mixture():
+    found = estimate(periods((40, 4), (40, 4), n_after=28), [])
+    assert found.n_controls == 0
+    assert daily_z(found) == pytest.approx(3.03, abs=0.02)
+
+
+def _decided(before: tuple[int, int], after: tuple[int, int], n_days: int = 90):
+    past, now = tally(days(0, 56, *before)), Tally()
+    added = iter(days(56, n_days, *after))
+
+    def read(day: int):
+        now.add(next(added))
+        return estimate(Periods(past, now), STEADY_90[day - 1])
+
+    return decide(n_days, read)
+
+
+STEADY_90 = [[periods((40, 4), (40, 4), n_after=day)] * 4 for day in range(1, 91)]
+
+
+def test_helps_needs_seven_days_and_ten_expected_failures():
+    assert (_decided((40, 12), (40, 0)).verdict, _decided((40, 12), (40, 0)).day) == (Verdict.HELPS, 7)
+    rare = _decided((4, 1), (4, 0), 9)
+    assert rare.verdict is Verdict.TOO_EARLY
+
+
+def test_hurts_needs_three_days_and_five_failures():
+    decision = _decided((40, 1), (40, 20))
+    assert (decision.verdict, decision.day) == (Verdict.HURTS, 3)
+
+
+def test_the_same_rate_has_no_effect():
+    decision = _decided((40, 6), (40, 6))
+    assert decision.verdict is Verdict.NO_EFFECT
+    assert decision.day is not None
+    assert 14 <= decision.day <= 28
+
+
+def test_too_early_says_about_how_many_calls_are_missing():
+    found = estimate(periods((40, 4), (40, 3), n_after=5), STEADY)
+    more = calls_needed(look_at(found, 5, daily_z(found)))
+    assert more is not None
+    assert 10 < more < 3000
+    rare = estimate(Periods(tally(days(0, 56, 1, 0)), tally(days(56, 5, 1, 0))), STEADY)
+    assert calls_needed(look_at(rare, 5, daily_z(rare))) is None
+
+
+def test_the_interval_is_symmetric_around_the_difference():
+    found = estimate(periods((40, 8), (40, 4)), STEADY)
+    look = look_at(found, 30, 2.0)
+    assert look.high - look.low == pytest.approx(4 * sqrt(found.variance))

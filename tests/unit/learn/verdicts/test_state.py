@@ -1,0 +1,88 @@
+"""A proposal has one of eleven states: from what is proposed, judged, merged and measured."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+
+from coreloop.base.git.promotions import Promotion
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.ledger import Change
+from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.verdicts.judge import Proposed
+from coreloop.learn.verdicts.state import ProposalState, count_states, decided, read_states
+from coreloop.observe.judgments import Judgment, Judgments
+from coreloop.observe.judgments import Verdict as Judged
+
+AT = datetime(2026, 4, 25, tzinfo=UTC)
+ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25))
+MERGED = Promotion("k", ENTRY.id, "F", "a.py::pay", "sha", AT, reverted=False)
+CHANGE = Change(
+    tool="pay",
+    target="a.py::pay",
+    sha="sha",
+    subject="x",
+    place=1,
+    merged_at=AT,
+    keys=("k",),
+    added=("- Always pass reason",),
+)
+
+
+def _state(*, entries=(ENTRY,), verdict=None, open_keys=(), promotions=(), effects=()) -> ProposalState:
+    judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
+    given = (Judgment(verdict=verdict, **judged),) if verdict else ()
+    (standpoint,) = read_states(
+        entries, Judgments(given), open_keys=open_keys, promotions=promotions, effects=effects
+    )
+    return standpoint.state
+
+
+def _effect(verdict: Verdict, **changes: object) -> Effect:
+    return replace(Effect(change=CHANGE, verdict=verdict), **changes)  # type: ignore[arg-type]
+
+
+LATER = Effect(
+    change=replace(CHANGE, sha="b", place=2, keys=(), added=(), removed=CHANGE.added),
+    verdict=Verdict.TOO_EARLY,
+)
+ROWS = {
+    "found": (ProposalState.FOUND, {"entries": (replace(ENTRY, is_draft=False),)}),
+    "waiting": (ProposalState.WAITING, {}),
+    "accepted still waits": (ProposalState.WAITING, {"verdict": Judged.PASS}),
+    "rejected": (ProposalState.REJECTED, {"verdict": Judged.VIOLATION}),
+    "open, whatever was judged": (ProposalState.OPEN, {"open_keys": ("k",), "verdict": Judged.VIOLATION}),
+    "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
+    "its file is gone": (ProposalState.MERGED, {"entries": (), "promotions": (MERGED,)}),
+    "too early": (ProposalState.MERGED, {"promotions": (MERGED,), "effects": (_effect(Verdict.TOO_EARLY),)}),
+    "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS),)}),
+    "no effect": (
+        ProposalState.NO_EFFECT,
+        {"promotions": (MERGED,), "effects": (_effect(Verdict.NO_EFFECT),)},
+    ),
+    "hurts": (ProposalState.HURTS, {"promotions": (MERGED,), "effects": (_effect(Verdict.HURTS),)}),
+    "stale": (
+        ProposalState.STALE,
+        {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS, is_stale=True),)},
+    ),
+    "a person took the line out": (
+        ProposalState.RETIRED,
+        {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS), LATER)},
+    ),
+    "reverted": (
+        ProposalState.REVERTED,
+        {"promotions": (replace(MERGED, reverted=True),), "effects": (_effect(Verdict.HURTS), LATER)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "facts"), ROWS.values(), ids=ROWS)
+def test_the_state_of_a_proposal(state: ProposalState, facts: dict[str, object]):
+    assert _state(**facts) is state  # type: ignore[arg-type]
+
+
+def test_merged_ones_are_listed_newest_first():
+    newer = replace(MERGED, key="n", merged_at=datetime(2026, 5, 1, tzinfo=UTC))
+    states = read_states([ENTRY], Judgments(), open_keys=(), promotions=[MERGED, newer], effects=())
+    assert list(decided(states)) == ["n", "k"]
+    assert count_states(states) == {ProposalState.MERGED: 2}

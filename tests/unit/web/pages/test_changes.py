@@ -1,0 +1,34 @@
+"""A tool's page shows each change of its description with its verdict, before and after."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import effects
+from coreloop.web.pages.report import write_report
+from coreloop.web.pages.source import open_source
+from effects import Planted, make_shop, write_days
+
+PLANTED = (Planted("refund_order", 0.3, 0.02, 60),)
+
+
+def test_the_page_has_the_verdict_and_a_chart(
+    tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch
+):
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    monkeypatch.setattr(effects, "FIRST_DAY", today - effects.timedelta(days=100))
+    shop = make_shop(tmp_path, PLANTED)
+    write_days(shop, PLANTED, range(100))
+    with open_source(shop.workspace, {}) as source:
+        pages = write_report(source, tmp_path / "report")
+    (page,) = [page for page in pages if page.stem == "refund_order"]
+    text = page.read_text(encoding="utf-8")
+    assert "Changes of its description" in text
+    assert '<span class="badge badge-ok">helps</span>' in text
+    assert "- Always pass reason" in text
+    assert "expected without it" in text
+    assert '<svg role="img"' in text
+    health = (tmp_path / "report" / "health.html").read_text(encoding="utf-8")
+    assert '<th scope="row">refund_order</th>' in health
+    assert "<td>#11</td><td>helps</td>" in health
