@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain, islice
-from typing import BinaryIO, Final
+from typing import Final
 
 import polars as pl
 
@@ -20,9 +20,7 @@ from coreloop.learn.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.learn.mine.sampling import SampledLine, Sampler, sample_number
 from coreloop.learn.mine.tables import Tables, merge_tables
 from coreloop.observe.reading.decode import (
-    BYTE_ORDER_MARK,
     NOT_PLAIN,
-    RecordLine,
     Skipped,
     decode_line,
     decode_plain,
@@ -30,6 +28,7 @@ from coreloop.observe.reading.decode import (
 )
 from coreloop.observe.reading.fields import CallFields, CountedFields
 from coreloop.observe.reading.outcome import RequestOutcome, is_handed_over, outcome
+from coreloop.observe.reading.question import Question
 from coreloop.observe.reading.remote import LogFile
 from coreloop.observe.reading.signals import signals
 
@@ -134,13 +133,7 @@ def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> t
         return merge_tables(parts).collected(), oddities
 
 
-def line_at(lines: BinaryIO, offset: int) -> RecordLine | Skipped:
-    """Read the line at a byte offset."""
-    lines.seek(offset)
-    return decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
-
-
-def question_hash(fields: CountedFields) -> int:
+def question_hash(fields: CountedFields | Question) -> int:
     """A record's question as 64 bits."""
     return as_int(fields.question_hash or hash_question(fields.question or ""))
 

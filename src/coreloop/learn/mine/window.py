@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -13,11 +13,12 @@ import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup, line_at
+from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup
 from coreloop.learn.mine.rows import DAY_US, NO_SEQUENCE
 from coreloop.learn.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, concatenate
-from coreloop.observe.reading.decode import RecordLine
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.reading.question import Question, decode_question
 from coreloop.observe.reading.remote import LogFile, map_files
 
 PATTERN_KEYS: Final = ("category", "sequence")
@@ -73,24 +74,39 @@ class Window:
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; lines that no longer exist are left out."""
-        by_file = groupby(sorted(set(places)), key=itemgetter(0))
-        wanted = [(file, [offset for _, offset in group]) for file, group in by_file]
-        for lines in map_files(self._lines_of, wanted, self.paths):
+        for lines in map_files(self._lines_of, self._by_file(places), self.paths):
             yield from lines
 
-    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The questions of some lines; lines that no longer exist are left out."""
-        return {(file, offset): line.fields.question or "" for file, offset, line in self.lines(places)}
+    def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Texts of the questions of some lines; lines that no longer exist are left out."""
+        return {place: question.question or "" for place, question in self.questions(places).items()}
+
+    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
+        """The questions of some lines, read without the rest of the line; see `question_texts`."""
+        wanted = self._by_file(places)
+        read = chain.from_iterable(map_files(self._questions_of, wanted, self.paths))
+        return {(file, offset): question for file, offset, question in read}
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
+        read = ((file, offset, decode_line(raw, offset)) for file, offset, raw in self._raw_lines(wanted))
+        return [(file, offset, line) for file, offset, line in read if isinstance(line, RecordLine)]
+
+    def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
+        read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))
+        return [(file, offset, question) for file, offset, question in read if question is not None]
+
+    def _raw_lines(self, wanted: tuple[int, Sequence[int]]) -> Iterator[tuple[int, int, bytes]]:
         file, offsets = wanted
-        lines = []
         with suppress(OSError), self.paths[file].open("rb") as opened:
             for offset in offsets:
-                line = line_at(opened, offset)
-                if isinstance(line, RecordLine):
-                    lines.append((file, offset, line))
-        return lines
+                opened.seek(offset)
+                yield file, offset, opened.readline().removeprefix(BYTE_ORDER_MARK)
+
+    @staticmethod
+    def _by_file(places: Iterable[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+        """Offsets in ascending order, by file."""
+        by_file = groupby(sorted(set(places)), key=itemgetter(0))
+        return [(file, [offset for _, offset in group]) for file, group in by_file]
 
 
 def moment(microseconds: int) -> datetime:

@@ -80,7 +80,9 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
-    questions = window.questions((place["file"], place["offset"]) for _, places in ranked for place in places)
+    questions = window.question_texts(
+        (place["file"], place["offset"]) for _, places in ranked for place in places
+    )
     examples = tuple(
         replace(group, examples=_examples(places, window, questions)) for group, places in ranked
     )
