@@ -10,7 +10,7 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category
-from coreloop.learn.mine.rollup import question_hash
+from coreloop.learn.facts.file import question_hash
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import (
     Window,
@@ -95,7 +95,7 @@ def find_candidates(
     Parameters
     ----------
     window : Window
-        Merged rollups.
+        Facts of some days.
     gate : Gates
         Minimum figures.
     known : frozenset of str

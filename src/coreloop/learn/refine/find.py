@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 
 from coreloop.base.failures import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.learn.mine.rows import NO_SEQUENCE
+from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
@@ -60,7 +60,7 @@ def find_counterexamples(
     Parameters
     ----------
     window : Window
-        Merged rollups.
+        Facts of some days.
     min_failures : int
         Failures that a group needs.
     excluded : collection of str
