@@ -88,10 +88,10 @@ class Window:
         """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
         return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self._in_days())
 
-    @property
+    @cached_property
     def texts(self) -> pl.LazyFrame:
-        """`TEXTS`; `texts_of` looks them up."""
-        return concatenate((file.facts.texts for file in self.files), TEXTS)
+        """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
+        return concatenate((file.facts.texts for file in self.files), TEXTS).unique().collect().lazy()
 
     def _numbered(self, frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
         numbered = (
