@@ -55,7 +55,7 @@ def _month(logs: Path, scratch: Path) -> float:
     full = _run("all 30 days, empty cache", own, scratch / "fresh")
     print(f"a night takes {night / full:.0%} of a full run")
     grown, fresh = (_tables(folder, today.stem) for folder in (cache, scratch / "fresh"))
-    print(f"the grown rollup is {'the same, byte for byte' if grown == fresh else 'DIFFERENT'}")
+    print(f"the grown file is {'the same, byte for byte' if grown == fresh else 'DIFFERENT'}")
     return full
 
 
@@ -64,7 +64,7 @@ def _year(logs: Path, cache: Path, full: float) -> None:
     year = min(_run("a year, all cached", logs, cache) for _ in range(3))
     print(f"a cached year takes {year / full:.0%} of a full run of 30 days")
     size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
-    print(f"its rollups take {size / 1e6:,.0f} MB")
+    print(f"its files take {size / 1e6:,.0f} MB")
     shutil.rmtree(cache)
 
 

@@ -18,8 +18,8 @@ import orjson
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.sample import Sample, read_sample
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.sources import find_sources
@@ -56,7 +56,7 @@ def _sample(data: Path, scratch: Path, parity: int) -> Sample:
     times = data / "tau_retail_gpt4o_gpt41.jsonl"
     request = ImportRequest(source="openai-chat", paths=(chats,), folder=folder, times=times)
     run_import(request, Settings(), now_s=0.0)
-    return read_sample(merge(roll_up_folder(folder, MineSettings()), ALWAYS))
+    return read_sample(merge(read_folder(folder, MineSettings()), ALWAYS))
 
 
 def _task(line: bytes) -> int:

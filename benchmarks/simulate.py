@@ -26,7 +26,8 @@ from coreloop.base.categories import Categories
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.mine.rollup import MineSettings, roll_up
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.mine.sample import read_sample
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.sources import find_sources
@@ -291,8 +292,8 @@ def stated_lines(records: list[Record], rng: Random) -> Iterator[str]:
         record["ts"] = (START + timedelta(seconds=seconds)).isoformat()
         days.setdefault(int(seconds) % 2, []).append((number * 1000, json.dumps(record).encode()))
     settings = MineSettings(categories=RULES)
-    rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
-    sample = read_sample(merge(rollups, WINDOW))
+    files = [facts_of_lines(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
+    sample = read_sample(merge(files, WINDOW))
     statements = (*find_conditions(sample, WORDS).statements, *find_sources(sample))
     useful = (entry for entry in statements if entry.refused is None and entry.avoided >= MIN_AVOIDED)
     return (entry.line.removeprefix("- ") for entry in useful)

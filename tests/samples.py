@@ -9,7 +9,8 @@ from coreloop.base.categories import Categories
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.mine.rollup import MineSettings, Rollup, roll_up
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.sample import Sample, read_sample
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -31,13 +32,13 @@ def asked(
 
 def rolled(
     records: Iterable[dict[str, Any]], name: str = "2026-04-01", settings: MineSettings | None = None
-) -> Rollup:
-    """The rollup of a file with these records."""
+) -> FileFacts:
+    """The file of a file with these records."""
     lines, offset = [], 0
     for one in records:
         lines.append((offset, line(one)))
         offset += len(lines[-1][1])
-    return roll_up(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
+    return facts_of_lines(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
 
 
 def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> MineSettings:

@@ -16,24 +16,24 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
     from findings import GATE, MIN_FAILURES, from_coreloop
 
     from coreloop.base.date_range import Days
-    from coreloop.learn.mine.cache import open_cache
+    from coreloop.learn.facts.counting import MineSettings
+    from coreloop.learn.facts.store import open_store
     from coreloop.learn.mine.executors import Executor
-    from coreloop.learn.mine.folder import roll_up_folder
-    from coreloop.learn.mine.rollup import MineSettings
+    from coreloop.learn.mine.folder import read_folder
     from coreloop.learn.mine.window import merge
     from coreloop.learn.pattern.find import find_candidates
     from coreloop.learn.refine.find import find_counterexamples
 
     settings = MineSettings(min_chunk_len=400)
-    with open_cache(cache_folder, settings) as cache:
-        rollups = roll_up_folder(logs, settings, cache=cache, executor=Executor(jobs=2))
-        window = merge(rollups, Days(date(1970, 1, 1), date(2100, 1, 1)))
+    with open_store(cache_folder, settings) as store:
+        files = read_folder(logs, settings, store=store, executor=Executor(jobs=2))
+        window = merge(files, Days(date(1970, 1, 1), date(2100, 1, 1)))
         candidates = find_candidates(window, GATE).candidates
         counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).counterexamples
         n_records = window.n_records()
-        cache.sweep(logs)
+        store.sweep(logs)
     counts = {"records": n_records, **from_coreloop(candidates, counterexamples)}
-    n_bytes_read = sum(rollup.n_bytes_read or 0 for rollup in rollups)
+    n_bytes_read = sum(file.n_bytes_read or 0 for file in files)
     for child in multiprocessing.active_children():
         child.join()  # the memory of a child is known after it ends
     children_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024

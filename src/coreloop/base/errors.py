@@ -6,7 +6,7 @@
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
     │   └── DamagedDatabaseError    a file is no SQLite database
-    ├── CacheWriteError   a rollup cannot be written; counting continues without the cache
+    ├── CacheWriteError   facts cannot be written; mining continues without a store
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
@@ -77,7 +77,7 @@ class DamagedDatabaseError(WorkspaceError):
 
 
 class CacheWriteError(CoreloopError):
-    """A rollup cannot be written. Its only argument is the message, so worker processes can pickle it."""
+    """Facts cannot be written. Its only argument is the message, so worker processes can pickle it."""
 
 
 class GitError(CoreloopError):

@@ -20,7 +20,7 @@ from coreloop.cli.groups import SuggestingGroup
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without an API key or a network.",
     "import": "Convert traces of other tools into records.",
-    "mine": "Build and cache the aggregates that the other commands use.",
+    "mine": "Read the records into the facts that the other commands use.",
     "pattern": "Find where arguments come from, and sequences that keep succeeding.",
     "refine": "Find what distinguishes failed calls from successful calls.",
     "judge": "Record a verdict or, without options, list what most needs one.",

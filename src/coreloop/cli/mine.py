@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @mining_options
 @json_option
 def command(since: date | timedelta, until: date | timedelta, mining: "MiningOptions", as_json: bool) -> None:
-    """Build and cache the aggregates that the other commands use.
+    """Read the records into the facts that the other commands use.
 
-    A file's cached aggregates are its rollup. All files are aggregated; --since and --until only limit the
-    report. Verifies every rollup and rebuilds damaged ones. Exits 1 if the cache cannot be written.
+    A file's facts are its records as columns. All files are read; --since and --until only limit the report.
+    Verifies all stored facts and reads damaged ones again. Exits 1 if they cannot be written.
     """
     from coreloop.base.date_range import Days
     from coreloop.learn.mine.session import run_mine

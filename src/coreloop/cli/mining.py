@@ -23,7 +23,7 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
     @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
     @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
-    @click.option("--no-cache", is_flag=True, help="Ignore the rollups and write none.")
+    @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @click.option("--scheduler", metavar="ADDRESS", help="Mine on a Dask cluster: tcp://host:8786.")
     @wraps(command)
     def with_mining(

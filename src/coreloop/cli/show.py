@@ -11,7 +11,7 @@ import orjson
 
 from coreloop.base.text import counted, fitted, printable, wrapped
 from coreloop.cli.show_statements import show_statements, show_unproposed
-from coreloop.learn.mine.oddities import Absent, LogOddities
+from coreloop.learn.facts.oddities import Absent, LogOddities
 from coreloop.learn.pattern.draft import is_weak
 from coreloop.learn.pattern.find import NearMiss
 from coreloop.learn.pattern.propose import Proposals

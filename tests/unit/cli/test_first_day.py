@@ -9,8 +9,8 @@ from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show import show_proposals
 from coreloop.cli.show_refine import show_refined
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.propose import propose, write_proposals
 from coreloop.learn.refine.propose import refine, write_refined
 from logs import failed, write_log
@@ -19,14 +19,14 @@ from samples import ALWAYS, START, asked
 
 def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: bool = False) -> None:
     write_log(folder / "log" / "a.jsonl", rows)
-    rollups = roll_up_folder(folder / "log", mine_settings(Settings(), None))
+    files = read_folder(folder / "log", mine_settings(Settings(), None))
     workspace = Workspace(folder, Settings())
     if command == "pattern":
-        proposals = propose(rollups, ALWAYS, Gates(), workspace=workspace)
+        proposals = propose(files, ALWAYS, Gates(), workspace=workspace)
         written = write_proposals(proposals, folder / "out", now=START, sanitized=sanitized)
         show_proposals(proposals, *written, as_json=False)
         return
-    refined = refine(rollups, ALWAYS, workspace=workspace, min_failures=2)
+    refined = refine(files, ALWAYS, workspace=workspace, min_failures=2)
     show_refined(
         refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized), as_json=False
     )

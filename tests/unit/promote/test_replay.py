@@ -16,8 +16,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.records import hash_sequence
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.promote.asking import ask_again
 from coreloop.promote.proposal import read_proposal
@@ -323,9 +323,9 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     assert opened.replayed() == {"r-0", "r-1", "r-2"}
     assert opened.replays_file.stat().st_mode & 0o777 == 0o600
     settings = mine_settings(opened.settings, 400, replayed=opened.replayed())
-    [rollup] = roll_up_folder(path.parent, settings)
+    [file] = read_folder(path.parent, settings)
     days = Days(date(2026, 4, 1), date(2026, 5, 1))
-    assert merge([rollup], days).n_records() == 5
+    assert merge([file], days).n_records() == 5
 
 
 def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.failures import error_class
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.refine.find import find_counterexamples
@@ -273,7 +273,7 @@ def test_companies_and_their_codes_share_a_number():
 
 def _mined(folder: Path) -> tuple[Any, ...]:
     window = merge(
-        roll_up_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
+        read_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
     )
     mined = find_candidates(window, Gates(min_success_rate=0.9))
     counterexamples = find_counterexamples(window, min_failures=1).counterexamples

@@ -21,8 +21,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
@@ -175,8 +175,8 @@ def propose_candidates(folder: Path) -> DemoProposals:
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
-    rollups = roll_up_folder(workspace.records_dir, settings)
-    proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
+    files = read_folder(workspace.records_dir, settings)
+    proposals = propose(files, DAYS, Gates(), workspace=workspace)
     document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
     return DemoProposals(proposals, document, paths)
 
@@ -186,8 +186,8 @@ def refine_failures(folder: Path) -> DemoRefined:
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
-    rollups = roll_up_folder(workspace.records_dir, settings)
-    refined = refine(rollups, DAYS, workspace=workspace, min_failures=gates.min_failures)
+    files = read_folder(workspace.records_dir, settings)
+    refined = refine(files, DAYS, workspace=workspace, min_failures=gates.min_failures)
     document, paths = write_refined(refined, workspace.counterexamples_dir, now=_NOW, sanitized=False)
     return DemoRefined(refined, document, paths)
 

@@ -97,7 +97,7 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
         workspace.candidates_dir,
         workspace.counterexamples_dir,
         workspace.judgments_dir,
-        workspace.rollups_dir,
+        workspace.facts_dir,
         workspace.knowledge_dir,
         workspace.archive_dir,
         *_optional_folders(workspace),

@@ -9,11 +9,11 @@ from typing import Final
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
+from coreloop.learn.facts.counting import DAY_US
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
+from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.mine.cases import MIN_DIFFERENCE
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.oddities import Absent, find_oddities
-from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup
-from coreloop.learn.mine.rows import DAY_US
 from coreloop.learn.mine.sample import Sample, read_sample
 from coreloop.learn.mine.statistics import fisher_exact
 from coreloop.learn.mine.window import count_patterns, merge
@@ -141,22 +141,22 @@ def window(today: date) -> Days:
     return Days(today - timedelta(days=WINDOW_DAYS), today)
 
 
-def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
+def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     """Compute the figures of the log.
 
     Parameters
     ----------
-    rollups : sequence of Rollup
+    files : sequence of FileFacts
         Of all files.
     today : date
         In UTC.
     """
     days = window(today)
-    counts = _count_days(rollups)
+    counts = _count_days(files)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
-    recent = [rollup for rollup in rollups if _may_be_in(rollup, days)]
+    recent = [file for file in files if _may_be_in(file, days)]
     merged = merge(recent, days)
-    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in recent)
+    oddities = find_oddities((file.path, file.oddities) for file in recent)
     return Log(
         n_records=sum(counts.values()),
         n_days=len(counts),
@@ -177,12 +177,12 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
     )
 
 
-def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
+def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
     """Apply the gates to the window's patterns, as ``pattern`` does by default.
 
     Parameters
     ----------
-    rollups : sequence of Rollup
+    files : sequence of FileFacts
         Of all files; the questions of patterns that pass are read.
     gate : Gates
         Thresholds for a candidate.
@@ -191,7 +191,7 @@ def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], toda
     today : date
         In UTC.
     """
-    search = find_candidates(merge(rollups, window(today)), gate, known=known)
+    search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.candidates), search.dropped)
 
 
@@ -201,14 +201,14 @@ def _longest_gap(days: Sequence[date]) -> int | None:
     return max((later - day).days for day, later in pairwise(days))
 
 
-def _may_be_in(rollup: Rollup, days: Days) -> bool:
+def _may_be_in(file: FileFacts, days: Days) -> bool:
     """Whether a file has records since the first of the days, or no readable record."""
-    newest = newest_day([rollup])
+    newest = newest_day([file])
     return newest is None or newest >= days.since
 
 
-def _count_days(rollups: Sequence[Rollup]) -> Counter[date]:
+def _count_days(files: Sequence[FileFacts]) -> Counter[date]:
     counts: Counter[date] = Counter()
-    for rollup in rollups:
-        counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in rollup.days.items()})
+    for file in files:
+        counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in file.days.items()})
     return counts

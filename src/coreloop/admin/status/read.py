@@ -134,11 +134,11 @@ def _read_log(
 ) -> tuple[Log, Sieved | None]:
     """Read the log and, if enough records have produced no candidate, the result of the gates."""
     gates = mined.workspace.settings.gates
-    log = read_log(mined.rollups, today=now.date())
+    log = read_log(mined.files, today=now.date())
     if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None
     settled = known | mined.judgments.rejected()
-    return log, sieve(mined.rollups, gates, known=settled, today=now.date())
+    return log, sieve(mined.files, gates, known=settled, today=now.date())
 
 
 def _read_effects(

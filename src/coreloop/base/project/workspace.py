@@ -58,9 +58,9 @@ class Workspace:
         return self.audit_dir / "judgments"
 
     @property
-    def rollups_dir(self) -> Path:
-        """Cached aggregates of the records; safe to delete."""
-        return self.audit_dir / "rollups"
+    def facts_dir(self) -> Path:
+        """The records as columns; safe to delete."""
+        return self.audit_dir / "facts"
 
     @property
     def knowledge_dir(self) -> Path:

@@ -1,1 +1,1 @@
-"""Mining for patterns and failures: lines -> columns, a file -> a rollup, rollups -> a window."""
+"""Mining for patterns and failures: a folder of records -> the facts of its files -> a window of days."""

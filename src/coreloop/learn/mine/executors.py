@@ -1,4 +1,4 @@
-"""Executors that count lines: this process, a process pool, a Dask cluster. All give the same tables."""
+"""Executors that read lines: this process, a process pool, a Dask cluster. All give the same facts."""
 
 import os
 import signal
@@ -11,25 +11,25 @@ from typing import Final
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.tempfiles import end_with_parent
-from coreloop.learn.mine.cache import VERSION, pack_tables, write_packed, write_tables
-from coreloop.learn.mine.oddities import Oddities
-from coreloop.learn.mine.rollup import MineSettings, count_lines
-from coreloop.learn.mine.tables import Tables
+from coreloop.learn.facts.oddities import Oddities
+from coreloop.learn.facts.read import Reading, read_facts
+from coreloop.learn.facts.schema import Facts
+from coreloop.learn.facts.store import VERSION, pack_facts, write_facts, write_packed
 from coreloop.observe.reading.decode import raw_lines
 from coreloop.observe.reading.remote import LogFile, map_on_cluster
 
-_WORTH_A_PROCESS_BYTES: Final = 24 << 20
-"""For fewer bytes, a process takes longer to start than to count."""
+_WORTH_A_PROCESS_BYTES: Final = 64 << 20
+"""For fewer bytes, a process takes longer to start than to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """Bytes of a file to count, and the folder for its tables."""
+    """Bytes of a file to read, and the folder for its tables."""
 
     path: LogFile
     start: int
     end: int
-    settings: MineSettings
+    reading: Reading
     out: Path
 
 
@@ -60,23 +60,24 @@ class Executor:
 def count(task: CountTask) -> Oddities:
     """Count a task, write its tables and return its oddities."""
     tables, oddities = _count(task)
-    write_tables(tables, task.out)
+    write_facts(tables, task.out)
     return oddities
 
 
-def count_packed(task: CountTask, *, version: int) -> tuple[dict[str, bytes], Oddities]:
+def count_packed(task: CountTask, *, version: str) -> tuple[dict[str, bytes], Oddities]:
     """Count a task and return its packed tables and its oddities.
 
-    A task is at most 64 MB of log and its tables 3 % of that, so they are returned: a worker needs no folder.
+    A task is at most 64 MB of log and its tables a tenth of that, so they are returned: a worker needs no
+    folder.
     """
     if version != VERSION:
-        raise ImportError(f"it has version {VERSION} of mining, not {version}")
+        raise ImportError(f"it has version {VERSION} of facts, not {version}")
     tables, oddities = _count(task)
-    return pack_tables(tables), oddities
+    return pack_facts(tables), oddities
 
 
-def _count(task: CountTask) -> tuple[Tables, Oddities]:
-    return count_lines(raw_lines(task.path, start=task.start, end=task.end), task.settings)
+def _count(task: CountTask) -> tuple[Facts, Oddities]:
+    return read_facts(raw_lines(task.path, start=task.start, end=task.end), task.reading)
 
 
 def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:

@@ -1,4 +1,4 @@
-"""A folder of day files -> their rollups, from the cache or counted."""
+"""A folder of day files -> their facts, from the store or read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.mine.cache import CachedRollup, RollupCache, read_tables, write_tables
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, facts_of_lines, with_settings
+from coreloop.learn.facts.oddities import Oddities
+from coreloop.learn.facts.schema import merge_facts
+from coreloop.learn.facts.source import LogSource, read_source, split_at_lines
+from coreloop.learn.facts.store import FactsStore, StoredFacts, read_stored, write_facts
 from coreloop.learn.mine.executors import CountTask, Executor
-from coreloop.learn.mine.oddities import Oddities
-from coreloop.learn.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
-from coreloop.learn.mine.source import LogSource, read_source, split_at_lines
-from coreloop.learn.mine.tables import merge_tables
 from coreloop.observe.reading.decode import raw_lines
 from coreloop.observe.reading.remote import Address, Folder, LogFile, map_files
 
@@ -21,15 +22,15 @@ _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20
 
 
-def roll_up_folder(
+def read_folder(
     folder: Folder,
     settings: MineSettings,
     *,
-    cache: RollupCache | None = None,
+    store: FactsStore | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Rollup]:
-    """Roll up every ``*.jsonl`` of a folder, in the order of the names.
+) -> list[FileFacts]:
+    """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
 
     Parameters
     ----------
@@ -37,13 +38,13 @@ def roll_up_folder(
         Day files.
     settings : MineSettings
         Decides how records count.
-    cache : RollupCache, optional
-        Opened with the same settings. Cached rollups are reused, new rollups are added. Without a cache this
-        process counts everything in memory.
+    store : FactsStore, optional
+        Opened with the same settings. Its facts are reused, new ones are added. Without a store this process
+        reads everything into memory.
     executor : Executor, optional
-        Counts the files that are not cached; processes of this machine by default.
+        Reads the files that are not in the store; processes of this machine by default.
     progress : callable, optional
-        Called with the bytes counted so far and the bytes to count, where a cache is used.
+        Called with the bytes read so far and the bytes to read, where a store is used.
 
     Raises
     ------
@@ -52,9 +53,9 @@ def roll_up_folder(
     """
     paths = day_files(folder)
     try:
-        if cache is None:
+        if store is None:
             return [_in_memory(path, settings) for path in paths]
-        return _with_cache(paths, settings, cache, executor or Executor(), progress)
+        return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
@@ -83,35 +84,35 @@ def _files_of(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How to make a file's rollup: the cached rollup of its beginning, and the rest to count."""
+    """How to make a file's facts: the stored facts of its beginning, and the rest to read."""
 
     path: LogFile
     source: LogSource
-    beginning: CachedRollup | None
+    beginning: StoredFacts | None
     tasks: Sequence[CountTask]
 
 
-def _with_cache(
+def _with_store(
     paths: Sequence[LogFile],
     settings: MineSettings,
-    cache: RollupCache,
+    store: FactsStore,
     executor: Executor,
     progress: Callable[[int, int], None] | None,
-) -> list[Rollup]:
+) -> list[FileFacts]:
     sources = dict(zip(paths, map_files(read_source, paths, paths), strict=True))
-    unchanged = cache.find(sources)
-    rollups = {path: _rollup(path, cached, None) for path, cached in unchanged.items()}
-    with cache.scratch() as scratch:
+    unchanged = store.find(sources)
+    facts = {path: _file_facts(path, cached, settings, None) for path, cached in unchanged.items()}
+    with store.scratch() as scratch:
         plans = [
-            _plan(path, source, settings, cache, scratch)
+            _plan(path, source, settings, store, scratch)
             for path, source in sources.items()
             if path not in unchanged
         ]
         tasks = [task for plan in plans for task in plan.tasks]
         counted = _with_progress(executor.run(tasks), tasks, progress)
         for plan in plans:
-            rollups[plan.path] = _finish(plan, counted, cache, scratch)
-    return [rollups[path] for path in paths]
+            facts[plan.path] = _finish(plan, counted, store, scratch, settings)
+    return [facts[path] for path in paths]
 
 
 def _with_progress(
@@ -128,9 +129,9 @@ def _with_progress(
 
 
 def _plan(
-    path: LogFile, source: LogSource, settings: MineSettings, cache: RollupCache, scratch: Path
+    path: LogFile, source: LogSource, settings: MineSettings, store: FactsStore, scratch: Path
 ) -> _Plan:
-    beginning = cache.find_beginning(path, source)
+    beginning = store.find_beginning(path, source)
     start = beginning.facts.source.size if beginning else 0
     tasks = [
         CountTask(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
@@ -139,52 +140,56 @@ def _plan(
     return _Plan(path, source, beginning, tasks)
 
 
-def _finish(plan: _Plan, counted: Iterator[Oddities], cache: RollupCache, scratch: Path) -> Rollup:
+def _finish(
+    plan: _Plan, counted: Iterator[Oddities], store: FactsStore, scratch: Path, settings: MineSettings
+) -> FileFacts:
     oddities = Oddities()
     if plan.beginning is not None:
         oddities.add(plan.beginning.facts.oddities)
     for _ in plan.tasks:
         oddities.add(next(counted))
-    parts = [read_tables(task.out) for task in plan.tasks]
+    parts = [read_stored(task.out) for task in plan.tasks]
     written = plan.tasks[0].out
     if plan.beginning is not None or len(parts) > 1:
         before = [plan.beginning.tables()] if plan.beginning else []
         written = scratch / f"{plan.path.stem[:40]}-whole"
-        write_tables(merge_tables([*before, *parts]), written)
-    cached = cache.add(plan.path, plan.source, written, oddities)
-    return _rollup(plan.path, cached, plan.tasks[-1].end - plan.tasks[0].start)
+        write_facts(merge_facts([*before, *parts]), written)
+    cached = store.add(plan.path, plan.source, written, oddities)
+    return _file_facts(plan.path, cached, settings, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: LogFile, cached: CachedRollup, n_bytes_read: int | None) -> Rollup:
+def _file_facts(
+    path: LogFile, cached: StoredFacts, settings: MineSettings, n_bytes_read: int | None
+) -> FileFacts:
     facts = cached.facts
-    return Rollup(path, cached.tables(), facts.oddities, facts.days, n_bytes_read)
+    return with_settings(FileFacts(path, cached.tables(), settings, facts.oddities, facts.days, n_bytes_read))
 
 
-def _in_memory(path: LogFile, settings: MineSettings) -> Rollup:
+def _in_memory(path: LogFile, settings: MineSettings) -> FileFacts:
     size = read_source(path).size
-    return roll_up(raw_lines(path, end=size), settings, path=path, n_bytes=size)
+    return facts_of_lines(raw_lines(path, end=size), settings, path=path, n_bytes=size)
 
 
-def newest_day(rollups: Iterable[Rollup]) -> date | None:
+def newest_day(files: Iterable[FileFacts]) -> date | None:
     """UTC day of the newest record, or None without records."""
-    newest = max((day for rollup in rollups for day in rollup.days), default=None)
+    newest = max((day for file in files for day in file.days), default=None)
     return EPOCH_DAY + timedelta(days=newest) if newest is not None else None
 
 
-def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
+def expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
     """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day.
 
     Never includes remote files and files with no readable record or with records of a newer version.
     """
     limit = (before - EPOCH_DAY).days
     return [
-        rollup.path
-        for rollup in rollups
-        if isinstance(rollup.path, Path)
-        and _DAY_FILE.fullmatch(rollup.path.name)
-        and rollup.days
-        and max(rollup.days) < limit
-        and not any(reason.startswith("schema version") for reason in rollup.skipped)
+        file.path
+        for file in files
+        if isinstance(file.path, Path)
+        and _DAY_FILE.fullmatch(file.path.name)
+        and file.days
+        and max(file.days) < limit
+        and not any(reason.startswith("schema version") for reason in file.skipped)
     ]
 
 

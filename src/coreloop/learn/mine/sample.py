@@ -1,26 +1,68 @@
-"""A sample of a window's requests, call by call in the order of time, with the last days held out."""
+"""The requests of a window call by call in the order of time, with the last days held out; at most 10,000."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
+import polars as pl
 from msgspec import structs
 
-from coreloop.learn.mine.rows import DAY_US
-from coreloop.learn.mine.sampling import SampledCall
+from coreloop.learn.facts.counting import DAY_US
+from coreloop.learn.facts.values import EMPTY
 from coreloop.learn.mine.window import Window
 from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_REQUESTS: Final = 10_000
-"""Size of a window's sample: enough for a difference of a few points, and searched in a second."""
+"""Enough for a difference of a few points, and searched in a second."""
 HELD_SHARE: Final = 0.3
 """Share of the days with records, the last ones, that are held out of a search to confirm its findings."""
 MIN_DAYS: Final = 2
 """Days with records that a statement needs: one to search, and one to confirm."""
-_decode_calls = msgspec.json.Decoder(tuple[SampledCall, ...]).decode
+_MIX: Final = 0x9E3779B97F4A7C15
+_MAX_CALLS: Final = 100
+_MAX_ARGUMENTS: Final = 100
+_MAX_NAME_CHARS: Final = 64
+"""Longest argument name that can be written in a docstring."""
+_Place = tuple[int, int]
+
+
+class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """An argument of a call.
+
+    Attributes
+    ----------
+    value : int
+        See `coreloop.learn.facts.values`: 0 if the value was too long to be recorded.
+    bucket : int or None
+        Bucket of a number, see `coreloop.learn.facts.values.EDGES`.
+    sources : tuple of str or None
+        Earlier places of the same value, up to four; None if not recorded.
+    """
+
+    value: int
+    bucket: int | None = None
+    sources: tuple[str, ...] | None = None
+
+
+class SampledCall(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """A call; ``error_class`` is empty if it succeeded.
+
+    ``empty`` names arguments that are an empty text, list or object; null counts as absent.
+    """
+
+    tool: str
+    error_class: str
+    arguments: dict[str, SampledArgument]
+    empty: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return not self.error_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +148,67 @@ class Sample:
 
 
 def read_sample(window: Window) -> Sample:
-    """Read the sampled requests of a window: the `MAX_REQUESTS` with the smallest numbers."""
-    numbers = window.sample.select("number", "file", "offset").collect().sort("number", "file", "offset")
-    smallest = numbers.head(MAX_REQUESTS)
-    rows = window.sample.join(smallest.lazy(), on=("number", "file", "offset"), how="semi")
-    ordered = rows.sort("ts_us", "file", "offset").drop("number").collect()
-    return Sample(tuple(_request(row) for row in ordered.iter_rows(named=True)), window.n_records())
+    """Read the requests of a window; of more than `MAX_REQUESTS`, those with the smallest numbers."""
+    requests = window.all_requests()
+    chosen = requests.select("file", "offset", number=draw_number()).sort("number", "file", "offset")
+    places = chosen.head(MAX_REQUESTS).select("file", "offset").collect().lazy()
+    calls = _calls(window, places)
+    columns = ("ts_us", "file", "offset", "category", "model", "provider", "outcome", "question")
+    rows = requests.join(places, on=("file", "offset"), how="semi").select(columns)
+    ordered = rows.sort("ts_us", "file", "offset").collect()
+    found = (
+        SampledRequest(**row, calls=tuple(calls.get((row["file"], row["offset"]), ())[:_MAX_CALLS]))
+        for row in ordered.iter_rows(named=True)
+    )
+    return Sample(tuple(found), window.n_records())
 
 
-def _request(row: dict[str, Any]) -> SampledRequest:
-    return SampledRequest(**{**row, "calls": _decode_calls(row["calls"])})
+def draw_number() -> pl.Expr:
+    """A request's number in the draw: the same whatever else is in the window."""
+    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
+    return mixed * pl.lit(_MIX, pl.UInt64)
+
+
+def _calls(window: Window, places: pl.LazyFrame) -> dict[_Place, list[SampledCall]]:
+    """The calls of some requests, by place."""
+    columns = ("file", "offset", "tool", "error_class", "names", "sources", "values", "buckets")
+    rows = window.all_calls().join(places, on=("file", "offset"), how="semi", maintain_order="left")
+    frame = rows.select(columns).collect()
+    names = _decoded(window, "names", frame["names"], tuple[str, ...])
+    sources = _decoded(window, "sources", frame["sources"], dict[str, tuple[str, ...]])
+    calls: defaultdict[_Place, list[SampledCall]] = defaultdict(list)
+    for file, offset, tool, error_class, named, places_of, values, buckets in frame.iter_rows():
+        arguments = list(islice(zip(names[named], values or (), buckets or (), strict=True), _MAX_ARGUMENTS))
+        calls[file, offset].append(_call(tool, error_class, arguments, sources.get(places_of, {})))
+    return calls
+
+
+def _decoded(window: Window, kind: str, hashes: pl.Series, as_type: Any) -> dict[int, Any]:
+    decode: Callable[[str], Any] = msgspec.json.Decoder(as_type).decode
+    return {number: decode(text) for number, text in window.texts_of(kind, hashes.unique()).items()}
+
+
+def _call(
+    tool: str,
+    error_class: str,
+    arguments: Iterable[tuple[str, int | None, int | None]],
+    sources: Mapping[str, tuple[str, ...]],
+) -> SampledCall:
+    named = [
+        (name, value, bucket)
+        for name, value, bucket in arguments
+        if value is not None and len(name) <= _MAX_NAME_CHARS
+    ]
+    return SampledCall(
+        tool,
+        error_class,
+        {
+            name: SampledArgument(value, bucket, sources.get(name))
+            for name, value, bucket in named
+            if value != EMPTY
+        },
+        tuple(name for name, value, _ in named if value == EMPTY),
+    )
 
 
 def rename_tools(sample: Sample, names: Mapping[str, str]) -> Sample:

@@ -1,7 +1,7 @@
 """Mining sessions of a project: the only place that combines what decides how a record counts.
 
-Settings, verdicts, replays, the cache and the executor meet here, so that all commands and services share
-the same rollups and do not evict each other's.
+Settings, verdicts, replays, the store and the executor meet here, so that all commands and services share
+the same facts.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,11 +14,12 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import CacheWriteError
 from coreloop.base.git.promotions import project_keys, project_merges
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.cache import open_cache
+from coreloop.learn.facts.counting import MineSettings, mine_settings
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.oddities import LogOddities, find_oddities
+from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.executors import Executor
-from coreloop.learn.mine.folder import day_files, roll_up_folder
-from coreloop.learn.mine.oddities import LogOddities, find_oddities
-from coreloop.learn.mine.rollup import MineSettings, Rollup, mine_settings
+from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.observe.judgments import Judgments, read_judgments
 from coreloop.observe.reading.remote import Folder
@@ -37,7 +38,7 @@ class MiningOptions:
     jobs : int, optional
         Processes; the number of cores by default.
     no_cache : bool
-        Count everything again and write no cache.
+        Read everything again and keep no facts.
     scheduler : str, optional
         Address of a Dask scheduler.
     """
@@ -62,37 +63,37 @@ class MiningOptions:
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """The rollups of a folder of records, and the verdicts with which they were counted.
+    """The facts of a folder of records, and the verdicts with which its requests count.
 
     Attributes
     ----------
-    rollups : sequence of Rollup
+    files : sequence of FileFacts
         In the order of the file names; usable until the session is closed.
     judgments : Judgments
         All verdicts of the project.
     not_cached : str
-        Why the rollups could not be cached; empty if they were, or with ``no_cache``.
+        Why the facts could not be kept; empty if they were, or with ``no_cache``.
     """
 
     workspace: Workspace
-    rollups: Sequence[Rollup]
+    files: Sequence[FileFacts]
     judgments: Judgments
     not_cached: str = ""
 
     @property
     def n_files(self) -> int:
         """Files of records."""
-        return len(self.rollups)
+        return len(self.files)
 
     @property
     def n_reused(self) -> int:
         """Files that an earlier run counted."""
-        return sum(rollup.n_bytes_read is None for rollup in self.rollups)
+        return sum(file.n_bytes_read is None for file in self.files)
 
     @property
     def n_bytes_read(self) -> int:
         """Bytes of the files that this run counted."""
-        return sum(rollup.n_bytes_read or 0 for rollup in self.rollups)
+        return sum(file.n_bytes_read or 0 for file in self.files)
 
     def known_keys(self) -> frozenset[str]:
         """Keys that are never proposed again: promoted, on an open branch, or rejected by a verdict.
@@ -142,7 +143,7 @@ def open_mining(
     check: bool = False,
     watch: Watch = UNWATCHED,
 ) -> Iterator[Mined]:
-    """Roll up a project's records; the rollups last as long as the session.
+    """Read the facts of a project's records; they last as long as the session.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def open_mining(
     min_chunk_len : int, optional
         Characters of a complete answer; the setting of that name by default.
     check : bool
-        Read every cached rollup completely, and replace damaged rollups.
+        Read all stored facts completely, and replace damaged ones.
     watch : Watch, optional
         Callbacks.
 
@@ -170,16 +171,14 @@ def open_mining(
     with ExitStack() as stack:
         not_cached = ""
         try:
-            cache_dir = None if options.no_cache else workspace.rollups_dir
-            cache = stack.enter_context(open_cache(cache_dir, settings, check=check))
-            rollups = roll_up_folder(
-                folder, settings, cache=cache, executor=executor, progress=watch.progress
-            )
-            stack.callback(cache.sweep, folder)
+            folder_of_facts = None if options.no_cache else workspace.facts_dir
+            store = stack.enter_context(open_store(folder_of_facts, settings, check=check))
+            files = read_folder(folder, settings, store=store, executor=executor, progress=watch.progress)
+            stack.callback(store.sweep, folder)
         except CacheWriteError as error:
             stack.close()
-            rollups, not_cached = roll_up_folder(folder, settings), f"{error}"
-        mined = Mined(workspace, rollups, judgments, not_cached)
+            files, not_cached = read_folder(folder, settings), f"{error}"
+        mined = Mined(workspace, files, judgments, not_cached)
         watch.opened(mined)
         yield mined
 
@@ -224,15 +223,15 @@ class MineResult:
 def run_mine(
     workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
 ) -> MineResult:
-    """Build and check the cached rollups of a project, and count its records of some days."""
+    """Build and check the stored facts of a project, and count its records of some days."""
     with open_mining(workspace, options, check=True, watch=watch) as mined:
-        window = merge(mined.rollups, days)
+        window = merge(mined.files, days)
         return MineResult(
             days=days,
             n_files=mined.n_files,
             n_reused=mined.n_reused,
             n_bytes_read=mined.n_bytes_read,
             n_records=window.n_records(),
-            oddities=find_oddities((rollup.path, rollup.oddities) for rollup in mined.rollups),
+            oddities=find_oddities((file.path, file.oddities) for file in mined.files),
             not_cached=mined.not_cached,
         )

@@ -1,11 +1,12 @@
-"""Many rollups -> the groups of a window of days."""
+"""The facts of many files -> the groups of a window of days, and queries over them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from functools import cached_property
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -13,36 +14,46 @@ import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.mine.rollup import EPOCH_DAY, Rollup, line_at
-from coreloop.learn.mine.rows import DAY_US, NO_SEQUENCE
-from coreloop.learn.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, concatenate
-from coreloop.observe.reading.decode import RecordLine
+from coreloop.learn.facts.columns import NO_SEQUENCE
+from coreloop.learn.facts.counting import (
+    CALL_GROUPS,
+    DAY_US,
+    GROUPS,
+    count_requests,
+    group_calls,
+    group_requests,
+)
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
+from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, concatenate
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.reading.question import Question, decode_question
 from coreloop.observe.reading.remote import LogFile, map_files
 
 PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
-_ROWS_AT_ONCE: Final = 1_000_000
+_ROWS_AT_ONCE: Final = 4_000_000
+"""Requests whose questions and sessions are compared at once: about 200 MB."""
 IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
-    """The combined rollups of some days.
+    """The facts of some days.
 
     Attributes
     ----------
     groups : polars.LazyFrame
-        `coreloop.learn.mine.tables.GROUPS` of the days.
-    requests, calls : polars.LazyFrame
-        `REQUESTS` and `CALLS` of the days, and ``file``, the index into ``paths``.
-    sample : polars.LazyFrame
-        `SAMPLE` of the days, and ``file``.
-    texts : polars.LazyFrame
-        `TEXTS`; `texts_of` looks them up.
+        `coreloop.learn.facts.counting.GROUPS` of the days, in memory.
+    files : sequence of FileFacts
+        The files with records of the days.
+    numbers : sequence of int
+        Of each of them, its index in ``paths``.
+    days : Days
+        The days.
     paths : tuple of Path or RemoteFile
         The files that were mined.
     skipped : dict of str to int
@@ -50,12 +61,48 @@ class Window:
     """
 
     groups: pl.LazyFrame
-    requests: pl.LazyFrame
-    calls: pl.LazyFrame
-    sample: pl.LazyFrame
-    texts: pl.LazyFrame
+    files: Sequence[FileFacts]
+    numbers: Sequence[int]
+    days: Days
     paths: tuple[LogFile, ...]
     skipped: Mapping[str, int]
+
+    @property
+    def requests(self) -> pl.LazyFrame:
+        """`all_requests` that have a sequence."""
+        return self.all_requests().filter(pl.col("sequence") != NO_SEQUENCE)
+
+    def all_requests(self) -> pl.LazyFrame:
+        """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
+        schema = {**REQUESTS, "outcome": pl.Int8}
+        frames = (count_requests(file.facts, file.settings).select(*schema) for file in self.files)
+        return self._numbered(frames, schema).filter(self._in_days())
+
+    @cached_property
+    def calls(self) -> pl.LazyFrame:
+        """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, with ``file``, in memory."""
+        frames = [group_calls(file.facts, file.settings) for file in self.files]
+        return self._numbered(frames, CALL_GROUPS).filter(of_days(self.days)).collect().lazy()
+
+    def all_calls(self) -> pl.LazyFrame:
+        """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
+        return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self._in_days())
+
+    @cached_property
+    def texts(self) -> pl.LazyFrame:
+        """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
+        return concatenate((file.facts.texts for file in self.files), TEXTS).unique().collect().lazy()
+
+    def _numbered(self, frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
+        numbered = (
+            frame.with_columns(file=pl.lit(number, pl.UInt32))
+            for number, frame in zip(self.numbers, frames, strict=True)
+        )
+        return concatenate(numbered, {**schema, "file": pl.UInt32})
+
+    def _in_days(self) -> pl.Expr:
+        since, until = ((day - EPOCH_DAY).days for day in (self.days.since, self.days.until))
+        return pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
 
     def n_records(self) -> int:
         """Records in the window, including neutral records."""
@@ -73,24 +120,39 @@ class Window:
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; lines that no longer exist are left out."""
-        by_file = groupby(sorted(set(places)), key=itemgetter(0))
-        wanted = [(file, [offset for _, offset in group]) for file, group in by_file]
-        for lines in map_files(self._lines_of, wanted, self.paths):
+        for lines in map_files(self._lines_of, self._by_file(places), self.paths):
             yield from lines
 
-    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The questions of some lines; lines that no longer exist are left out."""
-        return {(file, offset): line.fields.question or "" for file, offset, line in self.lines(places)}
+    def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Texts of the questions of some lines; lines that no longer exist are left out."""
+        return {place: question.question or "" for place, question in self.questions(places).items()}
+
+    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
+        """The questions of some lines, read without the rest of the line; see `question_texts`."""
+        wanted = self._by_file(places)
+        read = chain.from_iterable(map_files(self._questions_of, wanted, self.paths))
+        return {(file, offset): question for file, offset, question in read}
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
+        read = ((file, offset, decode_line(raw, offset)) for file, offset, raw in self._raw_lines(wanted))
+        return [(file, offset, line) for file, offset, line in read if isinstance(line, RecordLine)]
+
+    def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
+        read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))
+        return [(file, offset, question) for file, offset, question in read if question is not None]
+
+    def _raw_lines(self, wanted: tuple[int, Sequence[int]]) -> Iterator[tuple[int, int, bytes]]:
         file, offsets = wanted
-        lines = []
         with suppress(OSError), self.paths[file].open("rb") as opened:
             for offset in offsets:
-                line = line_at(opened, offset)
-                if isinstance(line, RecordLine):
-                    lines.append((file, offset, line))
-        return lines
+                opened.seek(offset)
+                yield file, offset, opened.readline().removeprefix(BYTE_ORDER_MARK)
+
+    @staticmethod
+    def _by_file(places: Iterable[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+        """Offsets in ascending order, by file."""
+        by_file = groupby(sorted(set(places)), key=itemgetter(0))
+        return [(file, [offset for _, offset in group]) for file, group in by_file]
 
 
 def moment(microseconds: int) -> datetime:
@@ -99,35 +161,30 @@ def moment(microseconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
-def merge(rollups: Sequence[Rollup], days: Days) -> Window:
-    """Combine the rollups of different files, without the records of other days."""
+def merge(files: Sequence[FileFacts], days: Days) -> Window:
+    """Combine the facts of different files, without the records of other days."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
     skipped: Counter[str] = Counter()
-    for rollup in rollups:
-        skipped.update(rollup.skipped)
+    for file in files:
+        skipped.update(file.skipped)
     numbered = [
-        (index, rollup.tables)
-        for index, rollup in enumerate(rollups)
-        if any(since <= day <= until for day in rollup.days)
+        (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
-    of_days = pl.col("day").is_between(since, until)
-    in_days = pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
+    groups = concatenate((group_requests(file.facts, file.settings) for _, file in numbered), GROUPS)
     return Window(
-        groups=concatenate((tables.groups for _, tables in numbered), GROUPS).filter(of_days),
-        requests=_with_file(((index, tables.requests) for index, tables in numbered), REQUESTS).filter(
-            in_days
-        ),
-        calls=_with_file(((index, tables.calls) for index, tables in numbered), CALLS).filter(of_days),
-        sample=_with_file(((index, tables.sample) for index, tables in numbered), SAMPLE).filter(in_days),
-        texts=concatenate((tables.texts for _, tables in numbered), TEXTS),
-        paths=tuple(rollup.path for rollup in rollups),
+        groups=groups.filter(of_days(days)).collect().lazy(),
+        files=[file for _, file in numbered],
+        numbers=[number for number, _ in numbered],
+        days=days,
+        paths=tuple(file.path for file in files),
         skipped=dict(skipped),
     )
 
 
-def _with_file(frames: Iterable[tuple[int, pl.LazyFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    numbered = (frame.with_columns(file=pl.lit(index, pl.UInt32)) for index, frame in frames)
-    return concatenate(numbered, {**schema, "file": pl.UInt32})
+def of_days(days: Days) -> pl.Expr:
+    """Whether a row's ``day`` is one of some days."""
+    since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
+    return pl.col("day").is_between(since, until)
 
 
 def count_patterns(window: Window) -> pl.DataFrame:
@@ -238,17 +295,14 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counted_requests(window: Window, patterns: pl.DataFrame) -> Iterator[pl.LazyFrame]:
-    """The counted requests of some patterns, in batches of patterns to limit memory.
-
-    Rollups are sorted by the patterns' hashes, so a range of hashes reads only its part of each file.
-    """
+    """The counted requests of some patterns, in batches of patterns to limit memory."""
     ordered = patterns.sort("pattern").with_columns(
         part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
     )
     for part in ordered.partition_by("part"):
-        of_range = pl.col("pattern").is_between(part["pattern"][0], part["pattern"][-1])
         of_part = pl.col("pattern").is_in(part["pattern"].implode())
-        yield window.requests.filter(IS_COUNTED, of_range, of_part)
+        columns = ("pattern", "question", "session", "ts_us", "file", "offset")
+        yield window.requests.filter(IS_COUNTED, of_part).select(columns)
 
 
 def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:

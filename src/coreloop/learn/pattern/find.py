@@ -10,7 +10,7 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category
-from coreloop.learn.mine.rollup import question_hash
+from coreloop.learn.facts.file import question_hash
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import (
     Window,
@@ -95,7 +95,7 @@ def find_candidates(
     Parameters
     ----------
     window : Window
-        Merged rollups.
+        Facts of some days.
     gate : Gates
         Minimum figures.
     known : frozenset of str
@@ -267,7 +267,7 @@ def _read_questions(window: Window, questions: pl.DataFrame) -> dict[tuple[int, 
     """Question texts by file and offset, without lines that were changed since they were mined."""
     hashes = {(file, offset): hashed for file, offset, hashed in questions.iter_rows()}
     return {
-        (file, offset): line.fields.question
-        for file, offset, line in window.lines(hashes)
-        if line.fields.question is not None and question_hash(line.fields) == hashes[file, offset]
+        place: read.question
+        for place, read in window.questions(hashes).items()
+        if read.question is not None and question_hash(read) == hashes[place]
     }

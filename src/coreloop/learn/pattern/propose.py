@@ -1,4 +1,4 @@
-"""A run of Phase P: rollups in, two files of proposals out."""
+"""A run of Phase P: facts in, two files of proposals out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.oddities import LogOddities, find_oddities
-from coreloop.learn.mine.rollup import Rollup
 from coreloop.learn.mine.sample import read_sample, rename_tools
 from coreloop.learn.mine.statistics import benjamini_hochberg, fisher_exact
 from coreloop.learn.mine.window import merge
@@ -77,7 +77,7 @@ class Proposals:
 
 
 def propose(
-    rollups: Sequence[Rollup],
+    files: Sequence[FileFacts],
     days: Days,
     gate: Gates,
     *,
@@ -92,7 +92,7 @@ def propose(
     ``known`` and ``playbook`` are as in `find_candidates`, ``merges`` as in `draft_statements`; ``notes`` are
     shown after the candidates.
     """
-    window = merge(rollups, days)
+    window = merge(files, days)
     settings = workspace.settings
     sequences = find_candidates(
         window, gate, known=known, playbook=playbook, by_first_tool=not settings.categories
@@ -119,12 +119,12 @@ def propose(
         n_days=sample.n_days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
-        n_files=len(rollups),
-        newest=newest_day(rollups),
+        n_files=len(files),
+        newest=newest_day(files),
         candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
         statements=with_questions(statements, places, window),
         unproposed=unproposed,
-        oddities=find_oddities((rollup.path, rollup.oddities) for rollup in rollups),
+        oddities=find_oddities((file.path, file.oddities) for file in files),
         words=words,
         notes=notes,
     )

@@ -113,7 +113,7 @@ def run_pattern(
         known, playbook = mined.known_keys(), _good_bullets(workspace)
         notes = _read_notes(workspace) if request.with_notes else NotesRead()
         proposals = propose(
-            mined.rollups,
+            mined.files,
             request.days,
             gates,
             workspace=workspace,
@@ -143,7 +143,7 @@ def _remove_expired(
     if keep_days is None or not request.mining.is_of_agent:
         return ()
     first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
-    paths = expired(mined.rollups, before=first_day)
+    paths = expired(mined.files, before=first_day)
     for path in paths:
         remove(path)
     return paths

@@ -218,7 +218,7 @@ def with_questions(
     """Add example questions to statements; ``places`` are files and offsets of records, by key."""
     statements = list(statements)
     examples = {entry.key: list(places.get(entry.key, ()))[:MAX_EXAMPLES] for entry in statements}
-    questions = window.questions(place for chosen in examples.values() for place in chosen)
+    questions = window.question_texts(place for chosen in examples.values() for place in chosen)
     texts = {
         key: tuple(text for place in chosen if (text := questions.get(place)))
         for key, chosen in examples.items()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
-from coreloop.learn.mine.values import value_hash
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.grammar import ELIDED, Call
 from coreloop.learn.proposals.step import Step
@@ -49,9 +48,11 @@ class Vocabulary:
 
     def values_by_hash(self, tool: str) -> dict[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
+        from coreloop.learn.facts.values import texts_by_hash
+
         known = self.tool(tool)
         literals = known.literals if known is not None else frozenset()
-        return {value_hash(text): text for text in (*literals, *self.settings.axis_slugs, "true", "false")}
+        return texts_by_hash((*literals, *self.settings.axis_slugs, "true", "false"))
 
     def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
         """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""

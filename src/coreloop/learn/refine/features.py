@@ -7,10 +7,9 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
+from coreloop.learn.facts.values import EDGES
 from coreloop.learn.mine.cases import Cases, bits_of, stratify
-from coreloop.learn.mine.sample import Sample, SampledRequest
-from coreloop.learn.mine.sampling import SampledArgument, SampledCall
-from coreloop.learn.mine.values import EDGES
+from coreloop.learn.mine.sample import Sample, SampledArgument, SampledCall, SampledRequest
 from coreloop.learn.proposals.advice import Condition, condition, written_path
 
 QUESTION: Final = "question"

@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 
 from coreloop.base.failures import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.learn.mine.rows import NO_SEQUENCE
+from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
@@ -60,7 +60,7 @@ def find_counterexamples(
     Parameters
     ----------
     window : Window
-        Merged rollups.
+        Facts of some days.
     min_failures : int
         Failures that a group needs.
     excluded : collection of str
@@ -80,7 +80,9 @@ def find_counterexamples(
     new = [(group, places) for group, places in frequent if group.key not in known]
     dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
-    questions = window.questions((place["file"], place["offset"]) for _, places in ranked for place in places)
+    questions = window.question_texts(
+        (place["file"], place["offset"]) for _, places in ranked for place in places
+    )
     examples = tuple(
         replace(group, examples=_examples(places, window, questions)) for group, places in ranked
     )

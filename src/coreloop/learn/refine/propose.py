@@ -1,4 +1,4 @@
-"""A run of Phase F: rollups in, two files of proposals out."""
+"""A run of Phase F: facts in, two files of proposals out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ from types import MappingProxyType
 from coreloop.base.date_range import Days
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.oddities import LogOddities, find_oddities
-from coreloop.learn.mine.rollup import Rollup
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.sample import read_sample, rename_tools
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile
@@ -41,7 +41,7 @@ class Refined:
 
 
 def refine(
-    rollups: Sequence[Rollup],
+    files: Sequence[FileFacts],
     days: Days,
     *,
     workspace: Workspace,
@@ -54,7 +54,7 @@ def refine(
 
     ``merges`` are as in `coreloop.learn.proposals.statement_draft.draft_statements`.
     """
-    window = merge(rollups, days)
+    window = merge(files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
     sample = read_sample(window)
     configured = workspace.settings.tools
@@ -77,9 +77,9 @@ def refine(
     conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
     counterexamples, dropped = new_keys(drafts, known)
     search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
-    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
+    oddities = find_oddities((file.path, file.oddities) for file in files)
     return Refined(
-        days, sample.n_days, window.n_records(), len(rollups), search, conditions, unproposed, oddities, words
+        days, sample.n_days, window.n_records(), len(files), search, conditions, unproposed, oddities, words
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from coreloop.learn.mine.cases import places_of
-from coreloop.learn.mine.sampling import SampledCall
+from coreloop.learn.mine.sample import SampledCall
 from coreloop.learn.mine.statistics import fisher_exact, success_bound
 from coreloop.learn.refine.causes import Cause
 from coreloop.learn.refine.features import ToolCalls, pair

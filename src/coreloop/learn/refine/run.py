@@ -89,7 +89,7 @@ def run_refine(
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
         refined = refine(
-            mined.rollups,
+            mined.files,
             request.days,
             workspace=workspace,
             min_failures=gates.min_failures,

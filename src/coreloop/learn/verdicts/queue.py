@@ -93,7 +93,7 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
     days = Days(now.date() - _WINDOW, now.date())
     with _open(workspace, watch) as mined:
         waiting = find_waiting(
-            merge(mined.rollups, days),
+            merge(mined.files, days),
             workspace.settings.gates,
             judgments=mined.judgments,
             proposed=read_proposed(workspace),

@@ -19,6 +19,7 @@ class CallFields(msgspec.Struct, gc=False):
     duration_ms: float | None = None
     overrides_used: list[str] | None = None
     extreme_flags: Sequence[str] | None = None
+    args_from: msgspec.Raw = msgspec.Raw()
 
     def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
         """The values of the selector arguments that the call has."""
@@ -52,6 +53,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     question_hash: str | None = None
     category_hash: str | None = None
     provider: str | None = None
+    model: Any = None
     tool_calls: Sequence[CallFields | str] | None = None
     tool_sequence_hash: str | None = None
     override_calls: Sequence[OverrideFields] | None = None
@@ -67,9 +69,10 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
 
 
 class RecordFields(CountedFields, gc=False, kw_only=True):
-    """Any record; see `CountedFields`."""
+    """Any record; see `CountedFields`. Its model may be any JSON."""
 
     ts: str
+    model: msgspec.Raw = msgspec.Raw()
     tool_calls: list[CallFields | str] | None = None
 
 
@@ -91,6 +94,7 @@ class PlainRecord(CountedFields, gc=False, kw_only=True):
 
     schema_version: Literal[1, 2] = 1
     ts: Moment
+    model: str | None = None
     tool_calls: list[_PlainCall] | None = None
     override_calls: tuple[()] | None = None
     error: str | None = None

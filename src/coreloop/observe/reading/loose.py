@@ -155,6 +155,7 @@ def _record(raws: _Raws) -> LooseRecord | str:
         question_hash=read.get("question_hash", _text),
         category_hash=read.get("category_hash", _text),
         provider=read.get("provider", _text),
+        model=raws.get("model", msgspec.Raw()),
         tool_calls=_calls(read),
         tool_sequence_hash=read.get("tool_sequence_hash", _text),
         override_calls=_overrides(read),
@@ -252,6 +253,7 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         duration_ms=read.get("duration_ms", _number),
         overrides_used=read.get("overrides_used", _names),
         extreme_flags=read.get("extreme_flags", _flags),
+        args_from=raws.get("args_from", msgspec.Raw()),
     )
     absent.update(absent_in_call)
     return call

@@ -1,6 +1,6 @@
 """The outcome of a record: success, failure or neutral."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ class RequestOutcome(IntEnum):
     NEUTRAL = -1
 
 
-_BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
+BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
     "P": RequestOutcome.SUCCESS,
     "T": RequestOutcome.SUCCESS,
     "V": RequestOutcome.FAILURE,
@@ -28,14 +28,8 @@ _BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
 }
 
 
-def outcome(
-    fields: CountedFields,
-    calls: Sequence[CallFields],
-    *,
-    min_chunk_len: int | None,
-    verdict: str | None = None,
-) -> RequestOutcome:
-    """Decide the outcome of a record.
+def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome | None:
+    """Decide the outcome of a record as far as it does not depend on a setting.
 
     Parameters
     ----------
@@ -43,21 +37,16 @@ def outcome(
         A human's verdict in it overrides everything else: V and C fail, P and T succeed.
     calls : sequence of CallFields
         In the order in which they happened.
-    min_chunk_len : int or None
-        An answer of at least this many characters is complete. Below ``min(200, min_chunk_len)`` it fails,
-        in between it is neutral. If None, an empty answer fails and any other is complete. An answer of
-        unknown length does not affect the outcome.
-    verdict : str, optional
-        A later verdict; overrides a verdict in the record.
 
     Returns
     -------
-    RequestOutcome
-        A failed call does not fail the record if the agent recovered; a failed last call does. Failures for
-        transient reasons alone (network, rate limit) are neutral.
+    RequestOutcome or None
+        None if the length of the answer decides. A failed call does not fail the record if the agent
+        recovered; a failed last call does. Failures for transient reasons alone (network, rate limit) are
+        neutral.
     """
-    if verdict is not None or not isinstance(fields, PlainRecord):
-        decided = _outcome_by_mark(fields, calls, verdict)
+    if not isinstance(fields, PlainRecord):
+        decided = _outcome_by_mark(fields, calls)
         if decided is not None:
             return decided
     if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
@@ -65,36 +54,19 @@ def outcome(
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
             return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
-    chunk_len = fields.chunk_len
-    if chunk_len is None or (chunk_len > 0 if min_chunk_len is None else chunk_len >= min_chunk_len):
-        return RequestOutcome.SUCCESS
-    return RequestOutcome.FAILURE if is_short(chunk_len, min_chunk_len) else RequestOutcome.NEUTRAL
+    return None
 
 
-def is_handed_over(fields: CountedFields, calls: Sequence[CallFields], handoff: Collection[str]) -> bool:
-    """Whether a request was handed over to a human, so that it is no evidence about its tools.
-
-    False if the record holds a verdict.
-    """
-    judged = fields.judgment is not None and fields.judgment.verdict in _BY_VERDICT
-    return not judged and any(call.name in handoff for call in calls)
+def is_judged(fields: CountedFields) -> bool:
+    """Whether a record holds a verdict."""
+    return fields.judgment is not None and fields.judgment.verdict in BY_VERDICT
 
 
-def is_short(chunk_len: float | None, min_chunk_len: int | None) -> bool:
-    """Whether an answer is so short that the request failed; see `outcome`."""
-    if chunk_len is None:
-        return False
-    return chunk_len <= 0 if min_chunk_len is None else chunk_len < min(LOW_CHUNK_LEN, min_chunk_len)
-
-
-def _outcome_by_mark(
-    fields: CountedFields, calls: Sequence[CallFields], verdict: str | None
-) -> RequestOutcome | None:
+def _outcome_by_mark(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome | None:
     """The outcome by a human's verdict or a mark in the record, or None as for most records."""
-    if verdict is None and fields.judgment is not None:
-        verdict = fields.judgment.verdict
-    if verdict is not None and verdict in _BY_VERDICT:
-        return _BY_VERDICT[verdict]
+    verdict = fields.judgment.verdict if fields.judgment is not None else None
+    if verdict is not None and verdict in BY_VERDICT:
+        return BY_VERDICT[verdict]
     if fields.violation or fields.omitted_failure:
         return RequestOutcome.FAILURE
     # in a record with omitted calls, omitted_failure covers all of its calls

@@ -2,7 +2,7 @@
 
 Both packages are imported only in this module, on first use. Records at an address such as
 ``s3://bucket/ai-ask`` are listed and read, never written. A user, a password or a query in an address never
-appears in a message, a log or a rollup.
+appears in a message, a log or in facts.
 """
 
 import errno

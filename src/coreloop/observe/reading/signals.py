@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.base.failures import BITS, MAX_ERROR_CHARS, error_class
 from coreloop.observe.reading.fields import CallFields, CountedFields
-from coreloop.observe.reading.outcome import is_ok, is_short
+from coreloop.observe.reading.outcome import is_ok
 
 _MAX_TEMPLATE_CHARS: Final = 200
 
@@ -31,13 +31,13 @@ _VALUES: Final = (
 _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
-def signals(fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int | None) -> int:
+def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
     """The failure labels and error classes of a record as a bit set, for `coreloop.base.failures.names_of`.
 
-    The classes are those of its error and of its failed calls' errors. ``min_chunk_len`` is as in
-    `coreloop.observe.reading.outcome.outcome`.
+    The classes are those of its error and of its failed calls' errors. A short answer, which depends on a
+    setting, is left to the queries.
     """
-    bits = BITS["chunk_len_low"] if is_short(fields.chunk_len, min_chunk_len) else 0
+    bits = 0
     if fields.violation:
         bits |= BITS["violation"]
     if fields.error:

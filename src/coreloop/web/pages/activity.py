@@ -16,8 +16,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
+from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.rollup import EPOCH_DAY
 from coreloop.learn.mine.sample import read_sample
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
@@ -155,9 +155,9 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
         Records or verdicts are unreadable.
     """
     with open_mining(workspace, MiningOptions()) as mined:
-        until = min(newest_day(mined.rollups) or now.date(), now.date())
+        until = min(newest_day(mined.files) or now.date(), now.date())
         days = Days(until - timedelta(days=WINDOW_DAYS), until)
-        window = merge(mined.rollups, days)
+        window = merge(mined.files, days)
         return Activity(
             days=days,
             by_day=_by_day(window, days),
@@ -225,7 +225,7 @@ def _sieved(mined: Mined, until: date) -> Sieved:
         known = mined.known_keys()
     except GitError:  # a shallow clone: what is promoted counts as new
         known = mined.judgments.rejected()
-    return sieve(mined.rollups, mined.workspace.settings.gates, known=known, today=until)
+    return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)
 
 
 def _follows(window: Window) -> Counter[tuple[str, str]]:

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import msgspec
-import polars as pl
 import pytest
 
 from bounded import bounded
@@ -24,9 +23,9 @@ from coreloop.admin.demo.run import (
 )
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.oddities import LogOddities
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.oddities import LogOddities
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.candidates import CandidatesFile
 from coreloop.learn.proposals.lines import refuse_line
 from coreloop.observe import dropped
@@ -70,8 +69,8 @@ def test_every_record_is_mined(demo):
     folder, _, proposals, *_ = demo
     assert proposals.oddities == LogOddities()
     assert proposals.n_records == 300
-    rollups = roll_up_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
-    assert sum(rollup.tables.groups.select(pl.col("n").sum()).collect().item() for rollup in rollups) == 300
+    files = read_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
+    assert sum(sum(file.days.values()) for file in files) == 300
 
 
 def test_nothing_is_dropped_while_recording(scenario, tmp_path):

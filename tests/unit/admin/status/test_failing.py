@@ -65,5 +65,5 @@ def test_days_that_differ_by_chance_only_raise_nothing(rounds: int):
     ],
 )
 def test_the_longest_gap_of_a_log(days: list[int], gap: int | None):
-    rollup = rolled([asked(day, call("book"), ts=_at(day, 0)) for day in days])
-    assert read_log([rollup], today=date(2026, 4, 14)).longest_gap == gap
+    file = rolled([asked(day, call("book"), ts=_at(day, 0)) for day in days])
+    assert read_log([file], today=date(2026, 4, 14)).longest_gap == gap

@@ -9,8 +9,9 @@ import pytest
 
 from coreloop.admin.status.log import Log, read_log, sieve
 from coreloop.base.project.settings import Gates
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings, Rollup
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.mine.folder import read_folder
 from logs import record, repeated, write_log
 
 TODAY = date(2026, 4, 25)
@@ -20,14 +21,14 @@ def at(day: date | str, **changes: Any) -> dict[str, Any]:
     return record(ts=f"{day}T09:30:00Z", **changes)
 
 
-def rollups_of(folder: Path, files: dict[str, Sequence[dict[str, Any]]]) -> list[Rollup]:
+def files_of(folder: Path, files: dict[str, Sequence[dict[str, Any]]]) -> list[FileFacts]:
     for name, records in files.items():
         write_log(folder / name, records)
-    return roll_up_folder(folder, MineSettings())
+    return read_folder(folder, MineSettings())
 
 
 def log_of(folder: Path, files: dict[str, Sequence[dict[str, Any]]]) -> Log:
-    return read_log(rollups_of(folder, files), today=TODAY)
+    return read_log(files_of(folder, files), today=TODAY)
 
 
 @pytest.mark.slow
@@ -75,11 +76,11 @@ def test_groups_are_counted_at_the_gate_that_refused_them(tmp_path: Path) -> Non
     bad[0]["error"] = "KeyError: x"
     lone = at("2026-04-24", category_hash="FIN-growth-KR")
     old = repeated(9, ts="2026-03-25", category_hash="FIN-scale-KR")
-    rollups = rollups_of(tmp_path, {"a.jsonl": [*good, *bad, lone, *old]})
-    sieved = sieve(rollups, Gates(), known=frozenset(), today=TODAY)
+    files = files_of(tmp_path, {"a.jsonl": [*good, *bad, lone, *old]})
+    sieved = sieve(files, Gates(), known=frozenset(), today=TODAY)
     assert sieved.n_candidates == 1
     assert {gate: n for gate, n in sieved.fell.items() if n} == {"min_repeat": 1, "min_success_rate": 1}
-    assert read_log(rollups, today=TODAY).n_patterns == 3
+    assert read_log(files, today=TODAY).n_patterns == 3
 
 
 def test_torn_lines_of_files_that_ended_before_the_window_are_not_counted(tmp_path: Path) -> None:
@@ -90,5 +91,5 @@ def test_torn_lines_of_files_that_ended_before_the_window_are_not_counted(tmp_pa
             file.write(b'{"torn\n' * number + b"\xff\n")
     with (tmp_path / "new.jsonl").open("ab") as file:
         file.write(b'{"ts": "2026-04-01", "tool_calls": [], "origin": "replay"}\n')
-    log = read_log(rollups_of(tmp_path, {}), today=TODAY)
+    log = read_log(files_of(tmp_path, {}), today=TODAY)
     assert log.skipped == {"torn or not JSON": 1 + 3 + 2}

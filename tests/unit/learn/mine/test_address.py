@@ -14,12 +14,12 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.cli.main import main
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.schema import NAMES
+from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine import folder as folder_module
-from coreloop.learn.mine.cache import open_cache
 from coreloop.learn.mine.executors import CountTask, Executor
-from coreloop.learn.mine.folder import day_files, roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
-from coreloop.learn.mine.tables import NAMES
+from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.observe.reading.remote import Address, Folder, RemoteFile
 from logs import call, failed, line, record, word
 from records_server import RecordsServer, records_server
@@ -83,9 +83,9 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _content(logs: Folder, cache_dir: Path, executor: Executor | None = None) -> dict[tuple[str, str], bytes]:
-    with open_cache(cache_dir, SETTINGS) as cache:
-        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
-        assert [rollup.n_bytes_read for rollup in rollups] == [len(content) for content in CONTENT.values()]
+    with open_store(cache_dir, SETTINGS) as store:
+        files = read_folder(logs, SETTINGS, store=store, executor=executor)
+        assert [file.n_bytes_read for file in files] == [len(content) for content in CONTENT.values()]
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
         for folder in cache_dir.iterdir()
@@ -95,8 +95,8 @@ def _content(logs: Folder, cache_dir: Path, executor: Executor | None = None) ->
 
 
 def _read(logs: Address, cache_dir: Path) -> list[int | None]:
-    with open_cache(cache_dir, SETTINGS) as cache:
-        return [rollup.n_bytes_read for rollup in roll_up_folder(logs, SETTINGS, cache=cache)]
+    with open_store(cache_dir, SETTINGS) as store:
+        return [file.n_bytes_read for file in read_folder(logs, SETTINGS, store=store)]
 
 
 def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says: str) -> None:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import plain_miner
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.oddities import find_oddities
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.oddities import find_oddities
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
 from coreloop.learn.pattern.find import CandidateSearch, find_candidates
 from coreloop.learn.proposals.candidates import Candidate
@@ -30,7 +30,7 @@ FIRST_DAY = datetime(2026, 4, 22, 22, tzinfo=UTC)
 
 
 def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
-    return merge(roll_up_folder(folder, settings), days)
+    return merge(read_folder(folder, settings), days)
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
@@ -81,8 +81,8 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
     neutral = {key: n for key, n in _neutral(window).items() if key[1] != empty}
     assert neutral == {key: group.neutral for key, group in plain.groups.items() if group.neutral}
     assert sum(window.skipped.values()) == plain.n_skipped
-    rollups = roll_up_folder(folder, mine_settings)
-    odd = find_oddities((rollup.path, rollup.oddities) for rollup in rollups).read_as_absent
+    files = read_folder(folder, mine_settings)
+    odd = find_oddities((file.path, file.oddities) for file in files).read_as_absent
     assert {name: oddity.n for name, oddity in odd.items()} == dict(plain.absent)
     return plain
 

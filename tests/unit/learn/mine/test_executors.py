@@ -10,12 +10,12 @@ import pytest
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import install_line
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.schema import NAMES
+from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine import folder as folder_module
-from coreloop.learn.mine.cache import open_cache
 from coreloop.learn.mine.executors import CountTask, Executor
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
-from coreloop.learn.mine.tables import NAMES
+from coreloop.learn.mine.folder import read_folder
 from logs import call, failed, record, write_log
 
 SETTINGS = MineSettings(selectors={"scan": ("target",)}, verdicts={"req-2": "V"})
@@ -52,9 +52,9 @@ def cluster() -> Iterator[str]:
 
 
 def _content(logs: Path, cache_dir: Path, executor: Executor) -> dict[tuple[str, str], bytes]:
-    with open_cache(cache_dir, SETTINGS) as cache:
-        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
-        assert all(rollup.n_bytes_read for rollup in rollups)
+    with open_store(cache_dir, SETTINGS) as store:
+        files = read_folder(logs, SETTINGS, store=store, executor=executor)
+        assert all(file.n_bytes_read for file in files)
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
         for folder in cache_dir.iterdir()
@@ -64,10 +64,11 @@ def _content(logs: Path, cache_dir: Path, executor: Executor) -> dict[tuple[str,
 
 
 @pytest.mark.slow
-def test_two_processes_write_the_same_bytes_as_one_process(logs: Path, tmp_path: Path):
+@pytest.mark.parametrize("jobs", [2, 8])
+def test_several_processes_write_the_same_bytes_as_one_process(logs: Path, tmp_path: Path, jobs: int):
     alone = _content(logs, tmp_path / "one", Executor(jobs=1))
     assert len(alone) == 5 * len(NAMES)
-    assert _content(logs, tmp_path / "two", Executor(jobs=2)) == alone
+    assert _content(logs, tmp_path / "several", Executor(jobs=jobs)) == alone
 
 
 @pytest.mark.slow
@@ -81,7 +82,7 @@ def test_a_worker_with_another_version_of_mining_is_an_error(
     logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("coreloop.learn.mine.executors.VERSION", 99)
-    with pytest.raises(UsageError, match=r"of coreloop \(it has version \d+ of mining, not 99\)"):
+    with pytest.raises(UsageError, match=r"of coreloop \(it has version .+ of facts, not 99\)"):
         _content(logs, tmp_path / "cluster", Executor(scheduler=cluster))
 
 
@@ -124,7 +125,7 @@ def test_without_the_extra_the_error_names_the_line_that_installs_it(tmp_path: P
         sys.modules["distributed"] = None
         from pathlib import Path
         from coreloop.base.errors import MissingExtraError
-        from coreloop.learn.mine.rollup import MineSettings
+        from coreloop.learn.facts.counting import MineSettings
         from coreloop.learn.mine.executors import CountTask, Executor
         try:
             list(Executor(scheduler="tcp://h:1").run([CountTask(Path("a"), 0, 1, MineSettings(), Path("b"))]))

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.mine.folder import expired, roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import expired, read_folder
 from logs import record, write_log
 
 
 def _names(folder: Path) -> list[str]:
-    return [rollup.path.name for rollup in roll_up_folder(folder, MineSettings())]
+    return [file.path.name for file in read_folder(folder, MineSettings())]
 
 
 def test_every_jsonl_file_counts_in_the_order_of_names(tmp_path: Path):
@@ -22,20 +22,20 @@ def test_every_jsonl_file_counts_in_the_order_of_names(tmp_path: Path):
     assert _names(tmp_path) == ["2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
 
 
-def test_an_empty_folder_has_no_rollups(tmp_path: Path):
+def test_an_empty_folder_has_no_files(tmp_path: Path):
     assert _names(tmp_path) == []
 
 
 def test_a_missing_folder_is_named(tmp_path: Path):
     with pytest.raises(WorkspaceError, match=r"missing: no such folder; .*--in-dir") as caught:
-        roll_up_folder(tmp_path / "missing", MineSettings())
+        read_folder(tmp_path / "missing", MineSettings())
     assert caught.value.path == tmp_path / "missing"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     (tmp_path / "a.jsonl").symlink_to(tmp_path / "gone")
     with pytest.raises(WorkspaceError, match=r"a\.jsonl: cannot be read \(No such file"):
-        roll_up_folder(tmp_path, MineSettings())
+        read_folder(tmp_path, MineSettings())
 
 
 def test_only_files_whose_newest_record_is_old_expire(tmp_path: Path):
@@ -48,10 +48,10 @@ def test_only_files_whose_newest_record_is_old_expire(tmp_path: Path):
     write_log(tmp_path / "neutral.jsonl", [record(ts="2026-04-25T00:00:00Z", chunk_len=300)])
     write_log(tmp_path / "empty.jsonl", [])
     (tmp_path / "torn.jsonl").write_bytes(b'{"ts": "2026-01-01')
-    rollups = roll_up_folder(tmp_path, MineSettings())
-    assert expired(rollups, before=date(2026, 4, 25)) == [tmp_path / "2026-04-24.jsonl"]
+    files = read_folder(tmp_path, MineSettings())
+    assert expired(files, before=date(2026, 4, 25)) == [tmp_path / "2026-04-24.jsonl"]
     write_log(tmp_path / "notes.jsonl", [record(ts="2026-04-01T00:00:00Z")])
     assert tmp_path / "notes.jsonl" not in expired(
-        roll_up_folder(tmp_path, MineSettings()), before=date(2026, 4, 25)
+        read_folder(tmp_path, MineSettings()), before=date(2026, 4, 25)
     )
     assert expired([], before=date(2026, 4, 25)) == []

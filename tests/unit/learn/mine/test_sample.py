@@ -3,11 +3,13 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import polars as pl
 import pytest
 
 from coreloop.base.date_range import Days
+from coreloop.learn.facts.values import bucket_of
 from coreloop.learn.mine import sample as sample_module
-from coreloop.learn.mine.sample import Sample, count_providers, read_sample
+from coreloop.learn.mine.sample import Sample, SampledCall, count_providers, draw_number, read_sample
 from coreloop.learn.mine.window import merge
 from logs import call, failed, record
 from rows import each_row
@@ -50,22 +52,121 @@ def test_requests_of_other_days_are_left_out():
     assert len(read_sample(window).requests) == 1
 
 
-def test_of_too_many_requests_the_smallest_numbers_are_taken(monkeypatch: pytest.MonkeyPatch):
-    files = [
-        rolled([asked(number) for number in range(start, start + 20)], f"{start}") for start in (0, 20, 40)
-    ]
-    everything = {request.ts_us for request in read_sample(merge(files, ALWAYS)).requests}
+def test_of_too_many_requests_the_same_are_taken_again(monkeypatch: pytest.MonkeyPatch):
+    requests = [asked(number) for number in range(60)]
+    everything = {request.ts_us for request in sample_of(requests).requests}
     monkeypatch.setattr(sample_module, "MAX_REQUESTS", 25)
-    few = read_sample(merge(files, ALWAYS))
-    numbers = sorted(number for rollup in files for number in rollup.tables.sample.collect()["number"])[:25]
-    taken = {
-        ts
-        for rollup in files
-        for number, ts in rollup.tables.sample.collect().select("number", "ts_us").rows()
-        if number in numbers
-    }
-    assert {request.ts_us for request in few.requests} == taken < everything
-    assert few.n_requests == 60
+    few = sample_of(requests)
+    assert {request.ts_us for request in few.requests} < everything
+    assert (len(few.requests), few.n_requests) == (25, 60)
+    assert few.requests == sample_of(requests).requests
+
+
+@each_row("step_us", [1, 1000, 1_000_000, 86_400_000_000])
+@each_row("step_bytes", [0, 1, 512, 4096])
+def test_the_draw_favours_no_rhythm(step_us: int, step_bytes: int):
+    rows = pl.DataFrame({"n": range(4000)}).select(
+        ts_us=1_777_000_000_000_000 + pl.col("n") * step_us,
+        offset=(pl.col("n") * step_bytes).cast(pl.UInt64),
+    )
+    numbers = rows.select(draw_number()).to_series()
+    assert 1700 < (numbers < 1 << 63).sum() < 2300
+    assert numbers.n_unique() == 4000
+
+
+def test_a_time_before_1970_has_a_number_too():
+    rows = pl.DataFrame({"ts_us": [-5], "offset": [7]}, schema={"ts_us": pl.Int64, "offset": pl.UInt64})
+    assert rows.select(draw_number()).item() >= 0
+
+
+# --- what is read of a call --------------------------------------------------------------------------
+
+
+def _calls(*calls: Any, **changes: Any) -> tuple[SampledCall, ...]:
+    (request,) = sample_of([record(tool_calls=list(calls), **changes)]).requests
+    return request.calls
+
+
+def test_calls_come_in_their_order_with_the_class_of_their_error():
+    ok, bad = _calls(call("refund", {"amount": 150}), failed("refund", error="TimeoutError: no"))
+    assert (ok.tool, ok.ok, bad.ok, bad.error_class) == ("refund", True, False, "timeout")
+    assert ok.arguments["amount"].bucket == bucket_of(150)
+
+
+def test_no_text_of_a_value_or_a_question_is_in_facts():
+    made = call("refund", {"name": "Kim Cheolsu", "deep": {"phone": "010-1234-5678"}})
+    facts = rolled([record(tool_calls=[made], question="Kim Cheolsu")]).facts
+    written = f"{[table.collect().to_dicts() for table in (facts.requests, facts.calls, facts.texts)]}"
+    assert "refund" in written
+    assert "Cheolsu" not in written
+    assert "5678" not in written
+
+
+@each_row("value", ["", [], {}])
+def test_an_empty_argument_is_named_as_empty(value: Any):
+    (made,) = _calls(call("t", {"a": value, "b": 1, "c": None}))
+    assert (set(made.arguments), made.empty) == ({"b"}, ("a",))
+
+
+def test_of_ten_thousand_calls_a_hundred_are_read():
+    assert [made.tool for made in _calls(*(call(f"t{n}") for n in range(10_000)))] == [
+        f"t{n}" for n in range(100)
+    ]
+
+
+def test_of_ten_thousand_arguments_a_hundred_are_read():
+    (made,) = _calls(call("t", {f"a{n}": 1 for n in range(10_000)}))
+    assert len(made.arguments) == 100
+
+
+def test_a_name_that_is_too_long_is_not_read():
+    (made,) = _calls(call("t", {"x" * 65: 1, "b": 1}))
+    assert set(made.arguments) == {"b"}
+
+
+# --- where values had stood --------------------------------------------------------------------------
+
+
+def test_sources_are_kept_up_to_four_places():
+    places = {"a": [f"t.f{n}" for n in range(10_000)], "b": []}
+    (made,) = _calls(call("t", {"a": 1, "b": 2}, args_from=places))
+    assert made.arguments["a"].sources == ("t.f0", "t.f1", "t.f2", "t.f3")
+    assert made.arguments["b"].sources == ()
+
+
+def test_unrecorded_sources_are_none():
+    (made,) = _calls(call("t", {"a": 1}))
+    assert made.arguments["a"].sources is None
+
+
+@each_row("wrong", ["t.x", 7, None, {}, {"t.x": 1}, ["t.x", 7], [["t.x"]], [None], True], ids=str)
+def test_a_source_of_another_shape_is_not_recorded_and_spoils_nothing_else(wrong: Any):
+    first, second = _calls(
+        call("t", {"a": 1, "b": 2}, args_from={"a": wrong, "b": ["u.y"]}),
+        call("u", {"c": 3}, args_from={"c": []}),
+    )
+    assert first.arguments["a"].sources is None
+    assert first.arguments["b"].sources == ("u.y",)
+    assert second.arguments["c"].sources == ()
+
+
+@each_row("wrong", ["t.x", 7, [], ["a"], True])
+@each_row("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
+def test_sources_of_another_shape_leave_the_model_as_it_is(wrong: Any, odd: dict[str, Any]):
+    made = call("t", {"a": 1}, args_from=wrong, **odd)
+    (request,) = sample_of([record(tool_calls=[made], model="gpt-9")]).requests
+    assert request.model == "gpt-9"
+    assert request.calls[0].arguments["a"].sources is None
+
+
+@each_row("wrong", [7, None, ["m"], {}, 10**30])
+@each_row("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
+def test_a_model_that_is_no_text_leaves_the_sources_as_they_are(wrong: Any, odd: dict[str, Any]):
+    made = call("t", {"a": 1}, args_from={"a": ["u.y"]}, **odd)
+    file = rolled([record(tool_calls=[made], model=wrong)])
+    (request,) = read_sample(merge([file], ALWAYS)).requests
+    assert (request.model, request.calls[0].arguments["a"].sources) == ("", ("u.y",))
+    assert "model" not in file.oddities.absent
 
 
 # --- the last days ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Mining sessions: all commands share the same rollups and do not evict each other's."""
+"""Mining sessions: all commands share the same files and do not evict each other's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,7 +59,7 @@ def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
 
 
 @pytest.mark.parametrize(("first", "second"), slow_after(len(COMMANDS), product(COMMANDS, repeat=2)))
-def test_rollups_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
+def test_files_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
     with reused() as (watch, runs):
         for name in (first, second, first, second):
             COMMANDS[name](project, watch)
@@ -100,14 +100,14 @@ def test_progress_covers_only_counted_bytes_and_ends_with_all_of_them(project: W
 
 def test_without_a_cache_no_files_are_left_and_the_counts_are_the_same(project: Workspace):
     with open_mining(project, MiningOptions(no_cache=True)) as mined:
-        days = [rollup.days for rollup in mined.rollups]
-    assert not project.rollups_dir.exists()
+        days = [file.days for file in mined.files]
+    assert not project.facts_dir.exists()
     with open_mining(project, OPTIONS) as mined:
-        assert [rollup.days for rollup in mined.rollups] == days
+        assert [file.days for file in mined.files] == days
 
 
 def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
-    project.rollups_dir.write_text("a file where the folder should be")
+    project.facts_dir.write_text("a file where the folder should be")
     with open_mining(project, OPTIONS) as mined:
-        assert "rollups" in mined.not_cached
-        assert sum(sum(rollup.days.values()) for rollup in mined.rollups) == 9
+        assert "facts" in mined.not_cached
+        assert sum(sum(file.days.values()) for file in mined.files) == 9

@@ -1,4 +1,4 @@
-"""Many rollups combined: their days, their rows and their sums."""
+"""Many files combined: their days, their rows and their sums."""
 
 from datetime import date, datetime
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.learn.mine.rollup import MineSettings, Rollup, roll_up
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.window import (
     MAX_QUESTIONS,
     Window,
@@ -23,12 +24,12 @@ from logs import call, failed, record, repeated, write_log
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
 
-def _rollup(path: Path, *records: dict[str, Any]) -> Rollup:
-    return roll_up(raw_lines(write_log(path, records)), MineSettings(min_chunk_len=400), path=path)
+def _file(path: Path, *records: dict[str, Any]) -> FileFacts:
+    return facts_of_lines(raw_lines(write_log(path, records)), MineSettings(min_chunk_len=400), path=path)
 
 
 def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> Window:
-    return merge([_rollup(folder / f"{index}.jsonl", *rows) for index, rows in enumerate(files)], days)
+    return merge([_file(folder / f"{index}.jsonl", *rows) for index, rows in enumerate(files)], days)
 
 
 def _patterns(window: Window) -> list[dict[str, Any]]:
@@ -40,7 +41,7 @@ def _questions(window: Window) -> list[dict[str, Any]]:
     return find_questions(window, count_patterns(window)).to_dicts()
 
 
-def test_no_rollups_merge_to_an_empty_window():
+def test_no_files_merge_to_an_empty_window():
     window = merge([], APRIL)
     assert (window.n_records(), _patterns(window), window.paths) == (0, [], ())
 

@@ -19,8 +19,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.document import candidates_markdown, redact_candidate
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
@@ -36,8 +36,8 @@ LOUD = re.compile(r"[A-Za-z]*CANARY\w*")
 
 def _proposals(folder: Path, *records: dict[str, Any], name: str = "log") -> Proposals:
     write_log(folder / name / "a.jsonl", records)
-    rollups = roll_up_folder(folder / name, MineSettings())
-    return propose(rollups, ALWAYS, Gates(), workspace=Workspace(folder, Settings()))
+    files = read_folder(folder / name, MineSettings())
+    return propose(files, ALWAYS, Gates(), workspace=Workspace(folder, Settings()))
 
 
 def _write(
@@ -162,8 +162,8 @@ _RUN = """
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.facts.counting import MineSettings
 from coreloop.base.date_range import Days
 from coreloop.learn.pattern.propose import propose, write_proposals
 from coreloop.base.project.settings import Gates
@@ -171,9 +171,9 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 
 root, name = Path(sys.argv[1]), sys.argv[2]
-rollups = roll_up_folder(root / name, MineSettings())
+files = read_folder(root / name, MineSettings())
 days = Days(date(2000, 1, 1), date(2100, 1, 1))
-proposals = propose(rollups, days, Gates(), workspace=Workspace(root, Settings()))
+proposals = propose(files, days, Gates(), workspace=Workspace(root, Settings()))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(20):

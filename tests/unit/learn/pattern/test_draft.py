@@ -14,8 +14,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.advice import parse_advice
@@ -223,9 +223,9 @@ def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = S
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(SOURCE, encoding="utf-8")
     write_log(folder / "log" / "a.jsonl", records)
-    rollups = roll_up_folder(folder / "log", mine_settings(settings, None))
+    files = read_folder(folder / "log", mine_settings(settings, None))
     days = Days(date(2000, 1, 1), date(2100, 1, 1))
-    return propose(rollups, days, Gates(), workspace=Workspace(folder, settings))
+    return propose(files, days, Gates(), workspace=Workspace(folder, settings))
 
 
 def _published(proposals: Proposals, folder: Path) -> str:

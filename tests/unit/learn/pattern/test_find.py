@@ -10,8 +10,8 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import hash_sequence
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.pattern.find import CandidateSearch, find_candidates
@@ -26,7 +26,7 @@ GATE = Gates()
 
 def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     write_log(folder / "2026-04-25.jsonl", records)
-    return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
+    return merge(read_folder(folder, MineSettings()), ALWAYS)
 
 
 def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> CandidateSearch:

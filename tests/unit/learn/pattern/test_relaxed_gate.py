@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find import CandidateSearch, _advice, find_candidates
 from coreloop.learn.pattern.propose import propose, write_proposals
@@ -30,7 +30,7 @@ PLAYBOOK = {"profitability": ADVICE}
 
 def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> CandidateSearch:
     write_log(folder / "a.jsonl", records)
-    window = merge(roll_up_folder(folder, MineSettings()), ALWAYS)
+    window = merge(read_folder(folder, MineSettings()), ALWAYS)
     return find_candidates(window, gate, **{"playbook": PLAYBOOK, **more})
 
 
@@ -115,8 +115,8 @@ def _written(
         *others,
     ]
     write_log(folder / "log" / "a.jsonl", records)
-    rollups = roll_up_folder(folder / "log", MineSettings())
-    proposals = propose(rollups, ALWAYS, Gates(), workspace=Workspace(folder, Settings()), **more)
+    files = read_folder(folder / "log", MineSettings())
+    proposals = propose(files, ALWAYS, Gates(), workspace=Workspace(folder, Settings()), **more)
     _, (path, draft) = write_proposals(proposals, folder / "out", now=NOW, sanitized=sanitized)
     return json.loads(path.read_bytes()), draft.read_text(encoding="utf-8")
 

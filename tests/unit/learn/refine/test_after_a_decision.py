@@ -5,8 +5,8 @@ from pathlib import Path
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show_statements import show_unproposed
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.refine.propose import Refined, refine
 from logs import call, failed, on_days, record, word, write_log
 from samples import ALWAYS
@@ -20,8 +20,8 @@ REASON = "a statement says when this tool fails: it is promoted, open or rejecte
 
 def _refine(folder: Path, known: frozenset[str] = frozenset()) -> Refined:
     workspace = Workspace(folder, Settings())
-    rollups = roll_up_folder(folder / "log", mine_settings(Settings(), None))
-    return refine(rollups, ALWAYS, workspace=workspace, min_failures=2, known=known)
+    files = read_folder(folder / "log", mine_settings(Settings(), None))
+    return refine(files, ALWAYS, workspace=workspace, min_failures=2, known=known)
 
 
 def _write_log(folder: Path) -> None:

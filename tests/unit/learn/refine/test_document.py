@@ -16,8 +16,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import ReachSettings, Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -33,8 +33,8 @@ LOUD = re.compile(r"CANARY|홍길동|질문")
 
 def _refined(folder: Path, *records: dict[str, Any]) -> Refined:
     write_log(folder / "log" / "a.jsonl", records)
-    rollups = roll_up_folder(folder / "log", MineSettings())
-    return refine(rollups, ALWAYS, workspace=Workspace(folder, Settings()), min_failures=2)
+    files = read_folder(folder / "log", MineSettings())
+    return refine(files, ALWAYS, workspace=Workspace(folder, Settings()), min_failures=2)
 
 
 def _write(

@@ -18,8 +18,8 @@ from coreloop.base.failures import CLASSES
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.counterexamples import (
     Counterexample,
@@ -343,8 +343,8 @@ def _refine(folder: Path, rows: list[dict[str, Any]], source: str = SOURCE) -> R
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(source, encoding="utf-8")
     write_log(folder / "log" / "a.jsonl", rows)
-    rollups = roll_up_folder(folder / "log", mine_settings(SETTINGS, None))
-    return refine(rollups, ALWAYS, workspace=Workspace(folder, SETTINGS), min_failures=2)
+    files = read_folder(folder / "log", mine_settings(SETTINGS, None))
+    return refine(files, ALWAYS, workspace=Workspace(folder, SETTINGS), min_failures=2)
 
 
 def _written(refined: Refined, folder: Path, *, sanitized: bool) -> tuple[Path, str]:

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.learn.facts.values import EDGES, texts_by_hash
 from coreloop.learn.mine.cases import Cases, places_of
-from coreloop.learn.mine.values import EDGES, value_hash
 from coreloop.learn.refine.features import Feature, gather, tool_of
 from logs import call, failed
 from rows import each_row
 from samples import asked, sample_of
 
-DECLARED = {value_hash(text): text for text in ("refund", "shipping", "billing", "true", "false")}
+DECLARED = texts_by_hash(("refund", "shipping", "billing", "true", "false"))
 Requests = Iterable[dict[str, Any]]
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
 from coreloop.base.failures import CLASSES, LABELS, error_class
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.counterexamples import Counterexample, Without
@@ -33,7 +33,7 @@ CATEGORY = "FIN-profitability-KR"
 def _window(folder: Path, *days: Iterable[dict[str, Any]], within: Days = ALWAYS) -> Window:
     for number, records in enumerate(days, 1):
         write_log(folder / f"2026-04-{number:02}.jsonl", records)
-    return merge(roll_up_folder(folder, MineSettings(min_chunk_len=400)), within)
+    return merge(read_folder(folder, MineSettings(min_chunk_len=400)), within)
 
 
 def _search(
@@ -533,8 +533,8 @@ def test_a_removed_file_costs_only_its_questions(tmp_path: Path) -> None:
 
 
 def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: Path) -> None:
-    rollups = roll_up_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(rollups, ALWAYS), min_failures=2).counterexamples
+    files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
+    examples = find_counterexamples(merge(files, ALWAYS), min_failures=2).counterexamples
     first = examples[0]
     assert (first.kind, first.tool, first.arg_keys) == ("call", "get_return_refund_options", ())
     assert (first.n_failures, first.n_calls, first.error_class) == (57, 57, "invalid_argument")
@@ -544,8 +544,8 @@ def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: P
 
 def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
     records = [json.loads(text) for text in tau_log.read_text(encoding="utf-8").splitlines()]
-    rollups = roll_up_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(rollups, ALWAYS), min_failures=1).counterexamples
+    files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
+    examples = find_counterexamples(merge(files, ALWAYS), min_failures=1).counterexamples
     made = Counter(
         (made_call["name"], frozenset(made_call["args"]))
         for request in records

@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import mine_settings
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.propose import propose
 from coreloop.learn.refine.propose import Refined, refine
 from coreloop.promote.schema import find_description
@@ -40,12 +40,12 @@ def _rows(find: str, book: str) -> list[dict[str, Any]]:
 def _workspace(folder: Path, rows: list[dict[str, Any]]) -> tuple[Workspace, Any]:
     (folder / "rooms.py").write_text(SOURCE)
     write_log(folder / "log" / "a.jsonl", rows)
-    return Workspace(folder, Settings()), roll_up_folder(folder / "log", mine_settings(Settings(), None))
+    return Workspace(folder, Settings()), read_folder(folder / "log", mine_settings(Settings(), None))
 
 
 def _refine(folder: Path, rows: list[dict[str, Any]]) -> Refined:
-    workspace, rollups = _workspace(folder, rows)
-    return refine(rollups, ALWAYS, workspace=workspace, min_failures=2)
+    workspace, files = _workspace(folder, rows)
+    return refine(files, ALWAYS, workspace=workspace, min_failures=2)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_a_prefix_maps_to_the_only_tool_of_that_name(find: str, book: str, tmp_p
     target = lines["- hours over 4 fails (invalid_argument)"]
     assert target is not None
     assert (target.target_file, target.target_symbol) == ("rooms.py", "book_room")
-    workspace, rollups = _workspace(tmp_path, _rows(find, book))
-    (source,) = propose(rollups, ALWAYS, Gates(), workspace=workspace).statements
+    workspace, files = _workspace(tmp_path, _rows(find, book))
+    (source,) = propose(files, ALWAYS, Gates(), workspace=workspace).statements
     assert (source.tool, source.line) == ("book_room", "- room_id: from find_rooms().rooms[].id")
 
 

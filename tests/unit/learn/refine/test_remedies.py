@@ -2,16 +2,14 @@
 
 from typing import Any
 
-from coreloop.learn.mine.values import value_hash
+from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.refine.causes import Cause
 from coreloop.learn.refine.features import gather
 from coreloop.learn.refine.remedies import find_remedy
 from logs import call, failed
 from samples import asked, sample_of
 
-VALUES = {
-    "escalate": {value_hash("billing"): "billing", value_hash("true"): "true", value_hash('a"b'): 'a"b'}
-}
+VALUES = {"escalate": texts_by_hash(("billing", "true", 'a"b'))}
 REFUSED = failed("refund", {"amount": 500}, "PermissionError: over the limit")
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
@@ -62,7 +62,7 @@ def waiting(tmp_path: Path) -> Any:
         given = Judgments(judgments)
         settings = MineSettings(verdicts=given.of_requests())
         return find_waiting(
-            merge(roll_up_folder(tmp_path, settings), DAYS),
+            merge(read_folder(tmp_path, settings), DAYS),
             gate or Gates(),
             judgments=given,
             proposed=proposed,
@@ -270,7 +270,7 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
     (tmp_path / "tau.jsonl").write_bytes(tau_log.read_bytes())
     settings = MineSettings(min_chunk_len=0)
     items = find_waiting(
-        merge(roll_up_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
+        merge(read_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
         Gates(),
         judgments=Judgments(),
         proposed=(),

@@ -20,8 +20,8 @@ from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
-from coreloop.observe.reading.fields import CallFields
-from coreloop.observe.reading.outcome import RequestOutcome, outcome
+from coreloop.observe.reading.outcome import RequestOutcome
+from weighed import weighed
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -220,10 +220,7 @@ def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
 def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: RequestOutcome) -> None:
     judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
     land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
-    [line] = read_lines(tmp_path / "2026-04-25.jsonl")
-    assert isinstance(line, RecordLine)
-    calls: list[CallFields] = line.calls
-    assert outcome(line.fields, calls, min_chunk_len=400) == expected
+    assert weighed((tmp_path / "2026-04-25.jsonl").read_bytes())[0] is expected
 
 
 def test_values_that_no_record_can_hold_are_counted(tmp_path: Path) -> None:

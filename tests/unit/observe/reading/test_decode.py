@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.mine.rollup import MineSettings, count_lines
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.read import read_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
@@ -325,15 +326,15 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     if isinstance(read, Skipped):
         assert read.reason == "replay"
         return
-    _, oddities = count_lines([(0, raw)], MineSettings())
+    _, oddities = read_facts([(0, raw)], MineSettings())
     assert set(oddities.absent) == set(read.absent)
     assert oddities.skipped == {}
 
 
 def test_a_byte_that_is_not_utf_8_in_a_selector_is_a_value_that_is_no_name():
     raw = line(record()).replace('수익성"'.encode(), b'\xff"')
-    tables, oddities = count_lines([(0, raw)], MineSettings())
-    assert (tables.groups.collect()["n"].sum(), oddities.skipped) == (1, {})
+    tables, oddities = read_facts([(0, raw)], MineSettings())
+    assert (tables.requests.collect().height, oddities.skipped) == (1, {})
     assert "analysis(axis=<other>)" in tables.texts.collect()["text"].to_list()
 
 

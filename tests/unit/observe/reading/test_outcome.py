@@ -11,9 +11,10 @@ from coreloop.base.encoding import encode_line
 from coreloop.base.failures import _PATTERNS, _WORDS, error_class
 from coreloop.base.records import Record
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
-from coreloop.observe.reading.outcome import RequestOutcome, outcome
+from coreloop.observe.reading.outcome import RequestOutcome, decide
 from logs import call, failed, line, override, record
 from rows import each_row
+from weighed import weighed
 
 GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
 EMPTY: tuple[Any, ...] = ("", False, [], {})
@@ -29,11 +30,10 @@ def _weighed(raw: bytes, min_chunk_len: int | None = 400) -> RequestOutcome:
     """However it is read."""
     read = decode_line(raw)
     assert isinstance(read, RecordLine)
-    weighed = outcome(read.fields, read.calls, min_chunk_len=min_chunk_len)
     with suppress(*NOT_PLAIN):
         plain = decode_plain(raw)
-        assert outcome(plain, plain.tool_calls or (), min_chunk_len=min_chunk_len) is weighed
-    return weighed
+        assert decide(plain, plain.tool_calls or ()) is decide(read.fields, read.calls)
+    return weighed(raw, min_chunk_len=min_chunk_len)[0]
 
 
 def _judged(verdict: str | None) -> dict[str, Any]:
@@ -203,9 +203,8 @@ def test_a_verdict_overrides_everything(
 def test_a_later_verdict_overrides_the_recorded_verdict(
     recorded: str | None, later: str, expected: RequestOutcome
 ):
-    read = decode_line(line(record(error="429", **_judged(recorded))))
-    assert isinstance(read, RecordLine)
-    assert outcome(read.fields, read.calls, min_chunk_len=400, verdict=later) is expected
+    raw = line(record(error="429", **_judged(recorded)))
+    assert weighed(raw, verdicts={"req-1": later})[0] is expected
 
 
 def test_a_record_without_a_judgment_is_decided_by_its_other_fields():

@@ -13,11 +13,11 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import install_line
-from coreloop.learn.mine.cache import open_cache
-from coreloop.learn.mine.folder import day_files, expired, roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings
-from coreloop.learn.mine.source import read_source, split_at_lines
-from coreloop.learn.mine.tables import NAMES
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.schema import NAMES
+from coreloop.learn.facts.source import read_source, split_at_lines
+from coreloop.learn.facts.store import open_store
+from coreloop.learn.mine.folder import day_files, expired, read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.observe.reading.decode import read_lines
 from coreloop.observe.reading.remote import Address, RemoteFile, named_folder
@@ -70,16 +70,16 @@ def _lines(count: int, *, day: int = 24, first: int = 0) -> bytes:
 
 def _read(cache_dir: Path) -> dict[str, int | None]:
     """Roll up with the cache, compare with a fresh count, and return the bytes read of each file."""
-    fresh = roll_up_folder(LOGS, PLAIN)
-    with open_cache(cache_dir, PLAIN) as cache:
-        rollups = roll_up_folder(LOGS, PLAIN, cache=cache)
-        for rollup, expected in zip(rollups, fresh, strict=True):
-            assert rollup.path == expected.path
-            assert (rollup.oddities, dict(rollup.days)) == (expected.oddities, dict(expected.days))
+    fresh = read_folder(LOGS, PLAIN)
+    with open_store(cache_dir, PLAIN) as store:
+        files = read_folder(LOGS, PLAIN, store=store)
+        for file, expected in zip(files, fresh, strict=True):
+            assert file.path == expected.path
+            assert (file.oddities, dict(file.days)) == (expected.oddities, dict(expected.days))
             for name in NAMES:
-                assert getattr(rollup.tables, name).collect().equals(getattr(expected.tables, name).collect())
-        cache.sweep(LOGS)
-    return {rollup.path.name: rollup.n_bytes_read for rollup in rollups}
+                assert getattr(file.facts, name).collect().equals(getattr(expected.facts, name).collect())
+        store.sweep(LOGS)
+    return {file.path.name: file.n_bytes_read for file in files}
 
 
 def _n_cached(cache_dir: Path) -> int:
@@ -136,7 +136,7 @@ def test_a_torn_end_that_is_completed_later_is_counted_once(bucket: Bucket, tmp_
     assert _read(tmp_path / "cache")["2026-04-24.jsonl"] == len(_lines(60))
 
 
-def test_the_rollup_of_a_removed_object_is_removed(bucket: Bucket, tmp_path: Path):
+def test_the_file_of_a_removed_object_is_removed(bucket: Bucket, tmp_path: Path):
     _read(tmp_path / "cache")
     bucket.remove("2026-04-24.jsonl")
     assert _read(tmp_path / "cache") == {"2026-04-25.jsonl": None}
@@ -149,15 +149,15 @@ def test_a_folder_and_an_address_do_not_disturb_each_other(bucket: Bucket, tmp_p
     (folder / "2026-04-24.jsonl").write_bytes(_lines(60))
     for _ in range(2):
         read = _read(tmp_path / "cache")
-        with open_cache(tmp_path / "cache", PLAIN) as cache:
-            of_folder = roll_up_folder(folder, PLAIN, cache=cache)
-            cache.sweep(folder)
+        with open_store(tmp_path / "cache", PLAIN) as store:
+            of_folder = read_folder(folder, PLAIN, store=store)
+            store.sweep(folder)
     assert (set(read.values()), of_folder[0].n_bytes_read) == ({None}, None)
 
 
 def test_questions_are_read_back_by_their_offset(bucket: Bucket, tmp_path: Path):
-    with open_cache(tmp_path / "cache", PLAIN) as cache:
-        window = merge(roll_up_folder(LOGS, PLAIN, cache=cache), Days(date(2026, 4, 24), date(2026, 4, 25)))
+    with open_store(tmp_path / "cache", PLAIN) as store:
+        window = merge(read_folder(LOGS, PLAIN, store=store), Days(date(2026, 4, 24), date(2026, 4, 25)))
         rows = window.requests.select("file", "offset").collect().rows()
         request_ids = {line.fields.request_id for _, _, line in window.lines(rows)}
         assert request_ids == {
@@ -168,9 +168,9 @@ def test_questions_are_read_back_by_their_offset(bucket: Bucket, tmp_path: Path)
 
 
 def test_remote_files_never_expire(bucket: Bucket):
-    rollups = roll_up_folder(LOGS, PLAIN)
-    assert len(rollups) == 2
-    assert expired(rollups, before=date(2027, 1, 1)) == []
+    files = read_folder(LOGS, PLAIN)
+    assert len(files) == 2
+    assert expired(files, before=date(2027, 1, 1)) == []
 
 
 def test_nothing_is_written_to_the_address(bucket: Bucket, tmp_path: Path):
@@ -197,7 +197,7 @@ def test_nothing_is_written_to_the_address(bucket: Bucket, tmp_path: Path):
 )
 def test_an_address_that_cannot_be_read_is_an_error(bucket: Bucket, address: str, says: str):
     with pytest.raises(WorkspaceError) as caught:
-        roll_up_folder(Address(address), PLAIN)
+        read_folder(Address(address), PLAIN)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -278,9 +278,9 @@ def test_fsspec_is_imported_only_for_an_address(tmp_path: Path):
     code = f"""if True:
         import sys
         from pathlib import Path
-        from coreloop.learn.mine.folder import roll_up_folder
-        from coreloop.learn.mine.rollup import MineSettings
-        roll_up_folder(Path({str(tmp_path)!r}), MineSettings())
+        from coreloop.learn.mine.folder import read_folder
+        from coreloop.learn.facts.counting import MineSettings
+        read_folder(Path({str(tmp_path)!r}), MineSettings())
         print("fsspec" in sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -314,11 +314,11 @@ def test_text_without_a_protocol_is_a_folder():
     assert named_folder("s3://bucket/x") == Address("s3://bucket/x")
 
 
-def test_no_secret_of_an_address_is_in_a_rollup(bucket: Bucket, tmp_path: Path):
+def test_no_secret_of_an_address_is_in_a_file(bucket: Bucket, tmp_path: Path):
     """fsspec's memory takes what stands before the bucket for folders."""
     fsspec.filesystem("memory").pipe_file("/KEY:5ecret@bucket/a.jsonl", _lines(3))
-    with open_cache(tmp_path / "cache", PLAIN) as cache:
-        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, cache=cache)
+    with open_store(tmp_path / "cache", PLAIN) as store:
+        read_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, store=store)
     written = [path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert any(b'"memory://bucket/a.jsonl"' in content for content in written)
     assert not any(b"5ecret" in content for content in written)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from coreloop.base.errors import UsageError
 from coreloop.base.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
+from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.signals import signals, template
 from logs import call, failed, line, override, record
 from rows import each_row
+from weighed import weighed
 
 FLAG = call(extreme_flags=["roe>100%"])
 
@@ -20,7 +22,10 @@ FLAG = call(extreme_flags=["roe>100%"])
 def _signals(**changes: Any) -> set[str]:
     decoded = decode_line(line(record(**changes)))
     assert isinstance(decoded, RecordLine)
-    return set(names_of(signals(decoded.fields, decoded.calls, min_chunk_len=400), among=(*LABELS, *CLASSES)))
+    recorded = signals(decoded.fields, decoded.calls)
+    outcome, counted = weighed(line(record(**changes)))
+    assert counted & recorded == (recorded if outcome is RequestOutcome.FAILURE else 0)
+    return set(names_of(recorded | counted, among=(*LABELS, *CLASSES)))
 
 
 @each_row(
@@ -88,7 +93,7 @@ def test_labels_are_named_without_classes_unless_asked() -> None:
 def test_a_bit_set_says_which_names_it_was_made_of(names: set[str]) -> None:
     bits = bits_of(names)
     assert set(names_of(bits, among=(*LABELS, *CLASSES))) == names
-    assert bits < 1 << 16  # the column in a rollup
+    assert bits < 1 << 16  # the column in facts
     assert bits_of([*names, *names, "unheard of"]) == bits
 
 

@@ -1,4 +1,4 @@
-"""Cached rollups against a fresh count: after any change, the tables are the same."""
+"""Stored facts against fresh ones: after any change, the tables are the same."""
 
 import os
 import shutil
@@ -12,20 +12,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from coreloop.base.errors import CacheWriteError
-from coreloop.learn.mine import cache as cache_module
+from coreloop.learn.facts import store as store_module
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.facts.schema import NAMES
+from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine import folder as folder_module
-from coreloop.learn.mine.cache import open_cache
 from coreloop.learn.mine.executors import Executor
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.rollup import MineSettings, Rollup
-from coreloop.learn.mine.tables import NAMES
+from coreloop.learn.mine.folder import read_folder
 from logs import call, failed, line, record
 from rows import slow_after
 
@@ -59,21 +59,21 @@ def _lines(seed: int, count: int = 40) -> bytes:
     return b"".join(map(line, _records(seed, count)))
 
 
-def _assert_same(rollups: list[Rollup], expected: list[Rollup]) -> None:
-    assert [rollup.path for rollup in rollups] == [rollup.path for rollup in expected]
-    for rollup, expected_rollup in zip(rollups, expected, strict=True):
+def _assert_same(files: list[FileFacts], expected: list[FileFacts]) -> None:
+    assert [file.path for file in files] == [file.path for file in expected]
+    for file, expected_file in zip(files, expected, strict=True):
         for name in NAMES:
             mine, fresh = (
-                getattr(rollup.tables, name).collect(),
-                getattr(expected_rollup.tables, name).collect(),
+                getattr(file.facts, name).collect(),
+                getattr(expected_file.facts, name).collect(),
             )
             assert_frame_equal(mine, fresh, check_exact=True)
-        assert (rollup.oddities, dict(rollup.days)) == (expected_rollup.oddities, dict(expected_rollup.days))
+        assert (file.oddities, dict(file.days)) == (expected_file.oddities, dict(expected_file.days))
 
 
 @dataclass
 class Project:
-    """A folder of logs and a folder of cached rollups."""
+    """A folder of logs and a folder of stored facts."""
 
     root: Path
     settings: MineSettings = PLAIN
@@ -85,7 +85,7 @@ class Project:
 
     @property
     def cache_dir(self) -> Path:
-        return self.root / "rollups"
+        return self.root / "facts"
 
     def write(self, name: str, content: bytes, *, append: bool = False) -> Path:
         self.logs.mkdir(exist_ok=True)
@@ -94,13 +94,13 @@ class Project:
         return self.logs / name
 
     def check(self, *, check: bool = False, executor: Executor | None = None) -> None:
-        """Roll up with the cache, compare with a fresh count, and remember what was read of each file."""
-        fresh = roll_up_folder(self.logs, self.settings)
-        with open_cache(self.cache_dir, self.settings, check=check) as cache:
-            rollups = roll_up_folder(self.logs, self.settings, cache=cache, executor=executor)
-            _assert_same(rollups, fresh)
-            cache.sweep(self.logs)
-        self.read = {rollup.path.name: rollup.n_bytes_read or 0 for rollup in rollups}
+        """Read with the store, compare with fresh facts, and remember what was read of each file."""
+        fresh = read_folder(self.logs, self.settings)
+        with open_store(self.cache_dir, self.settings, check=check) as store:
+            files = read_folder(self.logs, self.settings, store=store, executor=executor)
+            _assert_same(files, fresh)
+            store.sweep(self.logs)
+        self.read = {file.path.name: file.n_bytes_read or 0 for file in files}
 
     def folders(self) -> list[Path]:
         return sorted(path for path in self.cache_dir.iterdir() if path.is_dir())
@@ -128,7 +128,7 @@ def test_of_a_file_that_grew_only_the_new_part_is_read(project: Project):
     assert len(project.folders()) == 2
 
 
-def test_the_rollup_of_a_grown_file_has_the_same_bytes_as_a_fresh_count(project: Project, tmp_path: Path):
+def test_the_facts_of_a_grown_file_have_the_same_bytes_as_fresh_ones(project: Project, tmp_path: Path):
     project.write("2026-04-25.jsonl", _lines(3, 7), append=True)
     project.check()
     again = Project(tmp_path / "again")
@@ -196,58 +196,41 @@ def test_a_file_that_changed_is_counted_again(project: Project, change: Any):
     assert len(project.folders()) == 2
 
 
-def test_the_rollup_of_a_removed_file_is_removed(project: Project):
+def test_the_facts_of_a_removed_file_are_removed(project: Project):
     (project.logs / "2026-04-24.jsonl").unlink()
     project.check()
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
 
 
-def test_the_rollup_of_a_file_removed_during_the_run_is_removed(project: Project):
+def test_the_facts_of_a_file_removed_during_the_run_are_removed(project: Project):
     """As the records that `retention_days` removes."""
     more = project.write("2026-04-23.jsonl", _lines(3))
-    with open_cache(project.cache_dir, PLAIN) as cache:
-        roll_up_folder(project.logs, PLAIN, cache=cache)
+    with open_store(project.cache_dir, PLAIN) as store:
+        read_folder(project.logs, PLAIN, store=store)
         more.unlink()
         (project.logs / "2026-04-24.jsonl").unlink()
-        cache.sweep(project.logs)
+        store.sweep(project.logs)
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
-
-
-def test_after_a_verdict_only_the_file_of_its_request_is_counted_again(project: Project):
-    wanted = _records(2, 40)[3]["request_id"]
-    project.settings = MineSettings(verdicts={wanted: "V", "req-elsewhere": "P"})
-    project.check()
-    assert project.read["2026-04-24.jsonl"] == 0 < project.read["2026-04-25.jsonl"]
-    project.check()
-    assert set(project.read.values()) == {0}
-    project.settings = MineSettings(verdicts={wanted: "P"})
-    project.check()
-    assert project.read["2026-04-25.jsonl"] > 0
-
-
-def test_after_a_replay_only_its_file_is_counted_again(project: Project):
-    project.settings = MineSettings(replayed=frozenset({_records(1, 40)[0]["request_id"]}))
-    project.check()
-    assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
-
-
-def test_a_file_that_grew_and_was_judged_is_counted_completely(project: Project):
-    project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
-    project.settings = MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"})
-    project.check()
-    assert project.read["2026-04-25.jsonl"] == (project.logs / "2026-04-25.jsonl").stat().st_size
 
 
 @pytest.mark.parametrize(
     "other",
     [
         MineSettings(min_chunk_len=50),
-        MineSettings(selectors={"show": ("topic",)}),
         MineSettings(handoff=frozenset({"show"})),
+        MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"}),
+        MineSettings(replayed=frozenset({_records(2, 40)[3]["request_id"]})),
     ],
+    ids=["answer length", "handover", "verdict", "replay"],
 )
-def test_rollups_of_other_settings_are_kept_separately(project: Project, other: MineSettings):
+def test_what_only_a_query_asks_makes_no_file_be_read_again(project: Project, other: MineSettings):
     project.settings = other
+    project.check()
+    assert set(project.read.values()) == {0}
+
+
+def test_facts_of_other_selectors_are_kept_separately(project: Project):
+    project.settings = MineSettings(selectors={"show": ("topic",)})
     project.check()
     assert 0 not in project.read.values()
     project.settings = PLAIN
@@ -256,31 +239,31 @@ def test_rollups_of_other_settings_are_kept_separately(project: Project, other: 
 
 
 def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cache_module, "VERSION", cache_module.VERSION + 1)
+    monkeypatch.setattr(store_module, "VERSION", f"{store_module.VERSION}, newer")
     project.check()
     assert 0 not in project.read.values()
 
 
-@pytest.mark.parametrize("name", slow_after(2, [*NAMES, "rollup"]))
-def test_a_truncated_rollup_is_made_again(project: Project, name: str):
+@pytest.mark.parametrize("name", slow_after(2, [*NAMES, "facts"]))
+def test_a_truncated_file_is_made_again(project: Project, name: str):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
-    path = damaged / ("rollup.json" if name == "rollup" else f"{name}.parquet")
+    path = damaged / ("facts.json" if name == "facts" else f"{name}.parquet")
     os.truncate(path, path.stat().st_size - 1)
     project.check()
     assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
     assert damaged not in project.folders()
 
 
-def test_a_damaged_rollup_of_the_same_size_is_found_by_a_check(project: Project):
+def test_a_damaged_file_of_the_same_size_is_found_by_a_check(project: Project):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
-    content = bytearray((damaged / "groups.parquet").read_bytes())
+    content = bytearray((damaged / "requests.parquet").read_bytes())
     content[len(content) // 2] ^= 0xFF
-    (damaged / "groups.parquet").write_bytes(content)
+    (damaged / "requests.parquet").write_bytes(content)
     project.check(check=True)
     assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
 
 
-def test_a_project_that_was_moved_keeps_its_rollups(project: Project):
+def test_a_project_that_was_moved_keeps_its_facts(project: Project):
     moved = project.root.with_name("옮긴 프로젝트")
     project.root.rename(moved)
     project.root = moved
@@ -288,7 +271,7 @@ def test_a_project_that_was_moved_keeps_its_rollups(project: Project):
     assert set(project.read.values()) == {0}
 
 
-def test_only_this_user_can_read_rollups(project: Project):
+def test_only_this_user_can_read_facts(project: Project):
     modes = {path.stat().st_mode & 0o777 for path in project.folders()}
     files = {path.stat().st_mode & 0o777 for folder in project.folders() for path in folder.iterdir()}
     assert (modes, files, project.cache_dir.stat().st_mode & 0o777) == ({0o700}, {0o600}, 0o700)
@@ -301,11 +284,11 @@ def test_leftovers_of_a_killed_run_are_swept(project: Project):
 
 
 def test_nothing_is_swept_while_another_run_reads(project: Project):
-    with open_cache(project.cache_dir, PLAIN) as reading:
-        rollups = roll_up_folder(project.logs, PLAIN, cache=reading)
+    with open_store(project.cache_dir, PLAIN) as reading:
+        files = read_folder(project.logs, PLAIN, store=reading)
         project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
         project.check()
-        assert rollups[1].tables.groups.collect().height > 0
+        assert files[1].facts.requests.collect().height > 0
     assert len(project.folders()) == 3
     project.check()
     assert len(project.folders()) == 2
@@ -318,11 +301,11 @@ def test_a_large_file_is_counted_in_parts(project: Project, monkeypatch: pytest.
     assert project.read["2026-04-26.jsonl"] > 10 * 1500
 
 
-def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
-    with open_cache(None, PLAIN) as cache:
-        rollups = roll_up_folder(project.logs, PLAIN, cache=cache)
-        _assert_same(rollups, roll_up_folder(project.logs, PLAIN))
-    assert not cache.folder.exists()
+def test_without_a_folder_facts_last_as_long_as_the_run(project: Project):
+    with open_store(None, PLAIN) as store:
+        files = read_folder(project.logs, PLAIN, store=store)
+        _assert_same(files, read_folder(project.logs, PLAIN))
+    assert not store.folder.exists()
 
 
 @pytest.mark.slow
@@ -335,8 +318,8 @@ def test_several_processes_give_the_same_counts(project: Project, monkeypatch: p
 
 
 def test_an_unusable_folder_is_an_error(tmp_path: Path):
-    (tmp_path / "rollups").write_text("a file")
-    with pytest.raises(CacheWriteError, match="rollups"), open_cache(tmp_path / "rollups", PLAIN):
+    (tmp_path / "facts").write_text("a file")
+    with pytest.raises(CacheWriteError, match="facts"), open_store(tmp_path / "facts", PLAIN):
         pass
 
 
@@ -402,15 +385,15 @@ def _in_a_folder() -> Iterator[Path]:
 RUN = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from coreloop.learn.mine.folder import roll_up_folder
-    from coreloop.learn.mine.rollup import MineSettings
-    from coreloop.learn.mine.cache import open_cache
+    from coreloop.learn.mine.folder import read_folder
+    from coreloop.learn.facts.counting import MineSettings
+    from coreloop.learn.facts.store import open_store
     logs, cache_dir = map(Path, sys.argv[1:3])
     print("ready", flush=True)
-    with open_cache(cache_dir, MineSettings()) as cache:
-        rollups = roll_up_folder(logs, MineSettings(), cache=cache)
-        heights = [rollup.tables.ids.collect().height for rollup in rollups]
-        cache.sweep(logs)
+    with open_store(cache_dir, MineSettings()) as store:
+        files = read_folder(logs, MineSettings(), store=store)
+        heights = [file.facts.requests.collect().height for file in files]
+        store.sweep(logs)
     print(sum(heights))
 """)
 
@@ -435,20 +418,23 @@ def test_concurrent_runs_on_a_growing_log_do_not_disturb_each_other(project: Pro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_a_killed_run_leaves_only_complete_rollups(project: Project, seed: int):
+def test_a_run_that_is_killed_at_any_of_thirty_points_leaves_only_complete_facts(project: Project):
     for number in range(30):
-        project.write(f"more-{number}.jsonl", _lines(number + 50, 200))
-    process = _start(project)
-    assert process.stdout is not None
-    process.stdout.readline()
-    limit = Random(seed).randint(0, 30)
-    while process.poll() is None and len(project.folders()) < limit:
-        pass
-    process.kill()
-    process.communicate()
-    project.check(check=True)
-    assert len(project.folders()) == 32
+        project.write(f"more-{number}.jsonl", _lines(number + 50, 100))
+    n_interrupted = 0
+    for point in range(30):
+        shutil.rmtree(project.cache_dir)
+        process = _start(project)
+        assert process.stdout is not None
+        process.stdout.readline()
+        while process.poll() is None and (not project.cache_dir.exists() or len(project.folders()) <= point):
+            pass
+        n_interrupted += process.poll() is None
+        process.kill()
+        process.communicate()
+        project.check(check=True)
+        assert len(project.folders()) == 32
+    assert n_interrupted > 15  # the last points may come when the run is over
 
 
 def _limits() -> Mapping[str, Any]:
@@ -457,16 +443,10 @@ def _limits() -> Mapping[str, Any]:
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))}
 
 
-def test_a_full_disk_is_an_error_and_no_rollup_is_left(project: Project):
+def test_a_full_disk_is_an_error_and_no_file_is_left(project: Project):
     project.write("2026-04-26.jsonl", _lines(7, 50))
     process = _start(project, **_limits())
     _, error = process.communicate()
     assert "CacheWriteError" in error
     project.check()
     assert [project.read["2026-04-24.jsonl"], project.read["2026-04-26.jsonl"] > 0] == [0, True]
-
-
-def test_requests_of_a_rollup_are_sorted_by_pattern(project: Project):
-    for path in project.folders():
-        requests = pl.read_parquet(path / "requests.parquet")
-        assert requests["pattern"].is_sorted()

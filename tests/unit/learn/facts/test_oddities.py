@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.learn.mine import oddities as oddities_module
-from coreloop.learn.mine.cache import open_cache
-from coreloop.learn.mine.folder import roll_up_folder
-from coreloop.learn.mine.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
-from coreloop.learn.mine.rollup import MineSettings
+from coreloop.learn.facts import oddities as oddities_module
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
+from coreloop.learn.facts.store import open_store
+from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 
 ODD = line(record(question=True))
 
 
 def _found(folder: Path) -> LogOddities:
-    rollups = roll_up_folder(folder, MineSettings())
-    return find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
+    files = read_folder(folder, MineSettings())
+    return find_oddities((file.path, file.oddities) for file in files)
 
 
 def test_the_first_place_is_a_line_of_the_first_file(tmp_path: Path):
@@ -47,9 +47,9 @@ def test_oddities_of_appended_lines_are_added(tmp_path: Path):
     for more in (ODD, line(record()) + ODD + b"torn\n", b""):
         with log.open("ab") as file:
             file.write(more)
-        with open_cache(tmp_path / "cache", MineSettings()) as cache:
-            (rollup,) = roll_up_folder(log.parent, MineSettings(), cache=cache)
-            runs.append((rollup.oddities, rollup.n_bytes_read))
+        with open_store(tmp_path / "cache", MineSettings()) as store:
+            (file,) = read_folder(log.parent, MineSettings(), store=store)
+            runs.append((file.oddities, file.n_bytes_read))
     total = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
     assert [oddities for oddities, _ in runs] == [Oddities({}, {"question": Oddity(1, 0)}), total, total]
     assert runs[2][1] is None

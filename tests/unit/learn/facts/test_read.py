@@ -1,4 +1,4 @@
-"""A file into a rollup: the columns of its rows, the sequence of a record, and the place of its question."""
+"""Lines into facts: the columns of their rows, the sequence of a record, and the place of its question."""
 
 import json
 from collections.abc import Iterable
@@ -16,10 +16,18 @@ from hypothesis import strategies as st
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.records import OTHER, hash_sequence, join_steps, step
-from coreloop.learn.mine.oddities import Oddities, Oddity
-from coreloop.learn.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
-from coreloop.learn.mine.rows import NO_SEQUENCE, as_int, id_hash
-from coreloop.learn.mine.tables import NAMES, SCHEMAS
+from coreloop.learn.facts.columns import NO_SEQUENCE, as_int, id_hash
+from coreloop.learn.facts.counting import (
+    MineSettings,
+    count_requests,
+    group_calls,
+    group_requests,
+    mine_settings,
+)
+from coreloop.learn.facts.file import facts_of_lines, question_hash
+from coreloop.learn.facts.oddities import Oddities, Oddity
+from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.schema import NAMES, SCHEMAS
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome
 from logs import call, failed, line, record, write_log
@@ -49,11 +57,13 @@ def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> R
 
 
 def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
-    tables, oddities = count_lines(lines, settings or MineSettings())
+    settings = settings or MineSettings()
+    tables, oddities = read_facts(lines, settings)
     texts: dict[str, dict[int, str]] = {}
     for kind, hashed, text in tables.texts.collect().iter_rows():
         texts.setdefault(kind, {})[hashed] = text
-    return Rolled(tables.groups.collect(), tables.requests.collect(), texts, oddities)
+    requests = count_requests(tables, settings).filter(pl.col("sequence") != NO_SEQUENCE)
+    return Rolled(group_requests(tables, settings).collect(), requests.collect(), texts, oddities)
 
 
 def _row(**changes: Any) -> dict[str, Any]:
@@ -126,8 +136,8 @@ def test_records_without_a_sequence_are_no_requests_of_a_pattern():
     assert (rolled.groups["n"].sum(), rolled.requests.height) == (2, 1)
 
 
-def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
-    tables, oddities = count_lines(raw_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
+def test_an_empty_file_gives_an_empty_file(tmp_path: Path):
+    tables, oddities = read_facts(raw_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
     for name in NAMES:
         frame = getattr(tables, name).collect()
         assert (dict(frame.schema), frame.height) == (dict(SCHEMAS[name]), 0)
@@ -303,13 +313,15 @@ def test_a_verdict_changes_what_its_request_counts_as():
     assert dict(counts.select("outcome", "n").iter_rows()) == {0: 1, 1: 2}
 
 
-def test_a_replay_is_not_counted_but_its_id_is_stored():
+def test_a_replay_is_not_counted_but_stays_in_the_facts():
     records = [record(request_id=f"req-{number}") for number in range(3)]
     lines = [(number, line(row)) for number, row in enumerate(records)]
-    tables, oddities = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
-    heights = {name: getattr(tables, name).collect().height for name in ("requests", "ids")}
-    assert (heights, oddities) == ({"requests": 2, "ids": 3}, Oddities({"replay": Oddity(1, 0)}))
-    assert tables.calls.collect()["n"].sum() == 2
+    settings = MineSettings(replayed=frozenset({"req-0"}))
+    file = facts_of_lines(lines, settings, path=Path("a.jsonl"))
+    assert file.facts.requests.collect().height == 3
+    assert count_requests(file.facts, settings).collect().height == 2
+    assert group_calls(file.facts, settings).collect()["n"].sum() == 2
+    assert (file.oddities, list(file.days.values())) == (Oddities({"replay": Oddity(1, 0)}), [2])
 
 
 @each_row(
@@ -354,8 +366,8 @@ HASHES = st.one_of(
 @pytest.mark.slow
 @given(st.lists(HASHES, min_size=1))
 def test_hashes_are_the_same_read_singly_or_as_a_column(texts: list[str]):
-    tables, _ = count_lines([(0, line(record(request_id=text or None))) for text in texts], MineSettings())
-    assert set(tables.ids.collect()["id"]) == {id_hash(text) for text in texts if text}
+    tables, _ = read_facts([(0, line(record(request_id=text or None))) for text in texts], MineSettings())
+    assert set(tables.requests.collect()["id"].drop_nulls()) == {id_hash(text) for text in texts if text}
     rolled = _rolled(*[record(question_hash=text) for text in texts if text])
     assert set(rolled.requests["question"]) == {as_int(text) for text in texts if text}
 
@@ -421,3 +433,36 @@ def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
 
 def test_without_tools_that_hand_over_nothing_is_handed_over():
     assert _row(tool_calls=HANDED_OVER)["outcome"] == RequestOutcome.SUCCESS
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FULL = {
+    **record(request_id="r", session_hash="session:1", tool_sequence_hash="seq:1"),
+    "tool_calls": [call("t", {"a": 1}, args_from={"a": ["question"]}, duration_ms=3.5), failed("u")],
+    "tool_calls_omitted": 0,
+    "case": "x",
+}
+
+
+@given(st.sampled_from(sorted(FULL)), ANY_JSON, st.booleans())
+def test_a_record_with_any_value_in_a_field_is_read_as_its_line_is(name: str, value: Any, in_call: bool):
+    made = json.loads(json.dumps(FULL))
+    field = {"ts": "name", "error": "args", "provider": "args_from"}.get(name, "duration_ms")
+    if in_call:
+        made["tool_calls"][0][field] = value
+    else:
+        made[name] = value
+    raw = json.dumps(made).encode()
+    decoded = decode_line(raw)
+    facts, oddities = read_facts([(0, line(FULL)), (5, raw)], MineSettings())
+    requests, calls = facts.requests.collect(), facts.calls.collect()
+    if isinstance(decoded, RecordLine):
+        assert requests["ts_us"].to_list()[1:] == [decoded.ts_us]
+        assert calls["tool"].to_list()[2:] == [made_call.name for made_call in decoded.calls]
+        assert set(oddities.absent) == set(decoded.absent)
+    else:
+        assert (requests.height, calls.height, list(oddities.skipped)) == (1, 2, [decoded.reason])

@@ -1,4 +1,4 @@
-"""The counts of calls, against a plain loop over the records; in a single run and in parts."""
+"""The calls of facts, counted, against a plain loop over the records; in a single run and in parts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from coreloop.base.failures import error_class
 from coreloop.base.records import OTHER
-from coreloop.learn.mine.rollup import MineSettings, count_lines
-from coreloop.learn.mine.tables import CALLS as SCHEMA
-from coreloop.learn.mine.tables import Tables, merge_tables
+from coreloop.learn.facts.counting import CALL_GROUPS as SCHEMA
+from coreloop.learn.facts.counting import MineSettings, group_calls
+from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.schema import Facts, merge_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.signals import template
@@ -68,18 +69,22 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
     return lines
 
 
-def _roll_up(lines: list[tuple[int, bytes]]) -> Tables:
-    return count_lines(lines, SETTINGS)[0]
+def _read(lines: list[tuple[int, bytes]]) -> Facts:
+    return read_facts(lines, SETTINGS)[0]
 
 
-def _texts(tables: Tables, kind: str) -> dict[int, str]:
-    rows = tables.texts.filter(pl.col("kind") == kind).select("hash", "text").collect()
+def _calls(facts: Facts) -> pl.DataFrame:
+    return group_calls(facts, SETTINGS).collect()
+
+
+def _texts(facts: Facts, kind: str) -> dict[int, str]:
+    rows = facts.texts.filter(pl.col("kind") == kind).select("hash", "text").collect()
     return dict(rows.iter_rows())
 
 
-def _counted(tables: Tables) -> dict[_Key, list[Any]]:
+def _counted(facts: Facts) -> dict[_Key, list[Any]]:
     """Rows by what their hashes stand for: n, wasted, first, last, offset of the first."""
-    shapes, templates = _texts(tables, "call"), _texts(tables, "template")
+    shapes, templates = _texts(facts, "call"), _texts(facts, "template")
     return {
         (
             f"{EPOCH + timedelta(days=row['day'])}",
@@ -89,7 +94,7 @@ def _counted(tables: Tables) -> dict[_Key, list[Any]]:
             row["error_class"],
             templates[row["template"]] if row["template"] else "",
         ): [row["n"], row["wasted_us"] / 1000, row["first_us"], row["last_us"], row["offset"]]
-        for row in tables.calls.collect().iter_rows(named=True)
+        for row in _calls(facts).iter_rows(named=True)
     }
 
 
@@ -143,7 +148,7 @@ def _selected(value: Any) -> str:
 @pytest.mark.slow
 @given(RECORDS)
 def test_counts_are_those_of_a_plain_loop(records: list[dict[str, Any]]) -> None:
-    assert _counted(_roll_up(_lines(records))) == _plainly(records)
+    assert _counted(_read(_lines(records))) == _plainly(records)
 
 
 @pytest.mark.slow
@@ -151,20 +156,20 @@ def test_counts_are_those_of_a_plain_loop(records: list[dict[str, Any]]) -> None
 def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts: list[int]) -> None:
     lines = _lines(records)
     bounds = [0, *cuts, len(lines)]
-    parts = [_roll_up(lines[start:end]) for start, end in pairwise(bounds)]
-    assert _counted(merge_tables(parts)) == _counted(_roll_up(lines))
+    parts = [_read(lines[start:end]) for start, end in pairwise(bounds)]
+    assert _counted(merge_facts(parts)) == _counted(_read(lines))
 
 
 @pytest.mark.slow
 @given(RECORDS)
 def test_every_call_is_counted_once_in_a_frame_of_the_schema(records: list[dict[str, Any]]) -> None:
-    calls = _roll_up(_lines(records)).calls.collect()
+    calls = _calls(_read(_lines(records)))
     assert calls.schema == pl.Schema(SCHEMA)
     assert calls["n"].sum() == sum(len(row["tool_calls"]) for row in records)
 
 
 def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
-    rows = _roll_up(_lines([record(tool_calls=list(calls), **changes)])).calls.collect().to_dicts()
+    rows = _calls(_read(_lines([record(tool_calls=list(calls), **changes)]))).to_dicts()
     return sorted(rows, key=lambda row: -row["n"])
 
 
@@ -211,19 +216,17 @@ def test_only_failed_calls_waste_time() -> None:
 def test_the_offset_is_that_of_the_earliest_line_in_any_order() -> None:
     times = ["2026-04-25T10:00:00Z", "2026-04-25T08:00:00Z", "2026-04-25T09:00:00Z"]
     lines = _lines([record(ts=ts, tool_calls=[failed("a")]) for ts in times])
-    (row,) = _roll_up(lines).calls.collect().to_dicts()
+    (row,) = _calls(_read(lines)).to_dicts()
     assert row["offset"] == lines[1][0] > 0
     assert f"{moment(row['first_us']):%H} {moment(row['last_us']):%H}" == "08 10"
 
 
 def test_only_failed_calls_have_templates() -> None:
-    rollup = _roll_up(
-        _lines([record(tool_calls=[failed("a", error="page 3 is gone"), call("b", error="x")])])
-    )
-    assert set(_texts(rollup, "template").values()) == {"page <n> is gone"}
+    file = _read(_lines([record(tool_calls=[failed("a", error="page 3 is gone"), call("b", error="x")])]))
+    assert set(_texts(file, "template").values()) == {"page <n> is gone"}
 
 
 def test_no_calls_give_an_empty_frame_of_the_same_schema() -> None:
-    calls = _roll_up([]).calls.collect()
+    calls = _calls(_read([]))
     assert calls.schema == pl.Schema(SCHEMA)
     assert calls.is_empty()

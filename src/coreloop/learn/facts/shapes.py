@@ -1,0 +1,153 @@
+"""The calls of many records as columns: each distinct call is analysed once, not a million times."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import orjson
+
+from coreloop.base.failures import MAX_ERROR_CHARS
+from coreloop.base.records import DEFAULT_SELECTORS, selector_value, step
+from coreloop.observe.reading.fields import CallFields
+
+_MAX_CACHED: Final = 100_000
+_LONGEST_VALUE_BYTES: Final = 400
+_MAX_PATHS: Final = 4
+"""Places of a value that are kept, the nearest first."""
+_NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
+_Known = tuple[str | None, tuple[str, ...], dict[bytes, int]]
+
+
+class Part(NamedTuple):
+    """A shape as JSON, with its name as in a candidate's ``tool_pattern`` and, as ``text``, without.
+
+    ``names`` are the names of its arguments as recorded.
+    """
+
+    name: str
+    json: str
+    text: str
+    names: tuple[str, ...]
+
+
+class CallColumns:
+    """The calls of records, in order, and the shapes and sources that their numbers refer to.
+
+    Attributes
+    ----------
+    steps, parts : list
+        By number of the shape: the step in a sequence, and its `Part`.
+    shapes, durations, sources : list
+        Of each call: the number of its shape, its milliseconds or None, and the number of its sources.
+    values : list
+        Arguments as JSON, call after call.
+    failed : list of tuple
+        Index and error of each failed call.
+    places : dict of str to int
+        Sources as JSON -> their number; 0 stands for none.
+    """
+
+    def __init__(self, selectors: Mapping[str, Sequence[str]]) -> None:
+        self._selectors = selectors
+        self._numbers: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        self._known: defaultdict[str, dict[tuple[str, ...], _Known]] = defaultdict(dict)
+        self._n_known = 0
+        self._sources: dict[bytes, int] = {}
+        self.steps: list[str] = []
+        self.parts: list[Part] = []
+        self.shapes: list[int] = []
+        self.durations: list[float | None] = []
+        self.sources: list[int] = []
+        self.values: list[Any] = []
+        self.failed: list[tuple[int, str]] = []
+        self.places: dict[str, int] = {"{}": 0}
+
+    def add(self, calls: Iterable[CallFields]) -> tuple[int, ...]:
+        """Add a record's calls, and return the numbers of the successful ones."""
+        ok = []
+        known, shapes = self._known, self.shapes
+        for call in calls:
+            args = call.args
+            if type(args) is not dict:
+                args = _NO_ARGS
+            names = tuple(args)
+            try:
+                selector, more, numbers = known[call.name][names]
+            except KeyError:
+                selector, more, numbers = self._learn(call.name, names)
+            if selector is None:
+                values = b""
+            elif more:
+                values = b",".join(map(args.__getitem__, (selector, *more)))
+            else:
+                values = b"" + args[selector]  # bytes() takes twice the time
+            number = numbers.get(values)
+            if number is None:
+                number = self._learn_values(call, names, values, numbers)
+            if call.ok or (call.ok is None and not call.error):
+                ok.append(number)
+            else:
+                self.failed.append((len(shapes), str(call.error)[:MAX_ERROR_CHARS]))
+            shapes.append(number)
+            self.durations.append(call.duration_ms)
+            self.values.extend(args.values())
+            self.sources.append(self._places_of(call.args_from) if call.args_from else 0)
+        return tuple(ok)
+
+    def _learn(self, name: str, names: tuple[str, ...]) -> _Known:
+        """The selectors among these arguments, and an empty cache for the numbers of their values."""
+        self._n_known += 1
+        if self._n_known > _MAX_CACHED:
+            self._known.clear()
+            self._n_known = 1
+        chosen = self._selectors.get(name, DEFAULT_SELECTORS)
+        present = tuple(selector for selector in chosen if selector in names)
+        known = self._known[name][names] = (present[0], present[1:], {}) if present else (None, (), {})
+        return known
+
+    def _learn_values(
+        self, call: CallFields, names: tuple[str, ...], values: bytes, numbers: dict[bytes, int]
+    ) -> int:
+        number = self._shape(call, names)
+        if len(values) <= _LONGEST_VALUE_BYTES:
+            if len(numbers) >= _MAX_CACHED:  # values that never recur would fill the memory
+                numbers.clear()
+            numbers[values] = number
+        return number
+
+    def _shape(self, call: CallFields, names: tuple[str, ...]) -> int:
+        chosen = self._selectors.get(call.name, DEFAULT_SELECTORS)
+        values = call.selected(chosen)
+        selectors = {key: selector_value(value) for key, value in values.items() if value is not None}
+        nameless = {"selectors": selectors, "arg_keys": sorted(names)}
+        named = orjson.dumps({"name": call.name, **nameless}).decode()
+        text = step(call.name, values, chosen)
+        number = self._numbers.setdefault((text, named, names), len(self.steps))
+        if number == len(self.steps):
+            self.steps.append(text)
+            self.parts.append(Part(call.name, named, orjson.dumps(nameless).decode(), names))
+        return number
+
+    def _places_of(self, raw: msgspec.Raw) -> int:
+        number = self._sources.get(key := bytes(raw))
+        if number is None:
+            text = msgspec.json.encode(_read_sources(raw)).decode()
+            number = self.places.setdefault(text, len(self.places))
+            if len(self._sources) < _MAX_CACHED and len(key) <= _LONGEST_VALUE_BYTES:
+                self._sources[key] = number
+        return number
+
+
+def _read_sources(raw: msgspec.Raw) -> dict[str, tuple[str, ...]]:
+    """The earlier places of a call's values by argument; malformed ones count as not recorded."""
+    raws = _read(raw, dict[str, msgspec.Raw])
+    read = {name: _read(paths, tuple[str, ...]) for name, paths in raws.items()} if raws else {}
+    return {name: paths[:_MAX_PATHS] for name, paths in read.items() if paths is not None}
+
+
+def _read(raw: msgspec.Raw, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

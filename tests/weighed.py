@@ -1,0 +1,17 @@
+"""How a record counts, as facts say: its outcome, and its signals if it failed."""
+
+from pathlib import Path
+
+from coreloop.learn.facts.counting import MineSettings, count_requests
+from coreloop.learn.facts.file import facts_of_lines
+from coreloop.observe.reading.outcome import RequestOutcome
+
+
+def weighed(
+    raw: bytes, *, min_chunk_len: int | None = 400, verdicts: dict[str, str] | None = None
+) -> tuple[RequestOutcome, int]:
+    """The outcome and the signals of the record in a line."""
+    settings = MineSettings(min_chunk_len=min_chunk_len, verdicts=verdicts or {})
+    file = facts_of_lines([(0, raw)], settings, path=Path("a.jsonl"))
+    ((outcome, signals),) = count_requests(file.facts, settings).select("outcome", "signals").collect().rows()
+    return RequestOutcome(outcome), signals
