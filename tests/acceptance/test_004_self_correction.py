@@ -26,8 +26,9 @@ ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def shop(folder: Path, **later: str) -> Path:
-    """A project whose index has docs/returns.md, and further files that it lacks."""
+    """A project whose settings name docs/returns.md, and further files, which a repair has to find."""
     indexed(folder, {"returns.md": RETURNS})
+    settle(folder, search={"paths": ["docs/returns.md"]})
     for name, text in {"docs/shipping.md": SHIPPING, **later}.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")

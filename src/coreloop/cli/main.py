@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "research": "Answer a question with citations: plan, search, reflect, verify.",
     "runs": "Drive a command, and show, pause, stop and remove runs.",
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
-    "search": "Search the files that `index` has read.",
+    "search": "Search the project's files, as they are now.",
     "serve": "Serve the project over HTTP.",
     "report": "Write the pages of `serve` as files.",
     "serve-key": "Make an API key for `serve`.",

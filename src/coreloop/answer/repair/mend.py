@@ -90,7 +90,8 @@ def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
 
 def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
     root = desk.workspace.root.resolve()
-    pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
+    # what the settings name was read before the question; a repair looks in the rest of the project
+    pending = read_coverage(desk.workspace, now=datetime.now(UTC), starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]

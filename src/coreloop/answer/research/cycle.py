@@ -27,6 +27,7 @@ from coreloop.answer.research.plan import (
 from coreloop.answer.research.reflect import reflect, view
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.research.verify import CheckedAnswer, check_answer, without
+from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
 from coreloop.runs.decide import Stop
@@ -44,6 +45,8 @@ def iterate(run: Run, desk: Desk) -> None:
     The reflection is the end of an iteration, so that the controller decides with what was just found.
     """
     with phase(run, "plan"):
+        if not run.state.iteration and "index" in desk.provider.name.split(","):
+            refresh_index(desk.workspace, now=run.now())
         if not run.state.sub_questions:
             _plan(run, desk)
         _turn(run)
