@@ -77,6 +77,14 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
     return False
 
 
+def asks_again(run: Run, desk: RepairDesk, reason: Reason) -> bool:
+    """Whether a signal would let a model be asked once more, strictly or another one."""
+    case = case_of(run.state)
+    first = case.repairs[-1].round + 1 if case.repairs else 1
+    actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
+    return case.asked.may_repair and any({STRICT, OTHER_MODEL} & {*_applicable(one, desk)} for one in actions)
+
+
 def _record(run: Run, said: Repaired) -> None:
     run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
 

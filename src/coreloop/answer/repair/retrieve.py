@@ -85,7 +85,7 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
-    """Search for the sources of an attempt, as a step of its run; the first one brings the index up to date."""
+    """Search for the sources of an attempt, as a step of its run; the first one reads changed files first."""
 
     def call(_key: str) -> tuple[Any, Amount]:
         note = refresh_index(desk.workspace, now=datetime.now(UTC)) if number == 1 else ""

@@ -111,7 +111,7 @@ def test_a_parameter_of_a_function_is_answered_from_its_docstring(tmp_path: Path
 def test_what_nothing_can_answer_is_said_and_becomes_a_gap(tmp_path: Path):
     with repair_desk(shop(tmp_path)) as desk:
         found = answer(NONSENSE, desk=desk)
-        assert (found.answer, found.supported, found.confidence) == (NO_EVIDENCE, False, 0.0)
+        assert (found.answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
         answer(NONSENSE, desk=desk)
         (gap,) = desk.tables.gaps()
     assert (gap.topic, gap.seen, gap.reason) == (NONSENSE, 2, "search_miss")

@@ -85,16 +85,15 @@ def reading(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
 
 
 def require_index(path: Path, *, now: datetime) -> None:
-    """Refuse an index that cannot be searched, before any work is done; the first question makes a new one.
+    """Refuse an index that cannot be searched, before any work is done.
 
     Raises
     ------
     WorkspaceError
-        It has a newer version, or cannot be read.
+        As `reading`.
     """
-    if path.exists():
-        with reading(path, now=now):
-            pass
+    with reading(path, now=now):
+        pass
 
 
 @contextmanager
