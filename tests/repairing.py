@@ -47,15 +47,23 @@ SHIP_QUESTION = "Within how many working days does a parcel ship?"
 
 
 def shop(folder: Path, *, indexed: Sequence[str] = ("docs/returns.md",)) -> Workspace:
-    """A project of three files, of which the index has some."""
+    """A project of three files, some of which its settings name; a repair looks at the others."""
     files = {"docs/returns.md": RETURNS, "docs/shipping.md": SHIPPING, "rates.py": RATES}
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if not (folder / "coreloop.yaml").exists():
+        limit_paths(folder, *indexed)
     workspace = open_workspace(folder)
     index_paths(workspace, [folder / name for name in indexed], now=MOMENT)
     return workspace
+
+
+def limit_paths(folder: Path, *paths: str, **settings: object) -> None:
+    """Write coreloop.yaml: the paths that are indexed before a question, and other settings."""
+    whole = {"search": {"paths": paths}, **settings}
+    (folder / "coreloop.yaml").write_text(json.dumps(whole), encoding="utf-8")
 
 
 @contextmanager

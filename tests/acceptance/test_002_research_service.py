@@ -92,7 +92,6 @@ def test_01_it_plans_searches_reflects_iterates_and_synthesises(two_loops: Asked
 
 
 @pytest.mark.promise("002-2")
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="run_research also needs desk=")
 def test_02_run_research_takes_the_arguments_of_the_document(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +163,7 @@ def test_08_a_query_with_fewer_than_three_results_is_reworded(project: Path) -> 
 @pytest.mark.promise("002-9")
 def test_09_max_iters_1_ends_after_one_iteration(project: Path) -> None:
     asked = research(project, "--max-iters", "1", question=UNKNOWN)
-    assert asked.done.assert_code().errors.count("Iteration #") == 1
+    assert asked.done.assert_code(1).errors.count("Iteration #") == 1
     assert asked.answer["iterations"] == 1
 
 
@@ -337,7 +336,6 @@ def outage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Asked, in
 
 @pytest.mark.slow
 @pytest.mark.promise("002-4")
-@pytest.mark.xfail(strict=True, reason="after 9 failed attempts (HTTP 500) error_log is empty")
 def test_04_each_retry_is_in_the_error_log(outage: tuple[Asked, int]) -> None:
     log = outage[0].state["error_log"]
     assert {0, 1} <= {entry["attempt"] for entry in log}
@@ -401,7 +399,6 @@ def test_19_another_provider_answers_for_one_that_fails(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.promise("002-20")
-@pytest.mark.xfail(strict=True, reason='exit 0 and "No evidence found.", as where nothing is to be found')
 def test_20_a_total_outage_is_not_reported_as_a_question_without_evidence(outage: tuple[Asked, int]) -> None:
     asked, _ = outage
     assert asked.done.code == 4
@@ -462,7 +459,6 @@ def test_23_a_reply_that_is_no_json_ends_a_research_with_an_error_response(
 
 
 @pytest.mark.promise("002-23")
-@pytest.mark.xfail(strict=True, reason='ask says "No evidence found." and exits 0')
 def test_23_a_reply_that_is_no_json_ends_ask_with_an_error_response(tmp_path: Path) -> None:
     asked = ask_with(indexed(tmp_path), *["no JSON at all"] * 20)
     assert asked.bodies

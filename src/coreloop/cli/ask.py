@@ -1,5 +1,7 @@
 """``dartlab-coreloop ask``."""
 
+import sys
+
 import click
 
 from coreloop.cli.open_repair import project_repair
@@ -14,12 +16,16 @@ from coreloop.cli.options import json_option
 def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> None:
     """Answer a question from the project's files, and repair a failed answer.
 
-    If no source says the answer, the files that the index lacks are found and indexed, and the question is
-    asked again, at most twice. `research` takes longer and searches wider.
+    New and changed files are read first. If no source says the answer, files that the settings do not name
+    are searched, and the question is asked again, at most twice. `research` takes longer and searches wider.
+
+    Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
     from coreloop.answer.repair.run import answer
+    from coreloop.answer.research.ends import EXIT_CODES
     from coreloop.cli.show_answer import show_answer, show_attempt
 
     with project_repair() as desk:
         found = answer(question, desk=desk, session=session, repair=not no_repair, show=show_attempt)
     show_answer(found, as_json=as_json)
+    sys.exit(EXIT_CODES[found.end])

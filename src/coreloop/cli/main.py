@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from coreloop import __version__
-from coreloop.base.errors import CoreloopError, RefusedError
+from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "research": "Answer a question with citations: plan, search, reflect, verify.",
     "runs": "Drive a command, and show, pause, stop and remove runs.",
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
-    "search": "Search the files that `index` has read.",
+    "search": "Search the project's files, as they are now.",
     "serve": "Serve the project over HTTP.",
     "report": "Write the pages of `serve` as files.",
     "serve-key": "Make an API key for `serve`.",
@@ -48,6 +48,8 @@ COMMANDS: Final = {
     "init": "Add the files that coreloop needs to a repository.",
     "doctor": "Check the set-up, and say what to do about each problem.",
 }
+_CODES: Final = {RefusedError: 1, ModelError: 5}
+"""Of errors whose exit code is not 2."""
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ENVIRONMENT_ERRNOS: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
@@ -94,7 +96,7 @@ def main() -> None:
 
 
 def run() -> None:
-    """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
+    """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 5 no model, 130 Ctrl-C."""
     outlive_readers()
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
@@ -105,7 +107,7 @@ def run() -> None:
         code = _refuse(error.format_message())
     except CoreloopError as error:
         code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
-        code = 1 if isinstance(error, RefusedError) else code
+        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
         code = 130
     except SystemExit as error:

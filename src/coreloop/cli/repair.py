@@ -39,7 +39,8 @@ def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
     with project_repair() as desk:
         if gap_id is not None:
             desk.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
-        show_gaps(desk.tables.gaps(open_only=not show_all), as_json=as_json)
+        listed = desk.tables.gaps(open_only=not show_all)
+        show_gaps(listed, as_json=as_json, reasons=desk.tables.reasons)
 
 
 @command.command()

@@ -80,8 +80,12 @@ def ask(
     as_json: bool,
     **limits: Any,
 ) -> None:
-    """Research a question, and print the answer with its sources."""
+    """Research a question, and print the answer with its sources.
+
+    Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
+    """
     from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.ends import EXIT_CODES
     from coreloop.answer.research.knowledge import Request
     from coreloop.answer.research.run import begin_research, continue_research
     from coreloop.answer.research.sessions import read_session
@@ -105,6 +109,7 @@ def ask(
     if changed := changed_sources(state, desk.workspace):
         again = "dartlab-coreloop index reads them again"
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
+    sys.exit(EXIT_CODES[response.end])
 
 
 @command.command("list")

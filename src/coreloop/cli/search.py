@@ -14,11 +14,13 @@ from coreloop.cli.options import json_option
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most results.")
 @json_option
 def command(query: str, limit: int, as_json: bool) -> None:
-    """Search the files that `index` has read."""
-    from coreloop.answer.search.index.lookup import search_index
+    """Search the project's files, as they are now."""
+    from coreloop.answer.search.index.fresh import search_files
     from coreloop.answer.search.provider import SearchLimits
     from coreloop.cli.show_search import show_sources
 
-    file = open_workspace(Path.cwd()).index_file
-    sources = search_index(file, query, SearchLimits(max_results=limit), now=datetime.now(UTC))
-    show_sources(sources, query, as_json=as_json)
+    limits = SearchLimits(max_results=limit)
+    found = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
+    show_sources(found.sources, query, as_json=as_json)
+    if found.note:
+        click.echo(found.note, err=True)

@@ -1,14 +1,13 @@
-"""What ``ask`` prints: each attempt and its repair to stderr, and the answer."""
+"""What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
 import click
 import orjson
 
 from coreloop.answer.repair.case import case_of
-from coreloop.answer.repair.response import Answer
+from coreloop.answer.repair.response import Answer, AnswerPassage
+from coreloop.answer.research.answer import AnswerSource
 from coreloop.base.text import counted, printable
 from coreloop.runs.run import Run
-
-_ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 
 
 def show_attempt(run: Run) -> None:
@@ -26,18 +25,43 @@ def show_attempt(run: Run) -> None:
 
 
 def show_answer(answer: Answer, *, as_json: bool) -> None:
-    """Print an answer and its sources."""
+    """Print an answer, its passages and its sources."""
     if as_json:
         click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
         return
-    for line in answer.answer.splitlines():
-        click.echo(printable(line))
-    click.echo()
+    if answer.end != "nothing_said_so":
+        for line in answer.answer.splitlines():
+            click.echo(printable(line))
+        click.echo()
+    closest = "; closest:" if answer.passages and answer.verdict == "nothing said so" else ""
+    click.echo(f"{answer.verdict}{closest}")
+    for passage in answer.passages:
+        _show_passage(passage)
+    shown = {passage.id for passage in answer.passages}
     for source in answer.citations:
-        line_number = f":{source.line}" if source.line else ""
-        click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
-    click.echo(
-        f"confidence {answer.confidence:.0%}; {counted(answer.repairs, 'repair')}; answer {answer.run_id}"
-    )
-    if not answer.supported:
-        click.echo(_ADVICE, err=True)
+        if source.id not in shown:
+            click.echo(place_line(source))
+    click.echo(f"{counted(answer.repairs, 'repair')}; answer {answer.run_id}")
+    if answer.reason:
+        click.echo(printable(answer.reason), err=True)
+
+
+def place_line(source: AnswerSource) -> str:
+    """Return where a source stands: ``[1] docs/returns.md:1  Returns  (2026-04-25)``."""
+    line = f":{source.line}" if source.line else ""
+    day = f"  ({source.published})" if source.published else ""
+    return printable(f"{source.id} {source.location}{line}  {source.title}{day}")
+
+
+def _show_passage(passage: AnswerPassage) -> None:
+    """Print a passage whole; its marked sentence is bold on a terminal, and between » and « elsewhere."""
+    click.echo(place_line(passage))
+    start, end = passage.start, passage.end
+    marked = f"»{passage.text[start:end]}«" if end > start else ""
+    text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
+    is_marked = False
+    for line in text.splitlines():
+        is_marked = is_marked or "»" in line
+        shown = f"    {printable(line)}".rstrip()
+        click.echo(click.style(shown, bold=True) if is_marked else shown)
+        is_marked = is_marked and "«" not in line

@@ -1,6 +1,7 @@
 """What ``repair`` prints: gates, gaps and suggestions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 import click
 import orjson
@@ -28,15 +29,18 @@ def show_gates(readings: Sequence[GateReading], *, as_json: bool) -> None:
             click.echo(f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work")
 
 
-def show_gaps(gaps: Sequence[Gap], *, as_json: bool) -> None:
-    """Print gaps, a line each."""
+def show_gaps(gaps: Sequence[Gap], *, as_json: bool, reasons: Callable[[str], Sequence[str]]) -> None:
+    """Print gaps, a line each, and below it why persons rejected the answers."""
     if as_json:
-        click.echo(orjson.dumps(gaps, option=orjson.OPT_INDENT_2))
+        whole = [{**asdict(gap), "rejected_because": reasons(gap.topic)} for gap in gaps]
+        click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2))
         return
     for gap in gaps:
         closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
         click.echo(printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}"))
+        for reason in reasons(gap.topic):
+            click.echo(printable(f"    rejected: {reason}"))
     if not gaps:
         click.echo("no gaps")
 

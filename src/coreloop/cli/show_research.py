@@ -7,15 +7,13 @@ import orjson
 
 from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
-from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted, printable
+from coreloop.cli.show_answer import place_line
 from coreloop.cli.show_iteration import goes_on_line, iteration_lines
 from coreloop.runs.agent.report import Learnt, Report
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
-
-_ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 
 
 def show_progress(run: Run) -> None:
@@ -42,13 +40,12 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
         click.echo(printable(line))
     click.echo()
     for source in response.sources:
-        line_number = f":{source.line}" if source.line else ""
-        click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
+        click.echo(place_line(source))
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))
-    elif response.final_answer == NO_EVIDENCE:
-        click.echo(_ADVICE, err=True)
+    if response.reason:
+        click.echo(printable(response.reason), err=True)
 
 
 def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
@@ -65,10 +62,7 @@ def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
 def _figures(response: AgentResponse) -> str:
     queries = response.usage.queries
     searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
-    return (
-        f"confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
-        f"{searches}; run {response.run_id}"
-    )
+    return f"{counted(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
 
 
 def _report(state: State, knowledge: Knowledge) -> Report:

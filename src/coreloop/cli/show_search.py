@@ -11,7 +11,7 @@ from coreloop.answer.search.index.snippet import Snippet, cut_snippet
 from coreloop.answer.search.source import Source
 from coreloop.base.text import counted, printable
 
-_NOTHING: Final = "nothing found; use other words, or run `dartlab-coreloop index` to read new files"
+_NOTHING: Final = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
 _KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
 
 
@@ -38,7 +38,8 @@ def show_sources(sources: Sequence[Source], query: str, *, as_json: bool) -> Non
         return
     for source in sources:
         title = source.title if source.title != source.location else ""
-        click.echo(f"{place(source)}  {printable(title)}".rstrip())
+        day = f"  ({source.published})" if source.published else ""
+        click.echo(f"{place(source)}  {printable(title)}{day}".rstrip())
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
         click.echo(_NOTHING, err=True)
@@ -74,6 +75,7 @@ def _facts(source: Source, query: str) -> dict[str, object]:
         "location": source.location,
         "line": source.line,
         "type": source.type,
+        "published": source.published,
         "start": source.start,
         "text": source.text,
         "hash": source.hash,

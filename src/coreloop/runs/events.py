@@ -147,6 +147,8 @@ class Searched(_Event, frozen=True, tag="searched"):
     query: str
     outcome: Outcome
     results_count: int = 0
+    failures: tuple[str, ...] = ()
+    """Why each failed attempt failed, in order."""
 
 
 class QueryDropped(_Event, frozen=True, tag="query_dropped"):

@@ -1,6 +1,7 @@
 """Events -> the state of a run: pure, so that the same events always give the same state."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -165,8 +166,12 @@ def _step_failed(state: State, event: happened.StepFailed) -> None:
     _settled(state, event)
     state.calls += 1
     state.failures_in_row += 1
-    error = {"attempt": event.attempt, "error": event.error, "at": event.at.isoformat()}
-    state.error_log = [*state.error_log[1 - MAX_ERRORS :], error]
+    _log_error(state, event.attempt, event.error, event.at)
+
+
+def _log_error(state: State, attempt: int, error: str, at: datetime) -> None:
+    entry = {"attempt": attempt, "error": error, "at": at.isoformat()}
+    state.error_log = [*state.error_log[1 - MAX_ERRORS :], entry]
 
 
 def action_hash(tool: str, strategy: Iterable[str]) -> str:
@@ -189,6 +194,8 @@ def _searched(state: State, event: happened.Searched) -> None:
     state.search_history.append(search)
     state.progress.queries += 1
     state.progress.has_searched |= is_executed
+    for attempt, error in enumerate(event.failures):
+        _log_error(state, attempt, error, event.at)
 
 
 def _query_dropped(state: State, _event: happened.QueryDropped) -> None:

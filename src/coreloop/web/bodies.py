@@ -143,9 +143,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchReply(msgspec.Struct, frozen=True):
-    """Passages, best first."""
+    """Passages, best first; ``note`` says if changed files are still being read."""
 
     sources: tuple[Source, ...]
+    note: str = ""
 
 
 class RunRowReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,10 +4,12 @@ from dataclasses import fields
 from typing import Any
 
 import msgspec
+from starlette.responses import Response
 
 from coreloop.answer.repair.case import KIND as ANSWER
 from coreloop.answer.repair.response import Answer, answer_of
 from coreloop.answer.research.answer import AgentResponse, ending, respond
+from coreloop.answer.research.ends import HTTP_STATUS
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.runs.amounts import Amount
 from coreloop.runs.manage import read_run
@@ -60,16 +62,20 @@ def end_of(service: Service, run_id: str) -> tuple[str, Any]:
     state = read_run(service.store, run_id)
     if state.status == "failed":
         return "error", error_response(failed(state))
-    return "answer", {
+    answer = answer_in(state)
+    end = {
         "run_id": run_id,
         "status": state.status,
         "stop_reason": state.stop_reason,
-        "response": answer_in(state),
+        "response": answer,
     }
+    if answer is not None and answer.error:
+        return "error", {"error": answer.error, **end}
+    return "answer", end
 
 
-def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply:
-    """Return the answer of an ended run.
+def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply | Response:
+    """Return the answer of an ended run, with the status of its end.
 
     Raises
     ------
@@ -80,7 +86,9 @@ def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply:
     answer = answer_in(state)
     if answer is None or state.status == "failed":
         raise failed(state)
-    return answer
+    if answer.error is None:
+        return answer
+    return Response(msgspec.json.encode(answer), HTTP_STATUS[answer.end], media_type="application/json")
 
 
 def failed(state: State) -> Problem:

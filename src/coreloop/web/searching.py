@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from coreloop.answer.search.index.lookup import search_index
+from coreloop.answer.search.index.fresh import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source as FoundSource
 from coreloop.web.bodies import SearchReply, SearchRequest, Source
@@ -10,11 +10,11 @@ from coreloop.web.route import Call
 
 
 def search(call: Call) -> SearchReply:
-    """Return the passages that fit a query best."""
+    """Return the passages that fit a query best, of the files as they are now."""
     body: SearchRequest = call.body
     limits = SearchLimits(max_results=body.limit)
-    found = search_index(call.service.desk.workspace.index_file, body.query, limits, now=datetime.now(UTC))
-    return SearchReply(tuple(map(_reply, found)))
+    found = search_files(call.service.desk.workspace, body.query, limits, now=datetime.now(UTC))
+    return SearchReply(tuple(map(_reply, found.sources)), found.note)
 
 
 def _reply(source: FoundSource) -> Source:

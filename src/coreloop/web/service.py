@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
 from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
 from coreloop.base.project.settings import ServiceSettings
@@ -218,6 +219,8 @@ def open_service(
         open_tables(workspace, environ) as tables,
         open_spans(store, environ) as spans,
     ):
+        if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
+            refresh_index(workspace, now=datetime.now(UTC))
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
         metrics, watch, leave = Metrics(), Watch(store.newest), Event()
         outage = Outage(time.monotonic)

@@ -12,7 +12,7 @@ import pytest
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
-from model_stand_in import model_stand_in, streams
+from model_stand_in import answers, error_body, model_stand_in, streams
 from researching import RIVER, desk_in, project
 
 QUESTION = "How long is the Han river?"
@@ -48,11 +48,12 @@ def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, r
     assert done.stderr.splitlines()[-1] == "completed"
 
 
-def test_an_answer_from_a_file_that_changed_since_says_so(tmp_path: Path, research: Research):
+def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, research: Research):
     project(tmp_path)
-    (tmp_path / "docs" / "han.md").write_text("# Han river\n\nIt was moved.\n", encoding="utf-8")
-    last = research(QUESTION).stderr.splitlines()[-1]
-    assert last == "changed since: docs/han.md [1]; dartlab-coreloop index reads them again"
+    (tmp_path / "docs" / "han.md").write_text("# Han river\n\nThe Han river is 500 kilometres long.\n")
+    done = research(QUESTION)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "The Han river is 500 kilometres long. [1]")
+    assert "changed since" not in done.stderr
 
 
 def test_an_iteration_that_is_not_the_last_says_that_the_next_begins(tmp_path: Path, research: Research):
@@ -66,7 +67,7 @@ def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, resea
     answer = json.loads(research("ask", QUESTION, "--json").stdout)
     assert list(answer) == [
         *("summary", "final_answer", "sources", "iterations", "confidence", "degraded"),
-        *("insufficient_termination", "run_id", "usage"),
+        *("insufficient_termination", "run_id", "usage", "end", "reason", "error"),
     ]
 
 
@@ -79,10 +80,9 @@ def test_an_option_holds_over_the_environment(tmp_path: Path, research: Research
     assert json.loads(done.stdout)["iterations"] == 1
 
 
-def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, research: Research):
-    done = research(QUESTION)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "dartlab-coreloop index" in done.stderr
+def test_the_first_research_makes_the_index(tmp_path: Path, research: Research):
+    (tmp_path / "han.md").write_text(f"# Han river\n\n{RIVER}\n")
+    assert research(QUESTION).stdout.splitlines()[0] == f"{RIVER} [1]"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_resumed_research_says_which_command_goes_on(
 def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
     project(tmp_path)
     with model_stand_in() as server:
-        server.acts += [streams("no"), streams("json")]
+        server.acts.append(answers(401, error_body("wrong key")))
         settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
         (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
         research(QUESTION)
@@ -201,13 +201,14 @@ def test_a_report_never_replaces_a_file(tmp_path: Path, research: Research):
 def test_garbage_of_a_model_is_an_error_response(tmp_path: Path, research: Research):
     project(tmp_path)
     with model_stand_in() as server:
-        server.acts += [streams("no"), streams("json")]
+        server.acts += [streams("no json")] * 6
         settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
         (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
         done = research(QUESTION, "--json")
-    assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["type"] == "malformed"
-    assert done.stderr.startswith("dartlab-coreloop: local:m: ")
+    assert done.returncode == 5
+    answer = json.loads(done.stdout)
+    assert (answer["end"], answer["error"]["type"]) == ("model_unusable", "model_unusable")
+    assert RIVER in answer["final_answer"]  # found without the model
 
 
 @pytest.mark.parametrize("words", [("list",), ("show",)])

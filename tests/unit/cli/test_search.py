@@ -83,14 +83,12 @@ def test_search_keeps_to_its_limit(indexed: Path, entry_point):
 def test_search_that_finds_nothing_says_what_to_do(indexed: Path, entry_point, words: list[str]):
     code, out, errors = entry_point(indexed, *words)
     assert (code, out) == (0, "")
-    assert errors == "nothing found; use other words, or run `dartlab-coreloop index` to read new files\n"
+    assert errors == "nothing found; use other words, or name more files: dartlab-coreloop index PATH\n"
 
 
-def test_search_without_an_index_says_what_to_run(place: Path, entry_point):
-    code, out, errors = entry_point(place, "search", "run")
-    assert (code, out) == (2, "")
-    assert errors.endswith("index.db: no index yet; run `dartlab-coreloop index`\n")
-    assert errors.count("\n") == 1
+def test_the_first_search_makes_the_index(place: Path, entry_point):
+    code, out, errors = entry_point(place, "search", "pause")
+    assert (code, out.splitlines()[0], errors) == (0, "docs/run.md:3  Runs › Pause", "")
 
 
 def test_text_of_files_cannot_control_the_terminal(place: Path, entry_point):

@@ -52,7 +52,7 @@ def test_a_failed_run_is_the_same_error_whole_as_a_stream_and_on_the_command_lin
     assert (whole.status_code, last.name) == (502, "error")
     assert (later.name, later.data) == (last.name, last.data)
     errors = [whole.json()["error"], last.data["error"], command_line]
-    assert {error["type"] for error in errors} == {"malformed"}
+    assert {error["type"] for error in errors} == {"model_unusable"}
     assert {error["retryable"] for error in errors} == {command_line["retryable"]}
     for error in errors[:2]:
         assert error["message"].endswith(command_line["message"])

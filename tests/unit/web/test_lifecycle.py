@@ -141,9 +141,3 @@ def test_a_taken_address_is_one_line(service: Served, entry_point, tmp_path: Pat
     code, out, errors = entry_point(tmp_path, "serve", "--port", str(service.port))
     assert (code, out, errors.count("\n")) == (2, "", 1)
     assert f"cannot listen on 127.0.0.1 port {service.port}: Address already in use" in errors
-
-
-def test_a_project_without_an_index_is_one_line(entry_point, tmp_path: Path):
-    code, out, errors = entry_point(tmp_path, "serve", "--port", "0")
-    assert (code, out, errors.count("\n")) == (2, "", 1)
-    assert "dartlab-coreloop index" in errors

@@ -16,6 +16,12 @@ _WORD: Final = re.compile(r"[^\W_]+(?:[&.’'+-]+[^\W_]+)*")  # KT&G, Acme's, e-
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")
 _TAILS: Final = PARTICLES | {"'s", "’s", "다", "이다", "였다", "이었다", "이며", "이고", "입니다"}
 _MAX_TAIL: Final = max(map(len, _TAILS))
+_HEAD: Final = re.compile(
+    r"""(?i:(?:\A(?:is|are|was|were)|\b(?:do|does|did|can|will|has|have|had))\s(?:the|an?|this|our|my|your)\s)
+        (?P<noun>[a-z]+)""",
+    re.VERBOSE,
+)  # Is the museum open?
+_ENGLISH_HEAD: Final = re.compile(r"\A[#>*\s-]*(?:The|An?|This|Our)\s(?P<noun>[a-z]+)")
 _NO_SUBJECT: Final = frozenset({"ceo", "cfo", "cto", "i", "has", "have", "had", "may", "might", "must"}) | {
     *("shall", "name", "list", "describe", "explain", "if", "under", "after", "before", "during"),
     *("within", "between", "among", "since", "until", "per", "according", "given", "following", "despite"),
@@ -37,12 +43,15 @@ class Asked:
         Those that are no part of a date.
     words : frozenset of str
         The stems of its other words.
+    head : str
+        Of English the stem of the noun that is asked about, ``museum`` of ``Is the museum open?``, or "".
     """
 
     subjects: tuple[str, ...]
     dates: tuple[Date, ...]
     numbers: frozenset[str]
     words: frozenset[str]
+    head: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -57,7 +66,12 @@ def read_asked(question: str) -> Asked:
         dates=dates,
         numbers=frozenset(_NUMBER.findall(rest)),
         words=frozenset(stems(rest)) - of_subjects - PARTICLES,
+        head=_head(_HEAD.search(rest)),
     )
+
+
+def _head(match: re.Match[str] | None) -> str:
+    return "".join(stems(match["noun"])[:1]) if match else ""
 
 
 def is_about(asked: Asked, sentence: Sentence) -> bool:
@@ -69,10 +83,20 @@ def is_about(asked: Asked, sentence: Sentence) -> bool:
     own, around = _read(sentence.text), _read(f"{sentence.around}\n{sentence.text}")
     return (
         all(map(around.names, asked.subjects))
+        and _has_head(asked, sentence)
         and not _is_of_another(asked, sentence.text, own)
         and _is_then(asked.dates, own.dates, around.dates)
         and asked.numbers <= around.numbers
     )
+
+
+def _has_head(asked: Asked, sentence: Sentence) -> bool:
+    """Whether the noun that is asked about stands in a sentence, or around one that begins with no other."""
+    if not asked.head or asked.head in stems(sentence.text):
+        return True
+    other = _head(_ENGLISH_HEAD.match(sentence.text))
+    is_of_other = bool(other) and other not in asked.words
+    return not is_of_other and asked.head in stems(sentence.around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +106,22 @@ class _Text:
     numbers: frozenset[str]
 
     def names(self, word: str) -> bool:
-        return any(form in self.words for form in _forms(word))
+        forms = (*_forms(word), *(_english_stems(word) if word.isascii() else ()))
+        return any(form in self.words for form in forms)
 
 
 @lru_cache(maxsize=1_024)
 def _read(text: str) -> _Text:
     plain = unicodedata.normalize("NFKC", text)
     words = (form for word in _WORD.findall(plain.casefold()) for form in _forms(word))
-    return _Text(frozenset(words), split_dates(plain)[0], frozenset(_NUMBER.findall(plain)))
+    return _Text(
+        frozenset((*words, *_english_stems(plain))), split_dates(plain)[0], frozenset(_NUMBER.findall(plain))
+    )
+
+
+def _english_stems(text: str) -> Iterator[str]:
+    """Yield what Mondays and Monday share; a Korean name keeps its syllables."""
+    return (stem for stem in stems(text) if stem.isascii())
 
 
 def _forms(word: str) -> Iterator[str]:

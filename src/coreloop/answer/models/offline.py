@@ -20,9 +20,21 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
-from coreloop.answer.models.questions import is_korean, question_parts, question_tier, search_words
-from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence, rank_sentences, text_letters
-from coreloop.answer.models.sentences import Sentence, read_sentences
+from coreloop.answer.models.questions import (
+    asks_yes_or_no,
+    is_korean,
+    question_parts,
+    question_tier,
+    search_words,
+)
+from coreloop.answer.models.ranking import (
+    ANSWER_AT,
+    RankedSentence,
+    gives_orders,
+    rank_sentences,
+    text_letters,
+)
+from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.base.errors import ModelError
 from coreloop.base.language.words import read_query
@@ -167,28 +179,40 @@ _ANSWERS: Final[Mapping[type[Contract], Callable[[Material, ReplyMetadata], Cont
 def _answered(material: Material) -> list[_Part]:
     sentences = _sentences(material.sources)
     questions = material.sub_questions or question_parts(material.question)
-    return [_Part(question, _quotes(question, sentences)) for question in questions]
+    return [
+        _Part(question, best_quotes(question, ranked_quotes(question, sentences))) for question in questions
+    ]
 
 
 def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
     """Return the sentences of all sources; one that several of them have is the first one's."""
     found: dict[str, Sentence] = {}
     for source in sources:
-        for sentence in read_sentences(source.number, source.title, source.text):
+        for sentence in read_sentences(source.number, source.title, source.text, is_code=source.is_code):
             found.setdefault(sentence.text, sentence)
             if len(found) == _MAX_SENTENCES:
                 return list(found.values())
     return list(found.values())
 
 
-def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences that say more than the question, or a row, signature or announcement."""
+def ranked_quotes(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
+    """Rank the sentences that can answer a question, best first, whatever they score.
+
+    They say more than the question, unless it asks for yes or no, and give no orders to their reader.
+    """
     asked = text_letters(question)
-    ranked = [
+    repeats = asks_yes_or_no(question)
+    return [
         one
         for one in rank_sentences(question, sentences)
-        if one.score >= ANSWER_AT and not text_letters(one.sentence.text) <= asked
+        if (repeats or not text_letters(one.sentence.text) <= asked) and not gives_orders(one.sentence.text)
     ]
+
+
+def best_quotes(question: str, ranked: Sequence[RankedSentence]) -> tuple[RankedSentence, ...]:
+    """Return the best of ranked sentences, or a row, signature or announcement."""
+    asked = text_letters(question)
+    ranked = [one for one in ranked if one.score >= ANSWER_AT]
     whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
     last = (one for one in ranked if _may_answer(one.sentence, asked))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
@@ -226,7 +250,7 @@ def _quoted_answer(material: Material, parts: Sequence[_Part]) -> tuple[str, tup
     korean = is_korean(material.question)
     if not quotes:
         return f"{_QUOTED[korean]} {_NOTHING[korean]}", ()
-    lines = [_QUOTED[korean], *(f"{' '.join(quote.text.split())} [{quote.source}]" for quote in quotes)]
+    lines = [_QUOTED[korean], *(f"{without_footnotes(quote.text)} [{quote.source}]" for quote in quotes)]
     used = {quote.source for quote in quotes}
     return "\n".join(lines), tuple(_citation(source) for source in material.sources if source.number in used)
 

@@ -8,6 +8,14 @@ from coreloop.answer.models.contracts import Tier
 from coreloop.base.language.words import is_hangul, read_query, split_tail
 
 MAX_PARTS: Final = 5
+_AUXILIARY: Final = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|may|might|must|has|have|had)\b",
+    re.IGNORECASE,
+)
+_KOREAN_YES_NO: Final = re.compile(r"(?:나요|가요|까요?|니까|[는은]지|[나냐니까]|어|아|죠|지)\s?[?？]?\Z")
+_INTERROGATIVE: Final = re.compile(
+    r"(?<![가-힣])(?:누구|누가|무엇|무슨|뭐|뭘|어디|언제|왜|어떤|어떻|어느|얼마|몇|며칠)"
+)
 _PART: Final = re.compile(
     r"""(?<=[?？])\s+
       | (?:,|(?<![\s,]))\s++  # white space from its beginning: from each space of a run costs its square
@@ -36,6 +44,14 @@ def question_tier(question: str) -> Tier:
     if parts > 2:
         return "deep"
     return "standard" if parts == 2 or len(search_words(question)) > _MANY_WORDS else "simple"
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Whether a question can be answered by yes or no: ``Is it open?``, ``열려 있나요?``."""
+    text = unicodedata.normalize("NFKC", question).strip()
+    if _AUXILIARY.match(text):
+        return True
+    return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
 
 
 def is_korean(text: str) -> bool:

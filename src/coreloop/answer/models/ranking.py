@@ -48,6 +48,27 @@ _ASKS_COUNT: Final = re.compile(r"몇\s?([가-힣%])")
 _COUNT: Final = r"(?:\d|[한두세네섯곱덟홉열십백천만억])\s?"
 
 
+_ORDERS: Final = re.compile(
+    r"""(?i:
+        \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|question|above|previous|other)
+      | \b(?:ai|llm|language\smodel|chatbot|assistant)s?\b.{0,30}
+        \b(?:must|should|shall|will|has\sto|always|answer|reply|say)
+      | \b(?:you|always)\s(?:must\s|should\s|shall\s|are\sto\s|have\sto\s)?(?:answer|reply|respond|cite|say)\b
+      | \A(?:please\s)?(?:answer|reply|respond)\s(?:that|with|only|by|always|")
+      | \bsystem\sprompt\b | \byou\sare\s(?:now\s)?an?\s(?:ai|assistant|language)
+    ) | (?:지시|명령|프롬프트|규칙).{0,10}(?:무시|잊)
+      | (?:라고|으로|로만)\s?(?:답|대답|응답)(?:하라|하십시오|하세요|해라|해야)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``."""
+
+
+def gives_orders(text: str) -> bool:
+    """Whether a sentence tells its reader what to answer; such a one is shown, and never an answer."""
+    return _ORDERS.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
     """A sentence as a possible answer.

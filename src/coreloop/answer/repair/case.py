@@ -6,7 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.repair.signals import TYPE, Signal, signal_of
+from coreloop.answer.research.contradictions import Contradiction
 from coreloop.answer.research.knowledge import Dropped, ReadSource
+from coreloop.answer.research.passages import Passage, Verdict
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 
@@ -27,9 +29,8 @@ class Asked:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
-    rejected : tuple of str
-        Hashes of the passages that it cited, see `coreloop.answer.search.source.Source`; other ones are
-        looked for.
+    wants_more : bool
+        Whether the person said that the answer was too short.
     is_replay : bool
         Whether `verify` asks; its answers leave nothing behind but their run.
     """
@@ -37,7 +38,7 @@ class Asked:
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
-    rejected: tuple[str, ...] = ()
+    wants_more: bool = False
     is_replay: bool = False
 
 
@@ -53,12 +54,18 @@ class Attempt:
         Names of the models that were asked.
     intent : str
         What the question wants, as the model says.
-    confidence : float
-        0–1, as the model says; 0 if nothing is left.
+    verdict : str
+        Whether the sources say so.
     sentences : tuple of str
-        With their citations.
+        With their citations; empty if the answer cannot stand.
     cited : tuple of ReadSource
-        The sources that these cite.
+        The sources that these cite, and those of the passages.
+    passages : tuple of Passage
+        What is shown beside the sentences; of an answer without a model, the best ones.
+    quoted : tuple of str
+        What was found without a model in place of an answer that could not be used, with citations.
+    differing : tuple of Contradiction
+        Sentences of the sources that answer differently.
     dropped : tuple of Dropped
         Sentences that no source supports.
     found : dict of str to int
@@ -66,17 +73,26 @@ class Attempt:
         ``injected``.
     problem : str
         Why a search failed; "" if none did.
+    failure : str
+        Why the model's answer could not be used; "" if it could.
+    note : str
+        What else a person should know, such as files that are still being read.
     """
 
     number: int
     model: str
     intent: str = ""
-    confidence: float = 0.0
+    verdict: Verdict = "nothing said so"
     sentences: tuple[str, ...] = ()
     cited: tuple[ReadSource, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    quoted: tuple[str, ...] = ()
+    differing: tuple[Contradiction, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
+    failure: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,10 +27,13 @@ class Critique:
     reason: Reason | None = None
 
 
-def criticise(reply: LlmResponse, sources: Sequence[Source]) -> Critique:
+def criticise(
+    reply: LlmResponse, sources: Sequence[Source], question: str, *, is_last: bool = False
+) -> Critique:
     """Check an answer against the sources that it was given.
 
-    An answer stands if more of its sentences are kept than dropped; what was dropped is left out of it.
+    An answer stands if more of its sentences are kept than dropped; what was dropped is left out of it. A
+    sentence that names no source is checked against those of ``citations``.
 
     Parameters
     ----------
@@ -38,11 +41,17 @@ def criticise(reply: LlmResponse, sources: Sequence[Source]) -> Critique:
         Of a model: untrusted.
     sources : sequence of Source
         In the order of their numbers, from 1.
+    question : str
+        What was asked; a short sentence, such as ``1 MB``, is read with it.
+    is_last : bool
+        Nobody will be asked again: sentences without citations are checked against all sources.
     """
     text = without_notice(reply.answer).strip()
-    if not text or not reply.confidence:
+    if not text or (not reply.confidence and not reply.citations):
         return Critique(CheckedAnswer((), ()), "insufficient_evidence" if sources else "search_miss")
-    checked = check_answer(text, _numbered(sources))
+    named = [int(citation.id.strip("[]")) for citation in reply.citations]
+    others = named or (range(1, len(sources) + 1) if is_last else ())
+    checked = check_answer(text, _numbered(sources), named=tuple(others), question=question)
     if len(checked.sentences) > len(checked.dropped):
         return Critique(checked)
     is_uncited = all(dropped.reason == UNCITED for dropped in checked.dropped)

@@ -1,29 +1,29 @@
 """An attempt at an answer: retrieve, generate, critique; and what is done if it cannot stand."""
 
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
 
 import msgspec
 
 from coreloop.answer.models.contracts import LlmResponse
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material, NumberedSource
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT
 from coreloop.answer.repair.case import ATTEMPTED, SIGNALLED, Attempt, case_of
-from coreloop.answer.repair.critique import Critique, criticise
+from coreloop.answer.repair.critique import criticise
 from coreloop.answer.repair.desk import RepairDesk
-from coreloop.answer.repair.mend import mend
+from coreloop.answer.repair.mend import asks_again, mend
 from coreloop.answer.repair.retrieve import Retrieved, retrieve
-from coreloop.answer.repair.signals import Context, Signal, envelope
-from coreloop.answer.research.asking import ask
+from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
+from coreloop.answer.research.asking import UNUSABLE, ask
 from coreloop.answer.research.knowledge import ReadSource
-from coreloop.answer.research.verify import CheckedAnswer
+from coreloop.answer.research.passages import SHOWN, Rejected, find_passages
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import ModelError
 from coreloop.runs import events
 from coreloop.runs.phases import phase
 from coreloop.runs.run import Run
-
-_UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
-"""Kinds of model errors after which another prompt or model can help."""
 
 
 def iterate(run: Run, desk: RepairDesk) -> None:
@@ -35,57 +35,83 @@ def iterate(run: Run, desk: RepairDesk) -> None:
     if number == 1 and asked.mends:
         mend(run, desk, "thumbs_down", Retrieved())
     with phase(run, "search"):
-        found = retrieve(run, desk, number=number).without(asked.rejected)
+        found = retrieve(run, desk, number=number)
     with phase(run, "synthesize"):
-        critique = _attempt(run, desk, found, number)
-    if critique.reason is None:
+        reason = _attempt(run, desk, found, number)
+    if reason is None:
         _cover(run)
         return
-    signal = Signal(
-        source="critic", reason=critique.reason, session_id=_session(run), context=_context(found)
-    )
+    signal = Signal(source="critic", reason=reason, session_id=_session(run), context=_context(found))
     _signal(run, signal)
-    if number > MAX_REPAIRS or not mend(run, desk, critique.reason, found):
+    if number > MAX_REPAIRS or not mend(run, desk, reason, found):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
 
 
-def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Critique:
-    """Ask the models for an answer, and keep what its sources support."""
-    does = case_of(run.state).does
-    ladder = desk.desk.ladder.rest if OTHER_MODEL in does and desk.desk.ladder.rest else desk.desk.ladder
-    prompt = "strict" if STRICT in does else "answer"
-    intent, confidence = "", 0.0
-    try:
-        reply = ask(
-            run,
-            ladder,
-            prompt,
-            _material(run, found),
-            LlmResponse,
-            key=f"{prompt}-{number}",
-            package="coreloop.answer.repair",
-        )
-        critique = criticise(reply, found.sources)
-        intent, confidence = reply.intent, reply.confidence
-    except ModelError as error:
-        if error.kind not in _UNUSABLE:
-            raise
-        critique = Critique(CheckedAnswer((), ()), "contract_invalid")
-    stands = critique.reason is None
-    attempt = Attempt(
-        number=number,
-        model=ladder.name,
-        intent=intent,
-        confidence=confidence if stands else 0.0,
-        sentences=critique.checked.sentences if stands else (),
-        cited=_cited(critique.checked, found.sources) if stands else (),
-        dropped=critique.checked.dropped,
-        found=found.counts,
-        problem=found.problem,
+def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Reason | None:
+    """Answer from the sources, by the models if there are any; returns why it cannot stand, or None."""
+    reason: Reason | None
+    case, rejected = case_of(run.state), desk.tables.rejections(run.state.question)
+    ladder = desk.desk.ladder.rest if OTHER_MODEL in case.does and desk.desk.ladder.rest else desk.desk.ladder
+    said = Attempt(
+        number=number, model=ladder.name, found=found.counts, problem=found.problem, note=found.note
     )
-    run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
-    return critique
+    if ladder.name == OFFLINE:
+        said = _without_model(run, found, rejected, said)
+        missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
+        reason = None if said.sentences else missed
+    else:
+        is_last = not asks_again(run, desk, "citation_missing")
+        left = found.without(rejected.passages)
+        said, reason = _of_model(run, ladder, left, said, rejected, is_last=is_last)
+    run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(said))
+    return reason
+
+
+def _without_model(run: Run, found: Retrieved, rejected: Rejected, said: Attempt) -> Attempt:
+    most = 2 * SHOWN if case_of(run.state).asked.wants_more else SHOWN
+    best = find_passages(run.state.question, found.sources, rejected=rejected, most=most)
+    numbers = [number for _, number in best.quoted] + [passage.number for passage in best.shown]
+    numbers += [number for pair in best.differing for side in (pair.a, pair.b) for number in side.sources]
+    return replace(
+        said,
+        verdict=best.verdict,
+        sentences=tuple(f"{text} [{number}]" for text, number in best.quoted),
+        cited=_cited(numbers, found.sources),
+        passages=best.shown,
+        differing=best.differing,
+    )
+
+
+def _of_model(
+    run: Run, ladder: Ladder, found: Retrieved, said: Attempt, rejected: Rejected, *, is_last: bool
+) -> tuple[Attempt, Reason | None]:
+    """Ask for an answer, and keep what its sources support; of a reply that cannot be used, what is found."""
+    prompt = "strict" if STRICT in case_of(run.state).does else "answer"
+    package = "coreloop.answer.repair"
+    key = f"{prompt}-{said.number}"
+    try:
+        reply = ask(run, ladder, prompt, _material(run, found), LlmResponse, key=key, package=package)
+    except ModelError as error:
+        if error.kind not in UNUSABLE:
+            raise
+        other = _without_model(run, found, rejected, said)
+        return replace(other, sentences=(), quoted=other.sentences, failure=str(error)), "contract_invalid"
+    critique = criticise(reply, found.sources, run.state.question, is_last=is_last)
+    if critique.reason is not None:
+        return replace(said, intent=reply.intent, dropped=critique.checked.dropped), critique.reason
+    pairs = find_passages(run.state.question, found.sources, rejected=rejected).differing
+    numbers = [number for pair in pairs for side in (pair.a, pair.b) for number in side.sources]
+    whole = replace(
+        said,
+        intent=reply.intent,
+        verdict="says so",
+        sentences=critique.checked.sentences,
+        cited=_cited([*critique.checked.cited, *numbers], found.sources),
+        dropped=critique.checked.dropped,
+        differing=pairs,
+    )
+    return whole, None
 
 
 def _material(run: Run, found: Retrieved) -> Material:
@@ -98,8 +124,8 @@ def _material(run: Run, found: Retrieved) -> Material:
     return Material(question=run.state.question, sources=sources)
 
 
-def _cited(checked: CheckedAnswer, sources: tuple[Source, ...]) -> tuple[ReadSource, ...]:
-    return tuple(ReadSource(number, sources[number - 1], "", "", 1) for number in checked.cited)
+def _cited(numbers: Iterable[int], sources: tuple[Source, ...]) -> tuple[ReadSource, ...]:
+    return tuple(ReadSource(number, sources[number - 1], "", "", 1) for number in dict.fromkeys(numbers))
 
 
 def _cover(run: Run) -> None:

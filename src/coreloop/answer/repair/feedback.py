@@ -1,5 +1,6 @@
 """What people say of an answer: a row, a verdict, and for a rejected answer a signal and another one."""
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.case import KIND, SIGNALLED, Asked, case_of
+from coreloop.answer.repair.case import KIND, SIGNALLED, Asked, Attempt, case_of
 from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.forget import judgment_of
 from coreloop.answer.repair.learn import learn_late
@@ -20,6 +21,8 @@ from coreloop.answer.repair.response import Answer, answer_of
 from coreloop.answer.repair.run import begin_answer, continue_answer
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.passages import Rejected, sentence_key
+from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -36,6 +39,18 @@ MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100
 _NEWEST: Final = 100
 _POLL_S: Final = 0.2
+_TOO_SHORT: Final = re.compile(
+    r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
+    re.IGNORECASE,
+)
+_OUTDATED: Final = re.compile(
+    r"\b(?:outdated|out\sof\sdate|too\sold|obsolete|stale|superseded|no\slonger)\b|오래|예전|지난\s?버전|구버전",
+    re.IGNORECASE,
+)
+_WRONG_FILE: Final = re.compile(
+    r"\bwrong\s(?:file|source|document|page)\b|(?:다른|틀린|잘못된)\s?(?:파일|문서|출처)", re.IGNORECASE
+)
+"""What reasons say that can be acted upon; any other reason rejects the sentences alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +65,7 @@ class Notice:
     text : str
         One line for the person.
     answer : Answer or None
-        The other answer.
+        The other answer; None if there is none.
     """
 
     kind: Literal["answer", "progress", "none"]
@@ -70,7 +85,8 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
-        In the person's words. It is shown to people, and never part of a prompt.
+        In the person's words. It is shown to people, and never part of a prompt. ``too short``, ``outdated``
+        and ``wrong file`` decide what is left out of the next answer.
 
     Returns
     -------
@@ -103,8 +119,11 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
     )
     # first: if it fails, nothing is stored
     append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
+    if answered and kind == "up":
+        desk.tables.accept(answered.question)
     if answered and kind == "down":
-        feedback = replace(feedback, mended_by=_mending_run(desk, answered, now))
+        _reject(desk, answered, reason, now)
+        feedback = replace(feedback, mended_by=_mending_run(desk, answered, reason, now))
     desk.tables.add_feedback(feedback)
     return feedback
 
@@ -200,8 +219,9 @@ def wait_for_notice(desk: RepairDesk, message_id: str, seconds: float) -> Notice
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
     answer = answer_of(state)
-    text = "there is another answer" if answer.supported else "no other evidence was found; a gap is noted"
-    return Notice(kind="answer", text=text, answer=answer)
+    if not answer.supported:
+        return Notice(kind="answer", text="no other evidence was found; a gap is noted")
+    return Notice(kind="answer", text="there is another answer", answer=answer)
 
 
 def _answered(desk: RepairDesk, message_id: str) -> State | None:
@@ -223,16 +243,33 @@ def _answered(desk: RepairDesk, message_id: str) -> State | None:
     return None
 
 
-def _mending_run(desk: RepairDesk, answered: State, now: datetime) -> str:
+def _reject(desk: RepairDesk, answered: State, reason: str, now: datetime) -> None:
+    """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
+    case = case_of(answered)
+    last = case.attempts[-1] if case.attempts else Attempt(number=0, model="")
+    texts = [*last.sentences, *last.quoted]
+    said = [read for read in last.cited if any(f"[{read.number}]" in text for text in texts)]
+    dates = [read.source.published for read in said if read.source.published]
+    rejected = Rejected(
+        sentences=frozenset(sentence_key(without_citations(text)) for text in texts),
+        passages=frozenset(read.source.hash for read in said),
+        locations=frozenset(read.source.location for read in said if _WRONG_FILE.search(reason)),
+        until=max(dates, default=None) if _OUTDATED.search(reason) else None,
+    )
+    # an answer that is too short is not wrong: more of the same is wanted
+    kept = Rejected() if _TOO_SHORT.search(reason) else rejected
+    desk.tables.reject(answered.question, kept, reason=reason, now=now)
+
+
+def _mending_run(desk: RepairDesk, answered: State, reason: str, now: datetime) -> str:
     """Return the run that answers again; the first rejection creates it, its signal and its job."""
     if known := _mended_by(desk, answered.run_id):
         return known
     case = case_of(answered)
-    cited = case.attempts[-1].cited if case.attempts else ()
     asked = Asked(
         session_id=case.asked.session_id,
         mends=answered.run_id,
-        rejected=tuple(read.source.hash for read in cited),
+        wants_more=_TOO_SHORT.search(reason) is not None,
     )
     run_id = begin_answer(answered.question, asked, desk, trace_id=answered.trace_id)
     signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)

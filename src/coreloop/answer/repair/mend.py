@@ -77,6 +77,14 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
     return False
 
 
+def asks_again(run: Run, desk: RepairDesk, reason: Reason) -> bool:
+    """Whether a signal would let a model be asked once more, strictly or another one."""
+    case = case_of(run.state)
+    first = case.repairs[-1].round + 1 if case.repairs else 1
+    actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
+    return case.asked.may_repair and any({STRICT, OTHER_MODEL} & {*_applicable(one, desk)} for one in actions)
+
+
 def _record(run: Run, said: Repaired) -> None:
     run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
 
@@ -90,7 +98,8 @@ def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
 
 def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
     root = desk.workspace.root.resolve()
-    pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
+    # what the settings name was read before the question; a repair looks in the rest of the project
+    pending = read_coverage(desk.workspace, now=datetime.now(UTC), starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]

@@ -16,6 +16,7 @@ from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.evidence import fresh_sources, question_key
 from coreloop.answer.repair.targets import reference
 from coreloop.answer.search.index.declared import entry_named, find_fields, find_symbols, is_named
+from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.imports import indexed_imports
 from coreloop.answer.search.index.pending import stale_files
 from coreloop.answer.search.provider import Found, SearchLimits
@@ -47,6 +48,8 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         Where each comes from.
     problem : str
         Why a search failed; "" if none did.
+    note : str
+        What is still being read into the index; "" for nothing.
     elapsed_ms : int
         Of all searches.
     stale : tuple of Target
@@ -56,6 +59,7 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
     problem: str = ""
+    note: str = ""
     elapsed_ms: int = 0
     stale: tuple[Target, ...] = ()
 
@@ -81,10 +85,12 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
-    """Search for the sources of an attempt, as a step of its run."""
+    """Search for the sources of an attempt, as a step of its run; the first one reads changed files first."""
 
     def call(_key: str) -> tuple[Any, Amount]:
-        return msgspec.to_builtins(find_sources(desk, run.state.question)), NOTHING
+        note = refresh_index(desk.workspace, now=datetime.now(UTC)) if number == 1 else ""
+        found = msgspec.structs.replace(find_sources(desk, run.state.question), note=note)
+        return msgspec.to_builtins(found), NOTHING
 
     stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
     return msgspec.convert(stored, Retrieved)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from coreloop.answer.repair.tables import (
     FIRST,
     REPAIR,
+    SECOND,
     AnswerRow,
     Evidence,
     Feedback,
@@ -20,16 +21,21 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
+from coreloop.answer.research.passages import Rejected
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.ulid import new_ulid
 
 FILE_NAME: Final = "repair.db"
+_REJECTED: Final = ("sentence", "passage", "location")
 _KEPT: Final = {
-    **dict.fromkeys(("feedback", "knowledge_gaps", "fix_suggestions", "evidence"), "created_at"),
+    **dict.fromkeys(
+        ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "rejections"), "created_at"
+    ),
     "answers": "ended_at",
 }
 """Tables with text of users or about them, and the column with a row's time."""
@@ -221,6 +227,61 @@ class RepairStore:
             for key, kind, location, symbol, content, digest, at in rows
         ]
 
+    def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
+        """Keep what a person rejected as an answer to a question, and the person's reason."""
+        rows = [("said", reason), *(("sentence", one) for one in rejected.sentences)]
+        rows += [("passage", one) for one in rejected.passages]
+        rows += [("location", one) for one in rejected.locations]
+        rows += [("until", rejected.until.isoformat())] if rejected.until else []
+        with self._database.writing():
+            for kind, value in rows:
+                self._database.rows(
+                    "INSERT INTO rejections VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    tuple(map(_storable, (topic, kind, value, reason, _stamp(now)))),
+                )
+
+    def accept(self, topic: str) -> None:
+        """Forget what was rejected for a question and its duplicates, since a person says otherwise."""
+        with self._database.writing():
+            for known in self._same_topics(topic):
+                self._database.rows("DELETE FROM rejections WHERE topic = ?", (known,))
+
+    def rejections(self, topic: str) -> Rejected:
+        """Return what persons rejected for a question and its duplicates."""
+        with self._database.reading():
+            rows = [
+                (kind, value)
+                for known in self._same_topics(topic)
+                for kind, value in self._database.rows(
+                    "SELECT kind, value FROM rejections WHERE topic = ?", (known,)
+                )
+            ]
+        of = {name: frozenset(value for kind, value in rows if kind == name) for name in _REJECTED}
+        until = max((value for kind, value in rows if kind == "until"), default="")
+        return Rejected(
+            sentences=of["sentence"],
+            passages=of["passage"],
+            locations=of["location"],
+            until=date.fromisoformat(until) if until else None,
+        )
+
+    def reasons(self, topic: str) -> list[str]:
+        """Return why persons rejected answers to a question, oldest first."""
+        rows = self._read(
+            "SELECT reason FROM rejections WHERE topic = ? AND kind = 'said' AND reason <> '' "
+            "ORDER BY created_at",
+            (_storable(topic),),
+        )
+        return [row[0] for row in rows]
+
+    def _same_topics(self, topic: str) -> list[str]:
+        """Return the rejected questions that ask what this one asks; inside a transaction."""
+        topic = _storable(topic)
+        rows = self._database.rows("SELECT DISTINCT topic FROM rejections")
+        history = QueryHistory()
+        history.add_query_to_history(topic, 1, 1, True)
+        return [known for (known,) in rows if known == topic or history.is_duplicate_query(known)[0]]
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a day's snapshot of a gate; a later one of the same day replaces it."""
         self._write(
@@ -276,6 +337,7 @@ class RepairStore:
                 ("UPDATE feedback SET mended_by = '' WHERE mended_by = ?", run_id),
                 ("DELETE FROM answers WHERE run_id = ?", run_id),
                 ("DELETE FROM knowledge_gaps WHERE topic = ?", _storable(question)),
+                ("DELETE FROM rejections WHERE topic = ?", _storable(question)),
             ):
                 self._database.rows(change, (value,))
         self._database.erase(*_KEPT)
@@ -324,7 +386,7 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.base.postgres import postgres_database
 
-        with postgres_database(address, versions="repair_version", migrations=(FIRST,)) as postgres:
+        with postgres_database(address, versions="repair_version", migrations=(FIRST, SECOND)) as postgres:
             yield RepairStore(postgres)
         return
     workspace.keep_private(workspace.runs_dir)

@@ -93,6 +93,17 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_mended ON answers(mends);
 """
+SECOND: Final = """
+-- What a person rejected as an answer to a question, until a person says otherwise.
+CREATE TABLE rejections (
+    topic       TEXT NOT NULL,         -- the question
+    kind        TEXT NOT NULL,         -- sentence, passage, location, until; said: the person's reason alone
+    value       TEXT NOT NULL,         -- words on one line, SHA-256, path, or ISO date
+    reason      TEXT NOT NULL,         -- of a person: never part of a prompt
+    created_at  TEXT NOT NULL,
+    PRIMARY KEY (topic, kind, value)
+);
+"""
 _TABLES: Final = frozenset(
     {
         *("feedback", "knowledge_gaps", "fix_suggestions", "links"),
@@ -108,11 +119,15 @@ def _create(connection: sqlite3.Connection, _now: datetime) -> None:
     sqlite.run_script(connection, FIRST)
 
 
+def _add_rejections(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, SECOND)
+
+
 def _is_own(connection: sqlite3.Connection) -> bool:
     return set(sqlite.tables(connection)) >= _TABLES
 
 
-REPAIR: Final = sqlite.Schema("repair", (_create,), _is_own)
+REPAIR: Final = sqlite.Schema("repair", (_create, _add_rejections), _is_own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import msgspec
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.asking import AGAINST
 from coreloop.answer.research.contradictions import Contradiction, SourcedText
+from coreloop.answer.research.ends import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE, CheckedAnswer
@@ -18,6 +19,7 @@ from coreloop.runs.state import State
 NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
+_ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 _QUOTED_OF_PART: Final = 2
 _MAX_REASONS: Final = 3
 _RAISE: Final[Mapping[str, str]] = {
@@ -72,7 +74,7 @@ class AgentResponse:
     Attributes
     ----------
     summary : str
-        One line: the first sentence of the answer.
+        One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
     final_answer : str
         Sentences with citations such as ``[2]``; `NO_EVIDENCE` if no source answers the question.
     sources : tuple of AnswerSource
@@ -89,6 +91,12 @@ class AgentResponse:
         Of the run.
     usage : ResearchUsage
         What it used.
+    end : str
+        ``answered``, ``nothing_said_so``, ``search_down`` or ``model_unusable``.
+    reason : str
+        One line that says why there is no answer; "" if there is one.
+    error : EndError or None
+        The same for programs, if the search or the model did not work.
     """
 
     summary: str
@@ -100,6 +108,9 @@ class AgentResponse:
     insufficient_termination: bool
     run_id: str
     usage: ResearchUsage
+    end: End = "answered"
+    reason: str = ""
+    error: EndError | None = None
 
 
 def respond(state: State) -> AgentResponse:
@@ -136,7 +147,7 @@ def is_asked_out(state: State) -> bool:
     return state.mode == "exhaust" and knowledge.model == OFFLINE and not is_planned
 
 
-def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = False) -> AgentResponse:
+def build_response(state: State, checked: CheckedAnswer, *, failure: str = "") -> AgentResponse:
     """Build the response of checked sentences.
 
     Parameters
@@ -145,15 +156,16 @@ def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = 
         Of the run.
     checked : CheckedAnswer
         What the answer consists of.
-    is_unusable : bool
-        Whether a model was asked to write it, and its reply could not be used.
+    failure : str
+        Why a model that was asked to write it could not be used; "" if it could, or none was asked.
     """
     knowledge = knowledge_of(state)
+    end, why = _end(knowledge, checked, failure)
     cited = [*checked.cited, *_contradicting(knowledge)] if checked.sentences else []
     sources = [read for number in dict.fromkeys(cited) if (read := knowledge.source(number))]
     return AgentResponse(
-        summary=checked.sentences[0] if checked.sentences else NO_EVIDENCE,
-        final_answer="\n".join([*_lines(knowledge, checked), *([UNUSABLE] if is_unusable else [])]),
+        summary=_summary(knowledge, checked, end),
+        final_answer="\n".join(_lines(knowledge, checked, end)),
         sources=tuple(map(answer_source, sources)),
         iterations=state.iteration,
         confidence=confidence_in(state) if checked.sentences else 0.0,
@@ -161,7 +173,34 @@ def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = 
         insufficient_termination=not (state.is_covered or state.sufficient),
         run_id=state.run_id,
         usage=usage_of(state),
+        end=end,
+        reason=end_line(end, why),
+        error=end_error(end, why),
     )
+
+
+def _end(knowledge: Knowledge, checked: CheckedAnswer, failure: str) -> tuple[End, str]:
+    if failure:
+        return "model_unusable", failure
+    if checked.sentences:
+        return "answered", ""
+    if knowledge.is_degraded and not knowledge.sources:
+        return "search_down", "; ".join(_failures(knowledge))
+    return "nothing_said_so", _ADVICE
+
+
+def _failures(knowledge: Knowledge) -> list[str]:
+    return list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
+
+
+def _summary(knowledge: Knowledge, checked: CheckedAnswer, end: End) -> str:
+    """The first sentence; if sources differ about it, both sides."""
+    if not checked.sentences:
+        return DEGRADED if end == "search_down" else NO_EVIDENCE
+    first = checked.sentences[0]
+    pairs = knowledge.contradictions_found
+    pair = next((one for one in pairs if one.a.text in first or one.b.text in first), None)
+    return contradiction_line(pair) if pair else first
 
 
 def answer_from(state: State) -> CheckedAnswer:
@@ -200,16 +239,18 @@ def _contradicting(knowledge: Knowledge) -> list[int]:
     return [number for pair in pairs for said in (pair.a, pair.b) for number in said.sources]
 
 
-def _lines(knowledge: Knowledge, checked: CheckedAnswer) -> list[str]:
-    lines = list(checked.sentences or [NO_EVIDENCE])
+def _lines(knowledge: Knowledge, checked: CheckedAnswer, end: End) -> list[str]:
+    lines = list(checked.sentences or ([] if end == "search_down" else [NO_EVIDENCE]))
     if checked.sentences:
         lines += map(contradiction_line, knowledge.contradictions_found)
     if checked.dropped:
         lines.append(f"({counted(len(checked.dropped), 'sentence')} left out: no source says so.)")
     if knowledge.is_degraded:
-        reasons = dict.fromkeys(failed.reason for failed in knowledge.failed_queries)
-        lines += [DEGRADED, *(f"({reason})" for reason in list(reasons)[:_MAX_REASONS])]
-    return lines
+        lines += [DEGRADED, *(f"({reason})" for reason in _failures(knowledge))]
+    lines += [
+        f"The model's {one.what} could not be used; it was made without it." for one in knowledge.unusable
+    ]
+    return [*lines, *([UNUSABLE] if end == "model_unusable" else [])]
 
 
 def confidence_in(state: State) -> float:

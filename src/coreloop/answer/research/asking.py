@@ -10,18 +10,22 @@ from typing import Final, TypeVar
 from coreloop.answer.models.contracts import Contract
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
+from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material, NumberedSource, user_message
 from coreloop.answer.models.steps import ask_in_run
-from coreloop.answer.research.knowledge import Knowledge
+from coreloop.answer.research.knowledge import UNUSED, Knowledge
 from coreloop.answer.research.memory import Memory
 from coreloop.base.errors import ModelError
 from coreloop.runs.decide import seconds_left
+from coreloop.runs.events import Noted
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 T = TypeVar("T", bound=Contract)
 AGAINST: Final = "What speaks against the answer?"
 """The sub-question of an exhaustive run; it is not part of the prompts."""
+UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
+"""Kinds of model errors after which another prompt or model, or none, can help."""
 _WAITS_S: Final = (1.0, 4.0, inf)
 """Before the next attempt, unless the endpoint says how long."""
 
@@ -69,6 +73,27 @@ def ask(
             break
         time.sleep(asked_s)
     raise failures[0]
+
+
+def ask_or_do_without(
+    run: Run, ladder: Ladder, prompt: str, material: Material, schema: type[T], *, key: str, what: str
+) -> T:
+    """Ask; if no reply can be used, let the offline model reply, and note that.
+
+    Raises
+    ------
+    ModelError
+        No model can be reached.
+    BudgetError
+        The call could pass a limit.
+    """
+    try:
+        return ask(run, ladder, prompt, material, schema, key=key)
+    except ModelError as error:
+        if error.kind not in UNUSABLE:
+            raise
+        run.record(Noted, name=UNUSED, data={"what": what, "error": str(error)})
+    return OfflineModel().complete([user_message(material)], schema, CallLimits()).value
 
 
 def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:

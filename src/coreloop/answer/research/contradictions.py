@@ -4,22 +4,24 @@ Precision before recall: sentences are about the same thing only if nearly all o
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal
 
 from coreloop.answer.models.dates import dates_agree, split_dates
+from coreloop.answer.models.questions import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.models.synonyms import OPPOSITES
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
 from coreloop.answer.research.statement import Statement, read_statement
 from coreloop.answer.research.support import denies
 from coreloop.answer.research.tables import IGNORED, SAME
 from coreloop.base.language.words import stems
 
-Kind = Literal["number", "date", "negation", "stated"]
+Kind = Literal["number", "date", "negation", "stated", "name"]
 
 SAME_SUBJECT: Final = 0.8
 """Share of both sentences' words that agree."""
@@ -31,7 +33,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _read = lru_cache(maxsize=1_024)(read_statement)
 """A finding is compared with every other one."""
 _SAYS_WRONG: Final = re.compile(
-    r"""\b(?:contrary\sto|incorrect|wrong(?:ly)?|erroneous(?:ly)?|retract\w*|correction|debunk\w*|myth|disput\w+)\b
+    r"""\b(?:contrary\sto|incorrect|wrong(?:ly)?|erroneous(?:ly)?|retract\w*|correction)\b
+      | \b(?:debunk\w*|myth|disput\w+)\b
       | 정정 | 바로잡 | 사실과\s다르 | 사실이\s아니 | 오보 | 잘못\s?(?:알려|보도|기재|표기)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -42,6 +45,30 @@ _SUPERSEDES: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+_OUT_OF_DATE: Final = re.compile(
+    r"""\b(?:superseded|deprecated|obsolete|outdated|archived?|former(?:ly)?|legacy|no\slonger|replaced)\b
+      | \b(?:old|previous)\s(?:rule|version|polic|pric|rate|limit|terms)
+      | \buntil\s(?:the\send\sof\s)?(?:\w+\s)?\d{4}
+      | 폐지 | 구\s?버전 | 이전\s?(?:버전|규정|정책) | 더\s이상 | 만료
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
+    "date": re.compile(
+        r"\bwhen\b|\bwhat\s(?:year|date|day)|\bsince\swhen|언제|며칠|몇\s?[년월일](?!간)", re.IGNORECASE
+    ),
+    "number": re.compile(
+        r"\bhow\s(?:many|much|long|old|far|high|tall|large|big|often|deep|wide|fast)\b|얼마|몇"
+        r"|\bwhat\s(?:is|are|was)\sthe\s(?:\w+\s){0,2}?(?:limit|price|number|rate|size|length|default|fee)",
+        re.IGNORECASE,
+    ),
+    "name": re.compile(
+        r"\bwho(?:se|m)?\b|\bwhich\s(?:company|person|team|city|country)|누구|누가", re.IGNORECASE
+    ),
+}
+_OPPOSITES: Final = tuple((frozenset(stems(one)), frozenset(stems(other))) for one, other in OPPOSITES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +82,14 @@ class SourcedText:
         Numbers of the sources that say so.
     published : date or None
         Of the newest of them; None if unknown.
+    heading : str
+        Above it in its source.
     """
 
     text: str
     sources: tuple[int, ...]
     published: date | None = None
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +103,10 @@ class Contradiction:
     about : str
         The words of ``a`` that both have.
     kind : str
-        What differs: ``number``, ``date``, ``negation``; ``stated`` if one of them says that the other is
-        wrong.
+        What differs: ``number``, ``date``, ``name``, ``negation``; ``stated`` if one of them says that the
+        other is wrong.
     is_superseded : bool
-        ``b`` is later and says that something changed.
+        ``b`` is later and says that something changed, or the heading of ``a`` says that it is out of date.
     """
 
     a: SourcedText
@@ -85,21 +115,111 @@ class Contradiction:
     kind: Kind
     is_superseded: bool
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether ``b`` is known to be later."""
+        return (
+            self.a.published is not None
+            and self.b.published is not None
+            and self.a.published < self.b.published
+        )
+
 
 def contradictions(findings: Sequence[SourcedText]) -> list[Contradiction]:
     """Return each pair of findings that contradict each other, in their order."""
     return [found for one, other in combinations(findings, 2) for found in _between(one, other)]
 
 
+def contradictions_in(question: str, said: Sequence[SourcedText]) -> list[Contradiction]:
+    """Return the pairs of sentences that answer a question with different values in the place it asks for.
+
+    Parameters
+    ----------
+    question : str
+        For a number, a date, a name, or yes or no; of another one, only `contradictions` are found.
+    said : sequence of SourcedText
+        Sentences that may answer it, so that they need not share as many words.
+    """
+    kind = _asked_kind(question)
+    found: list[Contradiction] = []
+    for one, other in combinations(said, 2):
+        differs = _differs_in(kind, question, one.text, other.text) if kind else None
+        found += [_ordered(one, other, differs)] if differs else _between(one, other)
+    return found
+
+
+def is_out_of_date(heading: str) -> bool:
+    """Whether a heading says that what stands below it no longer holds."""
+    return _OUT_OF_DATE.search(heading) is not None
+
+
+def _asked_kind(question: str) -> Kind | None:
+    if asks_yes_or_no(question):
+        return "negation"
+    return next((kind for kind, words in _ASKS.items() if words.search(question)), None)
+
+
+def _differs_in(kind: Kind, question: str, one: str, other: str) -> Kind | None:
+    here, there = _read(one), _read(other)
+    if (
+        kind != "name"
+        and _other_names(here, there)
+        and _other_names(there, here)
+        and _both_named(here, there)
+    ):
+        return None
+    is_then = not (here.dates and there.dates) or _dates_agree(here, there)
+    if kind == "date":
+        known = set(_read(question).dates)
+        new = [{date for date in part.dates if date not in known} for part in (here, there)]
+        return "date" if all(new) and not any(dates_agree(a, b) for a in new[0] for b in new[1]) else None
+    if not is_then:
+        return None
+    if kind == "number":
+        return "number" if _numbers_apart(one, other) else None
+    if kind == "name":
+        asked = _read(question).letters
+        names = [
+            {name for name in part.names if not word_letters(stems(name)) & asked} for part in (here, there)
+        ]
+        return "name" if all(names) and not names[0] & names[1] else None
+    is_denied = denies(here, there) or denies(there, here) or _opposed(one, other)
+    return "negation" if is_denied else None
+
+
+def _both_named(here: Statement, there: Statement) -> bool:
+    return bool(here.names) and bool(there.names)
+
+
+def _dates_agree(here: Statement, there: Statement) -> bool:
+    return any(dates_agree(a, b) for a in here.dates for b in there.dates)
+
+
+def _opposed(one: str, other: str) -> bool:
+    """Whether one has a word, and the other its opposite: open, closed."""
+    here, there = set(stems(one)), set(stems(other))
+    return any(
+        (a <= here and b <= there and not b <= here and not a <= there)
+        for pair in _OPPOSITES
+        for a, b in (pair, pair[::-1])
+    )
+
+
 def _between(one: SourcedText, other: SourcedText) -> Iterator[Contradiction]:
     kind = _kind(one.text, other.text)
-    if kind is None:
-        return
+    if kind is not None:
+        yield _ordered(one, other, kind)
+
+
+def _ordered(one: SourcedText, other: SourcedText, kind: Kind) -> Contradiction:
+    """Put what is out of date first, else what is earlier."""
+    is_old = is_out_of_date(one.heading) - is_out_of_date(other.heading)
     is_later = one.published is not None and other.published is not None and one.published > other.published
-    a, b = (other, one) if is_later else (one, other)
-    is_dated = a.published is not None and b.published is not None and a.published < b.published
+    a, b = (other, one) if is_old < 0 or (not is_old and is_later) else (one, other)
     about = " ".join(word for word in _WORD.findall(a.text) if set(stems(word)) & set(stems(b.text)))
-    yield Contradiction(a, b, about, kind, is_dated and _SUPERSEDES.search(b.text) is not None)
+    pair = Contradiction(a, b, about, kind, is_superseded=False)
+    says_so = pair.is_dated and _SUPERSEDES.search(f"{b.heading}\n{b.text}") is not None
+    return replace(pair, is_superseded=bool(is_old) or says_so)
 
 
 def _kind(one: str, other: str) -> Kind | None:

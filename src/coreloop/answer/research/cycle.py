@@ -10,7 +10,7 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.answer import answer_from, build_response
-from coreloop.answer.research.asking import AGAINST, ask, material_of, notes_of
+from coreloop.answer.research.asking import AGAINST, ask, ask_or_do_without, material_of, notes_of
 from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.execute import execute
 from coreloop.answer.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
@@ -27,6 +27,7 @@ from coreloop.answer.research.plan import (
 from coreloop.answer.research.reflect import reflect, view
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.research.verify import CheckedAnswer, check_answer, without
+from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
 from coreloop.runs.decide import Stop
@@ -44,6 +45,8 @@ def iterate(run: Run, desk: Desk) -> None:
     The reflection is the end of an iteration, so that the controller decides with what was just found.
     """
     with phase(run, "plan"):
+        if not run.state.iteration and "index" in desk.provider.name.split(","):
+            refresh_index(desk.workspace, now=run.now())
         if not run.state.sub_questions:
             _plan(run, desk)
         _turn(run)
@@ -60,18 +63,19 @@ def iterate(run: Run, desk: Desk) -> None:
 
 def answer(run: Run, _stop: Stop, desk: Desk) -> None:
     """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
-    is_unusable = False
+    failure = ""
     try:
         with phase(run, "synthesize"):
             checked = _synthesised(run, desk.ladder)
-    except (ModelError, BudgetError):
-        checked, is_unusable = answer_from(run.state), True
-    response = build_response(run.state, checked, is_unusable=is_unusable)
+    except (ModelError, BudgetError) as error:
+        checked, failure = answer_from(run.state), str(error)
+    response = build_response(run.state, checked, failure=failure)
     run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
 
 
 def _plan(run: Run, desk: Desk) -> None:
-    plan = ask(run, desk.ladder, "plan", Material(question=run.state.question), PlanResponse, key="plan")
+    material = Material(question=run.state.question)
+    plan = ask_or_do_without(run, desk.ladder, "plan", material, PlanResponse, key="plan", what="plan")
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
     parts = plan_parts(run.state.question, plan)

@@ -47,10 +47,10 @@ def open_desk(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
     UsageError
         A model or a search service cannot be used as it is set.
     WorkspaceError
-        There is nothing to search in, or it cannot be read.
+        The index cannot be read.
     """
     has_only_index = set(workspace.settings.search.providers) <= {"index"}
-    if has_only_index:
+    if has_only_index and workspace.index_file.exists():  # the first question makes one
         require_index(workspace.index_file, now=datetime.now(UTC))
     return Desk(
         workspace=workspace,

@@ -56,6 +56,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         Best first.
     reason : str
         Why the search was blocked or failed.
+    failures : tuple of str
+        Why each attempt failed that did.
     elapsed_ms : int
         Of the search.
     """
@@ -66,6 +68,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     sources: tuple[Source, ...] = ()
     reason: str = ""
+    failures: tuple[str, ...] = ()
     elapsed_ms: int = 0
 
 
@@ -131,6 +134,7 @@ def _call(
         outcome=_outcome(answer),
         sources=answer.sources if isinstance(answer, Found) else (),
         reason="" if isinstance(answer, Found | Empty) else answer.reason,
+        failures=answer.failures,
         elapsed_ms=round((time.monotonic() - started) * 1000),
     )
     return msgspec.to_builtins(result), NOTHING
@@ -145,7 +149,13 @@ def _outcome(answer: SearchAnswer) -> Outcome:
 
 
 def _record(run: Run, result: SearchResult) -> None:
-    run.record(events.Searched, query=result.query, outcome=result.outcome, results_count=len(result.sources))
+    run.record(
+        events.Searched,
+        query=result.query,
+        outcome=result.outcome,
+        results_count=len(result.sources),
+        failures=result.failures,
+    )
     if result.outcome in {"blocked", "failed"}:
         failed = FailedQuery(result.query, result.outcome, result.reason, run.state.iteration + 1)
         run.record(events.Noted, name=FAILED, data=msgspec.to_builtins(failed))

@@ -29,9 +29,10 @@ KIND: Final = "research"
     REWORDED,
     COMPACTED,
     ANSWERED,
+    UNUSED,
 ) = (
     *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
-    *("search_failed", "reworded", "compacted", "answer"),
+    *("search_failed", "reworded", "compacted", "answer", "unusable"),
 )
 """Names of the events."""
 
@@ -125,6 +126,14 @@ class Unsaid:
     iteration: int
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A reply that could not be used, and was made without the model: ``plan``, ``reflection``."""
+
+    what: str
+    error: str
+
+
 @dataclass(slots=True)
 class Knowledge:
     """What a research knows; its fields are keys of ``state.json``."""
@@ -146,6 +155,7 @@ class Knowledge:
     unsaid: list[Unsaid] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
     compactions: list[Compaction] = field(default_factory=list)
+    unusable: list[Unusable] = field(default_factory=list)
     answer: dict[str, Any] | None = None
 
     @property
@@ -239,5 +249,6 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     FAILED: _added("failed_queries", FailedQuery),
     REWORDED: _added("rewordings", Rewording),
     COMPACTED: _added("compactions", Compaction),
+    UNUSED: _added("unusable", Unusable),
     ANSWERED: _answered,
 }

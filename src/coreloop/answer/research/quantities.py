@@ -36,23 +36,46 @@ _UNITS: Final = {
 }  # fmt: skip
 """A unit's family and how many of the family's unit it is."""
 _SPELLED: Final = {
-    word: value
-    for value, words in enumerate(
-        (
-            "two 두",
-            "three 세",
-            "four 네",
-            "five 다섯",
-            "six 여섯",
-            "seven 일곱",
-            "eight 여덟",
-            "nine 아홉",
-            "ten 열",
-        ),
-        start=2,
-    )
-    for word in words.split()
+    **{
+        word: number
+        for number, word in enumerate(
+            ["두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열"], start=2
+        )
+    },
+    **{
+        word: number
+        for number, word in enumerate(
+            [
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+                "thirteen",
+                "fourteen",
+                "fifteen",
+                "sixteen",
+                "seventeen",
+                "eighteen",
+                "nineteen",
+            ],
+            start=2,
+        )
+    },
+    **{
+        word: 10 * number
+        for number, word in enumerate(
+            ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
+        )
+    },
 }
+_ENGLISH_NUMBER: Final = "|".join(word for word in _SPELLED if word.isascii())
 _KOREAN_SCALE: Final = r"(?:천억|백억|십억|천만|백만|십만|조|억|만|천|백)"
 _UNIT: Final = "|".join(
     re.escape(unit) + ("" if not unit.isascii() or not unit.isalpha() else r"s?\b")
@@ -64,7 +87,7 @@ _QUANTITY: Final = re.compile(
         (?:(?P<amount>(?:{_NUMBER})\s?{_KOREAN_SCALE}(?:\s?(?:{_NUMBER})\s?{_KOREAN_SCALE})*(?:\s?(?:{_NUMBER}))?)
           |(?P<number>{_NUMBER})(?:[\s-]?(?P<scale>trillion|billion|million|thousand|hundred|[bmt]n\b)
                                   |(?P<letter>[KkMB])\b)?
-          |(?P<word>\b(?:two|three|four|five|six|seven|eight|nine|ten)\b
+          |(?P<word>(?i:\b(?:{_ENGLISH_NUMBER})\b(?![\s-](?:{_ENGLISH_NUMBER}|one)\b))
                     |(?<![가-힣])(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s[가-힣]|[개명번살달]))
         )(?:[\s-]?(?P<unit>{_UNIT}))?""",
     re.VERBOSE,
@@ -185,7 +208,7 @@ def _read(match: re.Match[str]) -> Quantity:
 
 def _value(match: re.Match[str]) -> tuple[float, float]:
     if match["word"]:
-        return float(_SPELLED[match["word"]]), 1.0
+        return float(_SPELLED[match["word"].casefold()]), 1.0
     if match["amount"]:
         pieces = [(number, _SCALES.get(scale, 1.0)) for number, scale in _PIECE.findall(match["amount"])]
     else:

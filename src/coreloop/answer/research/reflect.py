@@ -10,7 +10,7 @@ from coreloop.answer.models.contracts import ReflectionResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.answer import confidence_in
-from coreloop.answer.research.asking import AGAINST, ask, material_of, notes_of
+from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
 from coreloop.answer.research.knowledge import (
     COMPACTED,
     PLANNED,
@@ -75,7 +75,8 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:
     number = run.state.iteration + 1
     memory = view(run)
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    said = ask(run, ladder, "reflect", material, ReflectionResponse, key=f"reflect-{number}")
+    key = f"reflect-{number}"
+    said = ask_or_do_without(run, ladder, "reflect", material, ReflectionResponse, key=key, what="reflection")
     add_findings(run, said.findings)
     if is_thorough(run.state):
         said = _with_challenge(run, ladder, said, memory)
@@ -136,7 +137,10 @@ def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: 
     knowledge = knowledge_of(run.state)
     notes = [*notes_of(knowledge, memory), f"tool: {tool_for(run.state, knowledge)}"]
     key = f"challenge-{run.state.iteration + 1}"
-    more = ask(run, ladder, "challenge", material_of(run.state, memory, notes), ReflectionResponse, key=key)
+    material = material_of(run.state, memory, notes)
+    more = ask_or_do_without(
+        run, ladder, "challenge", material, ReflectionResponse, key=key, what="second reflection"
+    )
     return msgspec.structs.replace(
         said,
         new_queries=(*said.new_queries, *more.new_queries),

@@ -1,6 +1,7 @@
 """The use case: a question becomes a run, and the run an answer."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event
@@ -12,6 +13,7 @@ import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.current import desk_here
 from coreloop.answer.research.cycle import answer, iterate
 from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.knowledge import KIND, REQUESTED, Request
@@ -33,7 +35,7 @@ _WIDEST: Final[Tier] = "deep"
 def run_research(
     task: str,
     *,
-    desk: Desk,
+    desk: Desk | None = None,
     max_iters: int | None = None,
     max_queries: int | None = None,
     max_sources: int | None = None,
@@ -50,8 +52,8 @@ def run_research(
     ----------
     task : str
         The question.
-    desk : Desk
-        Store, models and search.
+    desk : Desk or None
+        Store, models and search; None for those of the project in the current folder.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
         See `coreloop.answer.research.tiers.Wishes`; None for what the tier says.
     tier : str or None
@@ -82,10 +84,10 @@ def run_research(
         max_execution_time_s=max_execution_time_s,
         token_budget=token_budget,
     )
-    run_id = begin_research(
-        task, Request(tier=tier, wishes=wishes, second_check=second_check), desk, exhaust=exhaust
-    )
-    return continue_research(run_id, desk, show=show)
+    request = Request(tier=tier, wishes=wishes, second_check=second_check)
+    with nullcontext(desk) if desk else desk_here() as used:
+        run_id = begin_research(task, request, used, exhaust=exhaust)
+        return continue_research(run_id, used, show=show)
 
 
 def begin_research(

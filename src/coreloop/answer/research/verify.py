@@ -8,10 +8,12 @@ from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
+from coreloop.answer.models.questions import search_words
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.answer.research.knowledge import Dropped, Knowledge, ReadSource
 from coreloop.answer.research.support import Supported, Unsupported, check_support
+from coreloop.base.language.words import stems
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
@@ -22,6 +24,10 @@ _MAX_SENTENCES: Final = 300
 """Of an answer; what follows is left out."""
 _MAX_REPORTED: Final = 50
 """Findings of a reply."""
+_SHORT: Final = 3
+"""Words up to which a sentence is read with the question: ``1 MB``, ``Seven attempts.``"""
+_MAX_COMPUTED: Final = 2
+"""Sources that are named for a sentence that names none itself."""
 _MAX_CITED: Final = 10
 """Sources of a sentence."""
 _CITED: Final = re.compile(r"(?<!\s)\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
@@ -51,8 +57,10 @@ class CheckedAnswer:
     dropped: tuple[Dropped, ...] = ()
 
 
-def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
-    """Keep the sentences of an answer that cite a source which supports them.
+def check_answer(
+    text: str, knowledge: Knowledge, *, named: Sequence[int] = (), question: str = ""
+) -> CheckedAnswer:
+    """Keep the sentences of an answer that a source supports, each with the number of that source.
 
     Parameters
     ----------
@@ -60,13 +68,18 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
         Of a model: untrusted.
     knowledge : Knowledge
         Whose sources the numbers mean.
+    named : sequence of int
+        The sources of sentences that cite none themselves.
+    question : str
+        Read with a sentence that is too short to say what it is about.
     """
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
     for claim, numbers in islice(cited_claims(without_notice(text), knowledge), _MAX_SENTENCES):
-        supporting, reason = _supporting(claim, numbers, knowledge)
+        supporting, reason = _supporting(claim, numbers or named, knowledge, question)
         if supporting:
+            supporting = supporting if numbers else supporting[:_MAX_COMPUTED]
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
             cited |= dict.fromkeys(supporting)
         else:
@@ -179,8 +192,12 @@ def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(match[1]) for match in found if match))
 
 
-def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tuple[list[int], str]:
+def _supporting(
+    claim: str, numbers: Sequence[int], knowledge: Knowledge, question: str = ""
+) -> tuple[list[int], str]:
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
+    is_short = len(stems(claim)) <= _SHORT
+    claim = f"{' '.join(search_words(question))}: {claim}" if question and is_short else claim
     if not numbers:
         return [], UNCITED
     sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]

@@ -99,15 +99,18 @@ class Failover:
         """
         ends_at = self._pace.monotonic() + limits.deadline_s
         problems: list[Blocked | Failed] = []
+        failures: list[str] = []
         for provider in self._providers:
-            answer = self._ask(provider, query, limits, ends_at)
+            answer = self._ask(provider, query, limits, ends_at, failures)
             if isinstance(answer, Found):
-                return answer
+                return replace(answer, failures=tuple(failures))
             if not isinstance(answer, Empty):
                 problems.append(_named(answer, provider.name))
-        return _together(problems) if problems else Empty()
+        return replace(_together(problems) if problems else Empty(), failures=tuple(failures))
 
-    def _ask(self, provider: Provider, query: str, limits: SearchLimits, ends_at: float) -> SearchAnswer:
+    def _ask(
+        self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
+    ) -> SearchAnswer:
         if self._pace.monotonic() >= ends_at:
             return Failed("the time is over")  # says nothing about the provider: not counted
         with self._lock:
@@ -115,7 +118,7 @@ class Failover:
             closed_s = breaker.closed_s(self._pace.monotonic())
         if closed_s > 0:
             return self._left_alone(closed_s, is_asked_for=breaker.is_asked_for)
-        answer = self._attempts(provider, query, limits, ends_at)
+        answer = self._attempts(provider, query, limits, ends_at, failures)
         with self._lock:
             self._count(provider.name, answer)
         return answer
@@ -126,7 +129,10 @@ class Failover:
             return Blocked(f"asked to be left alone for {seconds:.0f} s", until)
         return Failed(f"left alone for {seconds:.0f} s after failures")
 
-    def _attempts(self, provider: Provider, query: str, limits: SearchLimits, ends_at: float) -> SearchAnswer:
+    def _attempts(
+        self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
+    ) -> SearchAnswer:
+        """Ask until an answer comes or another attempt is of no use; adds why each attempt failed."""
         answer: SearchAnswer = Failed("the time is over")
         for number in range(ATTEMPTS):
             left_s = ends_at - self._pace.monotonic()
@@ -134,6 +140,8 @@ class Failover:
                 return answer
             attempt = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S, left_s))
             answer = provider.search(query, attempt)
+            if isinstance(answer, Blocked | Failed):
+                failures.append(f"{provider.name}: {answer.reason}")
             pause_s = self._pause_s(answer, number)
             if pause_s is None or number == ATTEMPTS - 1 or pause_s >= ends_at - self._pace.monotonic():
                 return answer

@@ -1,6 +1,6 @@
 """The protocol of a provider: one query, one of four answers. Nothing found, blocked and failed differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -34,11 +34,16 @@ class Found:
     """At least one source, best first."""
 
     sources: tuple[Source, ...]
+    failures: tuple[str, ...] = field(default=(), compare=False)
+    """Why each attempt failed that came before, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Empty:
     """The search worked, and nothing fits the query."""
+
+    failures: tuple[str, ...] = field(default=(), compare=False)
+    """Why each attempt failed that came before, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class Blocked:
 
     reason: str
     until: datetime | None = None
+    failures: tuple[str, ...] = field(default=(), compare=False)
+    """Why each attempt failed that came before, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Failed:
 
     reason: str
     is_retryable: bool = True
+    failures: tuple[str, ...] = field(default=(), compare=False)
+    """Why each attempt failed that came before, in order."""
 
 
 SearchAnswer = Found | Empty | Blocked | Failed

@@ -35,7 +35,7 @@ FUNCTION_WORDS: Final = _table("""
     원 게 쪽 통 저 건 혹시 둘 걸 지 야 엄 같 아님 생각 될 그쪽 자 선생님 손님 너희 이 그 제 현재 사람 관련
     정보 대한 대해 대하 위한 a an the of for in on at by with to from and or is are was were be been do does
     did can could should would will i me my we our you your it its this that these those there please tell
-    show find give get about using use used any some into as s t want need know looking
+    show find give get about using use used any some into as s t want need know looking have has had
 """)
 REQUEST: Final = re.compile("^(?:알려|말해|말씀|찾아|골라|궁금|가르|알고싶|알수|여쭤|묻고|답해|보여줘|부탁)")
 INTENTS: Final = {

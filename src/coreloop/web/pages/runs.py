@@ -109,7 +109,8 @@ def _research(source: Source, state: State) -> dict[str, Any]:
     said = "\n".join([response.final_answer, *found])
     return {
         "answer": _lines(response.final_answer),
-        "confidence": response.confidence,
+        "verdict": "",
+        "reason": response.reason,
         "cited": _cited(said, cited_sources(state)),
         "knowledge": knowledge,
         "n_sources": len(knowledge.sources),
@@ -124,7 +125,8 @@ def _asked(state: State) -> dict[str, Any]:
     cited = case.attempts[-1].cited if case.attempts else ()
     return {
         "answer": _lines(answer.answer),
-        "confidence": answer.confidence,
+        "verdict": answer.verdict,
+        "reason": answer.reason,
         "cited": _cited(answer.answer, cited),
         "case": case,
     }

@@ -29,7 +29,7 @@ from rows import each_row
         ),
         ("설립했다. 2023년에 옮겼다.", ["설립했다.", "2023년에 옮겼다."]),
         ("서울이다.[3][12] 부산이다.[4]한국이다.", ["서울이다.", "부산이다.", "한국이다."]),
-        ("서울은[3] 수도이다. 부산이다.", ["부산이다."]),
+        ("서울은[3] 수도이다. 부산이다.", ["서울은[3] 수도이다.", "부산이다."]),
         ("# Title\n- one\n- two\n1. three\n\nfour", ["# Title", "- one", "- two", "1. three", "four"]),
         (
             "A line that a program wrapped at\nsome width goes on here. Next.",

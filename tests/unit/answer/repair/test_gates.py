@@ -9,7 +9,7 @@ from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.search.index.run import index_paths
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
-from repairing import repair_desk, shop
+from repairing import limit_paths, repair_desk, shop
 from researching import MOMENT
 from rows import each_row
 
@@ -41,6 +41,7 @@ def test_the_first_day_is_no_fall():
 
 
 def test_files_and_functions_are_counted(tmp_path: Path):
+    limit_paths(tmp_path, ".")
     with repair_desk(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as desk:
         coverage, io = read_gates(desk, now=MOMENT)
     assert (coverage.now.good, coverage.now.total) == (2, 3)
@@ -56,6 +57,7 @@ def test_a_function_of_a_changed_file_counts_as_undocumented(tmp_path: Path):
 
 
 def test_a_fall_is_a_signal_and_jobs_that_mend_it(tmp_path: Path):
+    limit_paths(tmp_path, ".")
     workspace = shop(tmp_path)
     index_paths(workspace, [tmp_path], now=datetime.now(UTC))
     with repair_desk(workspace) as desk:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.ladder import error_response
 from coreloop.answer.research.answer import DEGRADED, AgentResponse, ending
 from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.learn import helped_before
@@ -16,7 +15,6 @@ from coreloop.answer.research.run import run_research
 from coreloop.answer.research.sessions import read_session
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found
-from coreloop.base.errors import ModelError
 from coreloop.base.project.workspace import open_workspace
 from model_stand_in import answers, model_stand_in, streams
 from researching import ScriptedProvider, desk_in, plan, project, reflection, source, synthesis
@@ -84,12 +82,13 @@ def test_an_unsupported_finding_does_not_complete_the_run(tmp_path: Path):
     assert response.insufficient_termination
 
 
-def test_a_model_that_replies_garbage_twice_is_an_error_response(tmp_path: Path):
-    with pytest.raises(ModelError) as failed:
-        ask_model(tmp_path, "no json", "still none")
-    assert error_response(failed.value).error.type == "malformed"
+def test_a_model_that_replies_garbage_is_done_without_and_said_to_be_unusable(tmp_path: Path):
+    response, _ = ask_model(tmp_path, *["no json"] * 6)
+    assert (response.end, response.error and response.error.type) == ("model_unusable", "model_unusable")
+    assert RIVER in response.final_answer
+    assert "The model's plan could not be used; it was made without it." in response.final_answer
     with desk_in(project(tmp_path)) as desk:
-        assert read_session(desk.store, None).status == "failed"
+        assert read_session(desk.store, None).status != "failed"
 
 
 def test_pages_are_sent_as_data_and_never_as_instructions(tmp_path: Path):

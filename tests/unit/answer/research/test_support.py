@@ -130,7 +130,7 @@ def test_syndicated_copies_say_no_more_than_one():
     claim = read_statement("Acme was founded in Utrecht and moved its head office to a tower in 2009.")
     once, copied = Evidence([PAGE]), Evidence([PAGE] * 5)
     assert once.lack(claim) == copied.lack(claim)
-    assert copied.features(claim)["pairs"] == once.features(claim)["pairs"]
+    assert copied.overlap(claim) == once.overlap(claim)
 
 
 def test_no_text_supports_nothing():
@@ -152,3 +152,19 @@ def test_checking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 50_000)[:50_000]
     with bounded():
         check_support(hostile[:2_000], [hostile])
+
+
+@each_row(
+    ("sentence", "page", "is_supported"),
+    [
+        ("The A380 flew in Toulouse.", "In Toulouse the A380 flew for the first time.", True),
+        ("The A350 flew in Toulouse.", "In Toulouse the A380 flew for the first time.", False),
+        ("Twelve attempts are made.", "There are made 12 attempts.", True),
+        ("Thirty attempts are made.", "There are made 12 attempts.", False),
+        ("The U.S. office opened.", "In May the U.S. office[3] opened.", True),
+        ("It is free.", "The museum is closed on Mondays.", False),
+        ("Payment works.", "The museum is closed. A payment takes a day.", False),
+    ],
+)
+def test_names_with_digits_number_words_and_short_sentences(sentence: str, page: str, is_supported: bool):
+    assert isinstance(check_support(sentence, [page]), Supported) is is_supported

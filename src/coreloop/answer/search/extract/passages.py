@@ -1,6 +1,8 @@
 """Passages: what search finds, at most `MAX_PASSAGE_CHARS` long, cut where a reader would cut."""
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +10,12 @@ from coreloop.answer.search.extract.document import Document, Section
 
 MAX_PASSAGE_CHARS: Final = 1_500
 _BREAKS: Final = ("\n\n", "\n", ". ", " ")
+FENCED: Final = re.compile(
+    r"^\ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ {0,3}\1[^\n]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)  # a fence, and all before the fence that closes it
+_GOES_ON: Final = re.compile(r"\n\n\s*(?:`{3}|~{3}|[-*+]\ |\d{1,3}[.)]\ |\ {4})")
+"""Code or an item of a list, which a line above may announce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +41,10 @@ def split_passages(document: Document) -> Iterator[Passage]:
 
 
 def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
+    code = [match.span() for match in FENCED.finditer(text, section.start, section.end)]
     start = section.start
     while start < section.end:
-        end = _cut(text, start, section.end)
+        end = _cut(text, start, section.end, code)
         part = text[start:end]
         stripped = part.strip()
         if stripped:
@@ -44,13 +53,28 @@ def _cuts(text: str, section: Section) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _cut(text: str, start: int, end: int) -> int:
-    """Where a passage ends: at a paragraph, a line, a sentence, a word, or anywhere."""
+def _cut(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> int:
+    """Where a passage ends: at a paragraph, a line, a sentence, a word, or anywhere.
+
+    Code that fits stays whole, and code and items of a list stay with the line that announces them.
+    """
     if end - start <= MAX_PASSAGE_CHARS:
         return end
+    latest = start + MAX_PASSAGE_CHARS
+    earliest = start + MAX_PASSAGE_CHARS // 4
+    while (place := text.rfind("\n\n", earliest, latest)) >= 0:
+        if not _is_inside(place, code) and not _GOES_ON.match(text, place):
+            return place + 2
+        latest = place
     latest = start + MAX_PASSAGE_CHARS
     for mark in _BREAKS:
         place = text.rfind(mark, start + MAX_PASSAGE_CHARS // 2, latest)
         if place >= 0:
             return place + len(mark)
     return latest
+
+
+def _is_inside(place: int, code: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place is in one of some spans, which are in order."""
+    before = bisect_right(code, (place, place)) - 1
+    return before >= 0 and code[before][0] <= place < code[before][1]

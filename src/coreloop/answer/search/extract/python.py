@@ -1,9 +1,11 @@
-"""Python: the module's docstring, and each class and function with its signature and docstring."""
+"""Python: each class and function with its body, and what stands between them: constants, comments."""
 
 import ast
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from coreloop.answer.search.extract.decode import decode_text
@@ -18,7 +20,7 @@ _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def extract_python(data: bytes) -> Document | Unreadable:
-    """Read a Python file; one that this Python cannot parse, or without symbols, is plain text."""
+    """Read a Python file; one that this Python cannot parse is plain text."""
     text = decode_text(data)
     if isinstance(text, Unreadable):
         return text
@@ -33,24 +35,38 @@ def extract_python(data: bytes) -> Document | Unreadable:
 
 
 def _document(text: str, tree: ast.Module) -> Document:
-    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     symbols = _symbols(tree)
-    places = [*_module_docstring(tree), *((name, node.lineno, _last_line(node)) for name, node in symbols)]
-    sections = tuple(
-        Section(starts[first - 1], starts[last], first, heading) for heading, first, last in places
-    )
     return Document(
-        type="python" if sections else "text",
+        type="python",
         text=text,
-        sections=sections or (Section(0, len(text), 1),),
+        sections=tuple(_sections(text, symbols)),
         entries=tuple(symbol_entry(name, node) for name, node in symbols),
         imports=imported_modules(tree),
     )
 
 
-def _module_docstring(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
-    if ast.get_docstring(tree, clean=False):
-        yield "", tree.body[0].lineno, tree.body[0].end_lineno or 1
+def _sections(text: str, symbols: list[tuple[str, Symbol]]) -> Iterator[Section]:
+    """Yield the lines of each symbol without those of the symbols inside it, and the lines of the module."""
+    lines = _lines(text)
+    owners = [""] * len(lines)
+    for name, node in symbols:
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
+        while first and lines[first - 1].lstrip().startswith("#"):  # a comment above belongs to it
+            first -= 1
+        last = node.end_lineno or node.lineno
+        owners[first:last] = [name] * (last - first)
+    start = number = 0
+    for heading, group in groupby(zip(owners, lines, strict=True), key=itemgetter(0)):
+        part = [line for _, line in group]
+        size = sum(map(len, part))
+        if any(line.strip() for line in part):
+            yield Section(start, start + size, number + 1, heading)
+        start, number = start + size, number + len(part)
+
+
+def _lines(text: str) -> list[str]:
+    """Split at line feeds alone, as the parser counts lines; a form feed ends none."""
+    return [part for part in re.split(r"(?<=\n)", text) if part]
 
 
 def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
@@ -67,12 +83,3 @@ def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
             elif isinstance(node, _BLOCKS):
                 waiting.append((node, prefix))
     return sorted(found, key=lambda symbol: symbol[1].lineno)
-
-
-def _last_line(symbol: Symbol) -> int:
-    """The last line of the docstring, or else of the signature."""
-    first = symbol.body[0]
-    if ast.get_docstring(symbol, clean=False):
-        return first.end_lineno or first.lineno
-    decorators = first.decorator_list if isinstance(first, Symbol) else []
-    return max(symbol.lineno, min([first.lineno, *(node.lineno for node in decorators)]) - 1)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import Extractor, extractor_of
-from coreloop.answer.search.index.store import FileState, KnownFile
+from coreloop.answer.search.index.store import FileState, KnownFile, UnreadFile
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES, FoundFile, SkippedFile, find_files, location_of
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
@@ -47,7 +47,16 @@ class Drop:
     kind: Literal["removed"] = "removed"
 
 
-Change = Put | Place | Drop
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file without text that can be indexed; it is not read again before it changes."""
+
+    file: UnreadFile
+    known_id: int | None
+    kind: Literal["unread"] = "unread"
+
+
+Change = Put | Place | Drop | Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,8 @@ class Comparison:
         Counts skipped files, and those that are unchanged without a change to store.
     schemas : collection of str
         Locations of declared schemas.
+    unread : mapping of str to UnreadFile
+        Files that had no text when they were last read, by path.
     """
 
     def __init__(
@@ -96,9 +107,11 @@ class Comparison:
         data_dir: Path,
         report: IndexReport,
         schemas: Collection[str] = (),
+        unread: Mapping[str, UnreadFile] | None = None,
     ) -> None:
         self._schemas = schemas
         self._known = known
+        self._unread = unread or {}
         self._root = root
         self._data_dir = data_dir
         self._report = report
@@ -138,6 +151,10 @@ class Comparison:
         if known and _is_untouched(file, known):
             self._report.counts["unchanged"] += 1
             return
+        unread = self._unread.get(file.location)
+        if unread and (unread.size_bytes, unread.mtime_ns) == (file.size_bytes, file.mtime_ns):
+            self._report.skip(SkippedFile(file.location, unread.reason))
+            return
         try:
             with open_regular(Path(file.path)) as opened:
                 data = opened.read(MAX_FILE_BYTES + 1)
@@ -159,7 +176,9 @@ class Comparison:
         elif extract:
             document = extract(data)
             if isinstance(document, Unreadable):
-                yield from self._refused(SkippedFile(file.location, document.reason))
+                self._report.skip(SkippedFile(file.location, document.reason))
+                without_text = UnreadFile(file.location, file.size_bytes, file.mtime_ns, document.reason)
+                yield Unread(without_text, known.id if known else None)
             else:
                 yield Put("changed" if known else "added", state, document, known.id if known else None)
 

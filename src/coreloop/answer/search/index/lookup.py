@@ -4,7 +4,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,8 @@ _WEIGHTS: Final = "4.0, 2.0, 1.0"
 """Of heading, words and bigrams."""
 _BEST: Final = f"""
     SELECT documents.title, documents.path, documents.type, documents.indexed_at,
-        passages.heading, passages.text, passages."start", passages.line
+        passages.heading, passages.text, passages."start", passages.line,
+        coalesce(nullif(passages.published, ''), documents.published) AS published
     FROM (
         SELECT rowid AS id, bm25(passage_words, {_WEIGHTS}) AS score FROM passage_words
         WHERE passage_words MATCH ? ORDER BY score LIMIT ?
@@ -85,6 +86,7 @@ def _source(row: sqlite3.Row) -> Source:
         type=row["type"],
         text=row["text"],
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
+        published=date.fromisoformat(row["published"]) if row["published"] else None,
         start=row["start"],
         line=row["line"],
         provider="index",

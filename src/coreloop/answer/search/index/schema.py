@@ -69,6 +69,22 @@ CREATE TABLE imports (
 -- Python files are read again, since they have symbols now.
 UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
 """
+_THIRD: Final = """
+-- Files that had no text when they were last read: they are not read again before they change.
+CREATE TABLE unread_files (
+    path TEXT PRIMARY KEY,
+    size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- ISO dates, or "": of a file by its front matter, first heading or name; of a passage by its heading.
+ALTER TABLE documents ADD COLUMN published TEXT NOT NULL DEFAULT '';
+ALTER TABLE passages ADD COLUMN published TEXT NOT NULL DEFAULT '';
+
+-- All files are read again: they have dates now, and Python files their bodies.
+UPDATE documents SET mtime_ns = -1, hash = '';
+"""
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
@@ -80,8 +96,12 @@ def _add_entries(connection: sqlite3.Connection, _now: datetime) -> None:
     sqlite.run_script(connection, _SECOND)
 
 
+def _add_dates(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _THIRD)
+
+
 def _is_own(connection: sqlite3.Connection) -> bool:
     return set(sqlite.tables(connection)) >= _TABLES
 
 
-INDEX: Final = sqlite.Schema("index", (_create, _add_entries), _is_own)
+INDEX: Final = sqlite.Schema("index", (_create, _add_entries, _add_dates), _is_own)

@@ -5,10 +5,11 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
+from coreloop.answer.search.extract.dated import date_in_name, document_date
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.passages import Passage, split_passages
 from coreloop.answer.search.index.entries import add_entries, remove_entries
@@ -19,14 +20,16 @@ from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _PUT: Final = """
-    INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at, published)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
         path = excluded.path, type = excluded.type, title = excluded.title, hash = excluded.hash,
-        size_bytes = excluded.size_bytes, mtime_ns = excluded.mtime_ns, indexed_at = excluded.indexed_at
+        size_bytes = excluded.size_bytes, mtime_ns = excluded.mtime_ns, indexed_at = excluded.indexed_at,
+        published = excluded.published
 """
 _PASSAGE: Final = (
-    'INSERT INTO passages (document_id, "start", "end", line, heading, text) VALUES (?, ?, ?, ?, ?, ?)'
+    'INSERT INTO passages (document_id, "start", "end", line, heading, text, published) '
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _WORDS: Final = "INSERT INTO passage_words (rowid, heading, words, bigrams) VALUES (?, ?, ?, ?)"
 _REMOVED_WORDS: Final = (
@@ -54,6 +57,16 @@ class KnownFile:
     size_bytes: int
     mtime_ns: int
     indexed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file that had no text when it was last read, and why."""
+
+    path: str
+    size_bytes: int
+    mtime_ns: int
+    reason: str
 
 
 @contextmanager
@@ -120,6 +133,20 @@ def known_files(
     return {row[1]: KnownFile(*row) for row in rows}
 
 
+def unread_files(connection: sqlite3.Connection) -> dict[str, UnreadFile]:
+    """Return the files that had no text, by path."""
+    rows = connection.execute("SELECT path, size_bytes, mtime_ns, reason FROM unread_files")
+    return {row[0]: UnreadFile(*row) for row in rows}
+
+
+def put_unread(connection: sqlite3.Connection, file: UnreadFile, *, known_id: int | None) -> None:
+    """Remember a file without text; what was stored of it is removed."""
+    if known_id is not None:
+        remove_document(connection, known_id)
+    values = (file.path, file.size_bytes, file.mtime_ns, file.reason)
+    connection.execute("INSERT OR REPLACE INTO unread_files VALUES (?, ?, ?, ?)", values)
+
+
 def put_document(
     connection: sqlite3.Connection,
     file: FileState,
@@ -132,7 +159,9 @@ def put_document(
     if known_id is not None:
         _remove_passages(connection, known_id)
         remove_entries(connection, known_id)
-    values = (known_id, file.path, document.type, document.title, *_state(file, now))
+    connection.execute("DELETE FROM unread_files WHERE path = ?", (file.path,))
+    published = _iso(document_date(document, file.path))
+    values = (known_id, file.path, document.type, document.title, *_state(file, now), published)
     inserted = connection.execute(_PUT, values).lastrowid
     _add_passages(connection, known_id or inserted, split_passages(document))
     add_entries(connection, known_id or inserted, document)
@@ -157,11 +186,17 @@ def _state(file: FileState, now: datetime) -> tuple[str, int, int, str]:
     return file.hash, file.size_bytes, file.mtime_ns, now.isoformat(timespec="seconds")
 
 
+def _iso(day: date | None) -> str:
+    return day.isoformat() if day else ""
+
+
 def _add_passages(
     connection: sqlite3.Connection, document_id: int | None, passages: Iterable[Passage]
 ) -> None:
     for passage in passages:
-        values = (document_id, passage.start, passage.end, passage.line, passage.heading, passage.text)
+        place = (passage.start, passage.end, passage.line)
+        dated = _iso(date_in_name(passage.heading))
+        values = (document_id, *place, passage.heading, passage.text, dated)
         key = connection.execute(_PASSAGE, values).lastrowid
         connection.execute(_WORDS, (key, *passage_words(passage.heading, passage.text)))
 

@@ -28,6 +28,8 @@ IGNORED_FOLDERS: Final = frozenset(
 """Besides these, folders and files whose names begin with a dot, and the project's data folder."""
 _MADE_BY_PROGRAMS: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 """Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
+_OWN_FOLDERS: Final = ("ai", "audit", "index", "runs")
+"""Of the data folder: records, runs and the index itself are never read, even if they are named."""
 _RECORDS: Final = os.path.join("audit", "ai-ask")  # noqa: PTH118 - strings: see _walk
 
 
@@ -66,18 +68,23 @@ def find_files(
     root : Path
         The project, absolute and resolved.
     data_dir : Path
-        The project's data folder, which is ignored unless ``start`` is in it.
+        The project's data folder, which is ignored unless ``start`` is in it; what coreloop keeps
+        there is always ignored.
     schemas : collection of str
         Locations of declared schemas.
     """
-    if start.is_dir():
-        yield from _walk(start, root, ignored=str(data_dir), schemas=schemas)
+    own = frozenset(data_dir / name for name in _OWN_FOLDERS)
+    if not own.isdisjoint((start, *start.parents)):
+        yield SkippedFile(location_of(start, root), "coreloop's own data")
+    elif start.is_dir():
+        ignored = frozenset(map(str, (data_dir, *own)))
+        yield from _walk(start, root, ignored=ignored, schemas=schemas)
     elif start.exists():
         yield _file(str(start), location_of(start, root), start.stat(), schemas)
 
 
 def _walk(
-    start: Path, root: Path, *, ignored: str, schemas: Collection[str]
+    start: Path, root: Path, *, ignored: Collection[str], schemas: Collection[str]
 ) -> Iterator[FoundFile | SkippedFile]:
     waiting = [(str(start), "" if start == root else f"{location_of(start, root)}/")]
     while waiting:
@@ -96,7 +103,7 @@ def _walk(
             if not entry.is_dir(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # removed in between
                     yield _file(entry.path, location, entry.stat(follow_symlinks=False), schemas)
-            elif entry.name not in IGNORED_FOLDERS and entry.path != ignored:
+            elif entry.name not in IGNORED_FOLDERS and entry.path not in ignored:
                 waiting.append((entry.path, f"{location}/"))
 
 

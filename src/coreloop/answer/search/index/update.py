@@ -6,8 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.index.changes import Change, Comparison, Drop, IndexReport, Put
-from coreloop.answer.search.index.store import known_files, place_document, put_document, remove_document
+from coreloop.answer.search.index.changes import Change, Comparison, Drop, IndexReport, Put, Unread
+from coreloop.answer.search.index.store import (
+    known_files,
+    place_document,
+    put_document,
+    put_unread,
+    remove_document,
+    unread_files,
+)
 from coreloop.base import sqlite
 
 _BATCH_CHARS: Final = 8_000_000
@@ -47,13 +54,20 @@ def update_index(
         A start does not exist, and no document came from it.
     """
     report = IndexReport()
-    comparison = Comparison(known_files(connection), root, data_dir, report, schemas)
+    known, unread = known_files(connection), unread_files(connection)
+    comparison = Comparison(known, root, data_dir, report, schemas, unread)
     for batch in _batches(comparison.changes(starts)):
         with sqlite.transaction(connection):
             for change in batch:
                 _apply(connection, change, now)
-        report.counts.update(change.kind for change in batch)
+        report.counts.update(_counted(change) for change in batch)
+        del report.counts["unread"]
     return report
+
+
+def _counted(change: Change) -> str:
+    """What a change counts as; a new file without text is among the skipped ones alone."""
+    return "removed" if isinstance(change, Unread) and change.known_id is not None else change.kind
 
 
 def _apply(connection: sqlite3.Connection, change: Change, now: datetime) -> None:
@@ -61,6 +75,8 @@ def _apply(connection: sqlite3.Connection, change: Change, now: datetime) -> Non
         remove_document(connection, change.known_id)
     elif isinstance(change, Put):
         put_document(connection, change.file, change.document, known_id=change.known_id, now=now)
+    elif isinstance(change, Unread):
+        put_unread(connection, change.file, known_id=change.known_id)
     else:
         place_document(connection, change.file, known_id=change.known_id, now=now)
 

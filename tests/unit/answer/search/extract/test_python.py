@@ -37,15 +37,28 @@ def read(text: str) -> Document:
     return document
 
 
-def test_every_symbol_has_its_signature_and_docstring():
+def test_every_symbol_has_its_body_and_what_stands_between_them_is_the_modules():
     document = read(SOURCE)
-    parts = {part.heading: document.text[part.start : part.end].strip() for part in document.sections}
-    assert list(parts) == ["", "first", "Shop", "Shop.price", "Shop.sell", "conditional"]
-    assert parts["first"] == 'def first(\n    a: int,\n) -> int:\n    """Add one."""'
-    assert parts["Shop"] == 'class Shop:\n    """Sells things."""'
-    assert parts["Shop.price"] == "def price(self, item): return 1"
-    assert parts["conditional"] == "def conditional():\n        # a comment"
-    assert [part.line for part in document.sections] == [1, 7, 14, 17, 19, 24]
+    parts = [(part.heading, document.text[part.start : part.end].strip()) for part in document.sections]
+    assert [heading for heading, _ in parts] == [
+        *("", "first", "Shop", "Shop.price", "Shop.sell", "", "conditional"),
+    ]
+    assert parts[0][1] == '"""What the module holds."""\n\nimport re'
+    assert parts[1][1].startswith("@cached\ndef first(")
+    assert parts[1][1].endswith("return a + 1")
+    assert parts[-1][1].endswith('return re.compile("\\d")')
+    assert (
+        "".join(document.text[part.start : part.end] for part in document.sections).split() == SOURCE.split()
+    )
+
+
+def test_constants_messages_and_comments_are_found_with_the_symbol_that_they_stand_in():
+    text = 'LIMIT = 7  # attempts\n\n\n# The shop asks.\ndef pay():\n    raise ValueError("too poor")\n'
+    parts = [(part.heading, text[part.start : part.end].strip()) for part in read(text).sections]
+    assert parts == [
+        ("", "LIMIT = 7  # attempts"),
+        ("pay", '# The shop asks.\ndef pay():\n    raise ValueError("too poor")'),
+    ]
 
 
 @each_row(
@@ -60,4 +73,4 @@ def test_what_does_not_parse_is_plain_text(text: str):
 
 def test_names_in_korean_keep_their_lines():
     document = read('이름 = "값"\n\ndef 함수(인자):\n    """설명."""\n')
-    assert [(part.heading, part.line) for part in document.sections] == [("함수", 3)]
+    assert [(part.heading, part.line) for part in document.sections] == [("", 1), ("함수", 3)]

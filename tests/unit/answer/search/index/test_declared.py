@@ -124,8 +124,10 @@ def test_what_a_file_declared_goes_with_it(workspace: Workspace):
 
 def test_an_index_of_the_first_version_gets_its_symbols(workspace: Workspace):
     with closing(sqlite3.connect(workspace.index_file)) as connection:
-        for table in ("entries", "entry_words", "imports"):
+        for table in ("entries", "entry_words", "imports", "unread_files"):
             connection.execute(f"DROP TABLE {table}")
+        for table in ("documents", "passages"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN published")
         connection.execute("PRAGMA user_version = 1")
         connection.commit()
     index_paths(workspace, [workspace.root], now=datetime.now(UTC))

@@ -1,0 +1,230 @@
+"""What sources say to a question, without a model: whole passages, and in each the best sentence."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal
+
+from coreloop.answer.models.offline import best_quotes, ranked_quotes
+from coreloop.answer.models.questions import asks_yes_or_no, question_parts
+from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
+from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
+from coreloop.answer.models.synonyms import opposites_of, same_stem
+from coreloop.answer.research.contradictions import (
+    Contradiction,
+    SourcedText,
+    contradictions_in,
+)
+from coreloop.answer.search.source import Source
+from coreloop.base.language.words import stems
+
+Verdict = Literal["says so", "may say so", "nothing said so"]
+SHOWN: Final = 3
+SAYS_AT: Final = 0.69
+"""Score from which a sentence says so; from `ANSWER_AT` it may. See `benchmarks/answers.py`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage, and the sentence in its text that says most to the question.
+
+    Attributes
+    ----------
+    number : int
+        Of its source, from 1.
+    start, end : int
+        Of the sentence, in characters; equal if none is marked.
+    """
+
+    number: int
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """What sources say to a question.
+
+    Attributes
+    ----------
+    verdict : str
+        Whether the marked sentences say what is asked.
+    shown : tuple of Passage
+        At most `SHOWN`, best first; the closest ones if nothing says so.
+    quoted : tuple of (str, int)
+        The sentences that answer the parts of the question, and the numbers of their sources.
+    differing : tuple of Contradiction
+        Sentences with different values in the place that is asked for.
+    """
+
+    verdict: Verdict = "nothing said so"
+    shown: tuple[Passage, ...] = ()
+    quoted: tuple[tuple[str, int], ...] = ()
+    differing: tuple[Contradiction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """What persons rejected as an answer to a question.
+
+    Attributes
+    ----------
+    sentences : frozenset of str
+        See `sentence_key`.
+    passages : frozenset of str
+        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
+    locations : frozenset of str
+        Files that are the wrong ones.
+    until : date or None
+        Sources of this day or before are out of date.
+    """
+
+    sentences: frozenset[str] = frozenset()
+    passages: frozenset[str] = frozenset()
+    locations: frozenset[str] = frozenset()
+    until: date | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences or self.locations or self.until)
+
+    def has(self, text: str, source: Source) -> bool:
+        """Whether a sentence of a source was rejected."""
+        is_old = self.until is not None and source.published is not None and source.published <= self.until
+        return is_old or source.location in self.locations or sentence_key(text) in self.sentences
+
+
+def find_passages(
+    question: str, sources: Sequence[Source], *, rejected: Rejected | None = None, most: int = SHOWN
+) -> Passages:
+    """Choose the passages that answer a question, and mark them.
+
+    Parameters
+    ----------
+    question : str
+        Text of a user.
+    sources : sequence of Source
+        Best first; their numbers begin at 1.
+    rejected : Rejected or None
+        What is never marked, nor shown first.
+    most : int
+        Passages to show.
+    """
+    rejected = rejected or Rejected()
+    sentences = _sentences(sources)
+    best: dict[int, RankedSentence] = {}
+    quotes: list[RankedSentence] = []
+    scores, differing = [], list[Contradiction]()
+    for part in question_parts(question):
+        ranked = [
+            one
+            for one in _ranked(part, sentences)
+            if not rejected.has(one.sentence.text, sources[one.sentence.source - 1])
+            and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
+        ]
+        answering = best_quotes(part, ranked)
+        for one in (*answering, *ranked):
+            if one.score >= ANSWER_AT:
+                best.setdefault(one.sentence.source, one)
+        pairs = contradictions_in(part, [_sourced(one.sentence, sources) for one in best.values()])
+        quotes += _current(answering, pairs, best)
+        scores.append(_sure(part, answering[0]) if answering else 0.0)
+        differing += pairs
+    order = [one.sentence.source for one in quotes]
+    order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
+    order += range(1, len(sources) + 1)
+    return Passages(
+        verdict=_verdict(scores),
+        shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),
+        quoted=tuple((without_footnotes(one.sentence.text), one.sentence.source) for one in quotes),
+        differing=tuple(differing),
+    )
+
+
+def sentence_key(text: str) -> str:
+    """Return what identifies a sentence wherever it stands: its words on one line."""
+    return without_footnotes(text).casefold()
+
+
+def says_all(question: str, sentence: Sentence) -> bool:
+    """Whether each English word of a question stands in a sentence or around it."""
+    said = {same_stem(stem) for stem in stems(f"{sentence.text}\n{sentence.around}")}
+    asked = [stem for stem in map(same_stem, stems(question)) if stem.isascii() and len(stem) > 1]
+    return all(stem in said for stem in asked) or any(_is_opposite(stem, said, asked) for stem in asked)
+
+
+def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
+    others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
+    rest = [one for one in asked if one != stem]
+    return bool(others & {*said}) and all(one in said for one in rest)
+
+
+def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
+    """Rank the sentences; one that says no in other words than ``not`` answers, too."""
+    ranked = ranked_quotes(question, sentences)
+    if asks_yes_or_no(question):
+        for other in opposites_of(question):
+            ranked = [
+                max(pair, key=lambda one: one.score)
+                for pair in _pairs(ranked, ranked_quotes(other, sentences))
+            ]
+    return sorted(ranked, key=lambda one: (-one.score, -one.weighed))
+
+
+def _pairs(
+    ranked: Sequence[RankedSentence], others: Sequence[RankedSentence]
+) -> Iterator[tuple[RankedSentence, RankedSentence]]:
+    known = {one.sentence: one for one in ranked}
+    for other in others:
+        yield known.pop(other.sentence, other), other
+    yield from ((one, one) for one in known.values())
+
+
+def _sure(question: str, quote: RankedSentence) -> float:
+    """The score of a quote; one that lacks a word of the question only may say so."""
+    return quote.score if says_all(question, quote.sentence) else min(quote.score, ANSWER_AT)
+
+
+def _verdict(scores: Sequence[float]) -> Verdict:
+    """A question is answered if each of its parts is."""
+    if not any(scores):
+        return "nothing said so"
+    return "says so" if min(scores) >= SAYS_AT else "may say so"
+
+
+def _current(
+    answering: Sequence[RankedSentence], pairs: Sequence[Contradiction], best: dict[int, RankedSentence]
+) -> list[RankedSentence]:
+    """Put what is newer before what differs from it; what a source calls superseded is quoted by no one."""
+    quotes = list(answering)
+    for pair in pairs:
+        newer, older = (best[said.sources[0]] for said in (pair.b, pair.a))
+        if older in quotes and (pair.is_superseded or pair.is_dated):
+            place = quotes.index(older)
+            quotes = [one for one in quotes if one != newer]
+            quotes.insert(min(place, len(quotes)), newer)
+            if pair.is_superseded:
+                quotes.remove(older)
+    return quotes
+
+
+def _sentences(sources: Sequence[Source]) -> list[Sentence]:
+    """Return the sentences of all sources; one that several of them have is the first one's."""
+    found: dict[str, Sentence] = {}
+    for number, source in enumerate(sources, 1):
+        for one in read_sentences(number, source.title, source.text, is_code=source.type == "python"):
+            found.setdefault(one.text, one)
+    return list(found.values())
+
+
+def _sourced(sentence: Sentence, sources: Sequence[Source]) -> SourcedText:
+    source = sources[sentence.source - 1]
+    text = without_footnotes(sentence.text)
+    return SourcedText(text, (sentence.source,), source.published, source.title)
+
+
+def _passage(number: int, sources: Sequence[Source], best: dict[int, RankedSentence]) -> Passage:
+    if number not in best:
+        return Passage(number=number)
+    text = best[number].sentence.text
+    start = sources[number - 1].text.find(text)
+    return Passage(number=number, start=max(0, start), end=max(0, start) + len(text) if start >= 0 else 0)
