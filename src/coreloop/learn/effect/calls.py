@@ -1,5 +1,6 @@
 """The calls of a log as `effect` needs them: the only place here that reads records."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,26 +14,25 @@ from coreloop.base.encoding import ELIDED
 from coreloop.base.failures import MAX_ERROR_CHARS, error_class
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import SCHEMA_VERSION, UNSPECIFIED, hash_question, is_category
+from coreloop.learn.facts.counting import DAY_US
+from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import day_files
-from coreloop.learn.mine.rollup import EPOCH_DAY
-from coreloop.learn.mine.rows import DAY_US
-from coreloop.learn.mine.values import value_hash
 from coreloop.observe.judgments import Judgments
 from coreloop.observe.reading.decode import NOT_PLAIN, Skipped, decode_line, microseconds, raw_lines
 from coreloop.observe.reading.fields import CallFields, RecordFields
 from coreloop.observe.reading.loose import time_of
-from coreloop.observe.reading.outcome import RequestOutcome, is_handed_over, is_ok, outcome
+from coreloop.observe.reading.outcome import BY_VERDICT, RequestOutcome, by_length, decide, is_judged, is_ok
 
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
 
 
 class _CallLine(CallFields, gc=False):
-    args_from: dict[str, tuple[str, ...]] | None = None
+    args_from: dict[str, tuple[str, ...]] | None = None  # type: ignore[assignment]  # decoded, not kept as JSON
 
 
 class _RequestLine(RecordFields, gc=False, kw_only=True):
     tool_calls: list[_CallLine] | None = None  # type: ignore[assignment]  # narrower: other lines are read below
-    model: str | None = None
+    model: str | None = None  # type: ignore[assignment]  # narrower, too
     duration_total_ms: float | None = None
     tools_version: str | None = None
 
@@ -77,10 +77,9 @@ class Call:
         """Whether an argument is an empty text, list or object."""
         return name in self.arguments and self.arguments[name] in _EMPTY
 
-    def hash_of(self, name: str) -> int:
-        """Hash of an argument's value; 0 if it is absent, empty or not recorded."""
-        value = self.arguments.get(name)
-        return value_hash(value) if self.has(name) else 0
+    def text_of(self, name: str) -> str | None:
+        """An argument's value as `comparable`; None if it is absent, empty or not recorded."""
+        return comparable(self.arguments[name]) if self.has(name) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +216,28 @@ class _Reader:
         )
 
     def _lost(self, fields: RecordFields, calls: Sequence[CallFields]) -> bool | None:
-        verdict = self._verdicts.get(fields.request_id or "")
-        if self._handoff and verdict is None and is_handed_over(fields, calls, self._handoff):
-            return None
-        result = outcome(fields, calls, min_chunk_len=self._min_chunk_len, verdict=verdict)
+        result = BY_VERDICT.get(self._verdicts.get(fields.request_id or "", ""))
+        if result is None:
+            handed_over = any(call.name in self._handoff for call in calls)
+            if handed_over and not is_judged(fields):
+                return None
+            result = decide(fields, calls)
+        if result is None:
+            result = by_length(fields.chunk_len, self._min_chunk_len)
         return None if result == RequestOutcome.NEUTRAL else result == RequestOutcome.FAILURE
+
+
+def comparable(value: object) -> str | None:
+    """A value as text, equal for equal values however they are written; None if `ELIDED`."""
+    if isinstance(value, str):
+        return None if value == ELIDED else unicodedata.normalize("NFC", value).strip()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else _json(value)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def _call(call: CallFields) -> Call:

@@ -16,7 +16,7 @@ from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, Look, Verdict, calls_needed, decide
-from coreloop.learn.mine.rollup import EPOCH_DAY
+from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from coreloop.learn.effect.ledger import Change, Ledger
-from coreloop.learn.mine.rollup import EPOCH_DAY
+from coreloop.learn.facts.file import EPOCH_DAY
 
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""

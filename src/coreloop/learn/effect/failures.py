@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coreloop.base.encoding import ELIDED
-from coreloop.learn.effect.calls import Call, Request
-from coreloop.learn.mine.values import value_hash
+from coreloop.learn.effect.calls import Call, Request, comparable
 from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, written_path
 
 _QUESTION: Final = "question"
@@ -88,7 +87,9 @@ def _test(advice: Advice) -> _Test | None:
         "one_of": lambda place: _is_other(place.call, name, slots["values"]),
         "from_result": lambda place: _is_from_nowhere(place.call, name),
         "source": lambda place: _is_not_from(place, name, slots["paths"]),
-        "call_after_same": lambda place: place.call.hash_of(name) != 0 and not _is_after(place, tool, name),
+        "call_after_same": lambda place: (
+            place.call.text_of(name) is not None and not _is_after(place, tool, name)
+        ),
         "call_before_same": lambda place: _is_after(place, tool, name),
         "not_right_after": lambda place: _is_right_after(place, tool),
         "first": lambda place: not any(call.tool == tool and call.ok for call in place.earlier),
@@ -109,7 +110,9 @@ def _condition(condition: Condition) -> _Test | None:
         "without": lambda place: not any(place.call.has(item) for item in names),
         "empty": lambda place: all(place.call.is_empty(item) for item in names),
         "after_same": lambda place: _is_after(place, tool, name),
-        "before_same": lambda place: place.call.hash_of(name) != 0 and not _is_after(place, tool, name),
+        "before_same": lambda place: (
+            place.call.text_of(name) is not None and not _is_after(place, tool, name)
+        ),
         "right_after": lambda place: _is_right_after(place, tool),
         "no_result": lambda place: _is_from_nowhere(place.call, name),
         "not_from": lambda place: _is_not_from(place, name, slots["paths"]),
@@ -140,12 +143,12 @@ def _pair(written: str) -> tuple[str, str]:
 
 
 def _has_value(call: Call, name: str, text: str) -> bool:
-    return call.hash_of(name) == value_hash(text)
+    return call.text_of(name) == comparable(text)
 
 
 def _is_other(call: Call, name: str, values: Sequence[str]) -> bool:
     value: Any = call.arguments.get(name)
-    return call.has(name) and value != ELIDED and call.hash_of(name) not in map(value_hash, values)
+    return call.has(name) and value != ELIDED and call.text_of(name) not in map(comparable, values)
 
 
 def _is_from_nowhere(call: Call, name: str) -> bool:
@@ -161,9 +164,9 @@ def _is_not_from(place: Place, name: str, paths: Sequence[str]) -> bool:
 
 def _is_after(place: Place, tool: str, name: str) -> bool:
     """Whether a successful call of a tool had the same value before."""
-    value = place.call.hash_of(name)
-    return value != 0 and any(
-        call.tool == tool and call.ok and call.hash_of(name) == value for call in place.earlier
+    value = place.call.text_of(name)
+    return value is not None and any(
+        call.tool == tool and call.ok and call.text_of(name) == value for call in place.earlier
     )
 
 

@@ -16,7 +16,7 @@ from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
 from coreloop.learn.effect.ledger import Ledger, read_ledger
 from coreloop.learn.effect.log import read_log
 from coreloop.learn.effect.settled import id_of, is_settled, keep_settled, read_settled
-from coreloop.learn.mine.rollup import EPOCH_DAY
+from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.observe.judgments import read_judgments
 
 _READ_DAYS: Final = 220
