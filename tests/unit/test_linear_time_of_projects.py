@@ -13,8 +13,8 @@ import guarding
 from coreloop.base.git.repository import git_failure
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import co_authors, read_promoted, read_trailers
+from coreloop.base.github.connect import _named
 from coreloop.base.github.github_api import Answer
-from coreloop.base.github.github_forge import _named
 from coreloop.descriptions.edit import append_to_section
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.shape import shapes

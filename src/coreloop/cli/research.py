@@ -109,7 +109,8 @@ def ask(
     if changed := changed_sources(state, desk.workspace):
         again = "dartlab-coreloop index reads them again"
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
-    sys.exit(EXIT_CODES[response.end])
+    # a pause is no end: the run goes on where it was
+    sys.exit(0 if state.status == "paused" else EXIT_CODES[response.end])
 
 
 @command.command("list")

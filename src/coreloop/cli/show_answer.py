@@ -47,7 +47,7 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
 
 
 def place_line(source: AnswerSource) -> str:
-    """Return where a source stands: ``[1] docs/returns.md:1  Returns  (2026-04-25)``."""
+    """Return where a source stands: ``[1] guide.md:1  Returns  (2026-04-25)``."""
     line = f":{source.line}" if source.line else ""
     day = f"  ({source.published})" if source.published else ""
     return printable(f"{source.id} {source.location}{line}  {source.title}{day}")

@@ -44,7 +44,7 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))
-    if response.reason:
+    if response.reason and state.status != "paused":
         click.echo(printable(response.reason), err=True)
 
 
