@@ -50,7 +50,7 @@ def driven_run() -> Iterator[Text]:
 def repaired_answer() -> Iterator[Text]:
     """Yield a question whose first answer fails, and the answer after the repair."""
     page = (DOCS / "how-to" / "ask.md").read_text(encoding="utf-8")
-    for line in _block(page, 'ask "Within how many working days', "confidence"):
+    for line in _block(page, 'ask "Within how many working days', "1 repair;"):
         yield Text(line.plain, style="bold yellow") if line.plain.startswith("attempt") else line
 
 
@@ -63,6 +63,7 @@ def _block(page: str, command: str, last: str) -> Iterator[Text]:
         yield Text(line, style="bold yellow" if line.startswith("    hours over") else style)
         if line.startswith(last) or (last.startswith(" ") and last in line):
             return
+    raise SystemExit(f"no line begins with {last!r} after: {command}")
 
 
 PICTURES: Final = {
