@@ -43,7 +43,7 @@ def _lines(effect: Effect) -> Iterator[str]:
     number = f" (#{change.pull_request})" if change.pull_request else ""
     yield f"    merged {change.merged_at:%Y-%m-%d} {change.sha[:10]}{number}: {printable(whose)}"
     for bullet in change.added:
-        yield f"    + {printable(bullet)}"
+        yield f"    + {printable(bullet.removeprefix('- '))}"
     for bullet in change.removed:
         yield f"    - {printable(bullet.removeprefix('- '))}"
     if effect.look is not None:

@@ -1,10 +1,12 @@
 """The maintainer's ninety days: a helpful, a useless and a harmful merge get their verdicts and days."""
 
+import json
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from coreloop.cli.show_effect import show_effects
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import Verdict
@@ -24,8 +26,9 @@ def shop(tmp_path: Path, quiet_git: None) -> Shop:
     return shop
 
 
-def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop):
-    effects = {effect.change.tool: effect for effect in run_effect(shop.workspace, now=at(150)).effects}
+def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    found = run_effect(shop.workspace, now=at(150))
+    effects = {effect.change.tool: effect for effect in found.effects}
     verdicts = {tool: effect.verdict for tool, effect in effects.items()}
     assert verdicts == {
         "refund_order": Verdict.HELPS,
@@ -37,6 +40,18 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop):
     assert days["change_address"] <= 6
     assert all(effect.lines == ("- Always pass reason",) for effect in effects.values())
     assert effects["refund_order"].change.pull_request == 11
+    show_effects(found, as_json=False)
+    shown = capsys.readouterr().out.split("refund_order\n", 1)[1].splitlines()
+    assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
+    assert shown[2] == "    + Always pass reason"
+    assert "of calls before" in shown[3]
+    show_effects(found, as_json=True)
+    listed = json.loads(capsys.readouterr().out)["changes"]
+    assert {change["tool"]: change["verdict"] for change in listed} == {
+        "refund_order": "helps",
+        "cancel_order": "no effect",
+        "change_address": "hurts",
+    }
 
 
 def _days(effect: Effect) -> int:
