@@ -113,8 +113,11 @@ def test_an_agent_that_pretends_to_descend_from_another_keeper_is_refused(tmp_pa
 
 def test_what_survives_the_death_of_keeper_and_driver_is_still_the_agent(tmp_path: Path):
     act = f"for verb in complete resume stop; do env -i {RUNS} $verb; done"
-    survivor = f"setsid sh -c 'until test -e dead; do sleep 0.05; done; {act}; touch done' > said 2>&1 &"
-    script = f"{survivor} echo x > ready; kill -KILL $(ps -o ppid= -p $PPID) $PPID"
+    waiting = "touch alive; until test -e dead; do sleep 0.05; done"
+    survivor = f"setsid sh -c '{waiting}; {act}; touch done' > said 2>&1 &"
+    # both are stopped before one is killed, so that neither sees the other's death
+    killing = 'both="$(ps -o ppid= -p $PPID) $PPID"; kill -STOP $both; kill -KILL $both'
+    script = f"{survivor} until test -e alive; do sleep 0.05; done; {killing}"
     command = [*RUNS.split(), "start", "--max-iterations", "1", "--", "sh", "-c", script]
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, env=plain(), timeout=120)
     (tmp_path / "dead").touch()
