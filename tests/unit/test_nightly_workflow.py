@@ -83,7 +83,7 @@ def test_night_with_a_candidate_opens_a_draft_and_every_step_runs(runner: Workfl
     assert (runner.cache / "without-a-draft.txt").read_text() == ""
     dashboard = runner.run("dashboard")
     assert dashboard.result == "success", dashboard.log
-    assert dashboard.steps[-1].output == "created https://github.example/octo/tools/issues/1001\n"
+    assert dashboard.steps[-2].output == "created https://github.example/octo/tools/issues/1001\n"
     assert QUESTION not in github.issues[0].body
     assert "skipped" not in {step.outcome for step in (*job.steps, *dashboard.steps)}
 
@@ -183,7 +183,7 @@ def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: WorkflowRunner
 
 @pytest.mark.slow
 def test_cron_line_of_the_page_mines_and_shows_the_status(tmp_path: Path) -> None:
-    page = (WORKFLOW.parents[3] / "docs/how-to/nightly.md").read_text(encoding="utf-8")
+    page = (WORKFLOW.parents[5] / "docs/how-to/nightly.md").read_text(encoding="utf-8")
     [line] = re.findall(r"^17 3 \* \* \* (.*)", page, re.MULTILINE)
     programs = tmp_path / ".coreloop/bin"
     programs.mkdir(parents=True)

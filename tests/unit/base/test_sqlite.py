@@ -191,7 +191,7 @@ def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
         COUNT,
         str(path),
         str(Path(__file__).parent),
-        str(Path(__file__).parents[1]),
+        str(Path(__file__).parents[2]),
     ]
     processes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")

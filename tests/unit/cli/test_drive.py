@@ -167,7 +167,8 @@ def test_ctrl_c_twice_ends_now_with_130(tmp_path: Path):
     driver.send_signal(signal.SIGINT)
     out, errors = driver.communicate(timeout=60)
     assert driver.returncode == 130, errors
-    assert b"stopped_by_user: a person stopped it; 0 iterations" in out
+    assert b"stopped_by_user: runs stop, Ctrl-C or a request to a service ended it" in out
+    assert b"; 0 iterations" in out
     assert b"Traceback" not in errors
 
 

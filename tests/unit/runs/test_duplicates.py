@@ -20,7 +20,7 @@ from coreloop.base.language.words import MAX_QUERY_CHARS, read_query, shorten_qu
 from coreloop.runs.duplicates import QueryHistory, Search
 from rows import each_row
 
-REPO = Path(__file__).parents[4]
+REPO = Path(__file__).parents[3]
 DUPLICATES = {
     # corporate finance
     "삼성전자 2023년 매출액": "삼성전자의 2023년 매출액은?",

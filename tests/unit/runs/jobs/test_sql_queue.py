@@ -53,7 +53,7 @@ def test_leases_are_by_the_clock_of_the_server(database: str, monkeypatch: pytes
 def test_those_who_take_do_not_wait_for_a_row_that_another_one_changes(database: str):
     with queue_at(database) as queue, psycopg.connect(database) as other:
         first, second = (queue.put("index", {"n": number}) for number in range(2))
-        other.execute("SELECT id FROM coreloop.runs.jobs WHERE id = %s FOR UPDATE", (first.id,))
+        other.execute("SELECT id FROM coreloop.jobs WHERE id = %s FOR UPDATE", (first.id,))
         job = queue.take(["index"])
         assert job is not None
         assert job.id == second.id
