@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 Json = dict[str, Any]
 
@@ -108,7 +109,7 @@ def error(message: str, *, status: int, errors: list[Json] | None = None) -> Jso
 
 
 def user(api: str, login: str) -> Json:
-    here = f"{api}/users/{login}"
+    here = f"{api}/users/{quote(login)}"
     lists = (
         "followers",
         "following",
@@ -127,7 +128,7 @@ def user(api: str, login: str) -> Json:
         "avatar_url": f"{SITE}/avatars/1",
         "gravatar_id": "",
         "url": here,
-        "html_url": f"{SITE}/{login}",
+        "html_url": f"{SITE}/{quote(login)}",
         "type": "User",
         "site_admin": False,
     }
