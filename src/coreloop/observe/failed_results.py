@@ -14,6 +14,7 @@ DEFAULT: Final[FailedResults] = {
 }
 _MAX_CHARS: Final = 64 * 1024
 """As for the sources of arguments: larger texts are not parsed while a request waits."""
+_PLAIN: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 _EXPLANATIONS: Final = ("error", "message", "detail", "reason")
 
 
@@ -23,20 +24,21 @@ def failure_of(result: object, failed: FailedResults) -> str | None:
     Parameters
     ----------
     result : object
-        A dict, or JSON text of an object; anything else says nothing.
+        A dict, or JSON text of an object; anything else says nothing. None of its own code is run.
     failed : FailedResults
         The project's rule. ``{"error": null}`` alone is no failure.
     """
     fields = _fields(result, failed)
     if fields is None or not any(_text(fields.get(name)) in values for name, values in failed.items()):
         return None
-    return _explanation(fields) or orjson.dumps(fields, default=str).decode()
+    return _explanation(fields) or _json(fields)
 
 
 def _fields(result: object, failed: FailedResults) -> dict[str, Any] | None:
     if type(result) is dict:
         return result
-    if not isinstance(result, str) or len(result) > _MAX_CHARS or not result.lstrip().startswith("{"):
+    # the exact type here and below: a subclass may have a `__len__`, `__class__` or `__eq__` that raises
+    if type(result) is not str or len(result) > _MAX_CHARS or not result.lstrip().startswith("{"):
         return None
     if not any(name in result for name in failed):  # most results: nothing is parsed
         return None
@@ -44,20 +46,28 @@ def _fields(result: object, failed: FailedResults) -> dict[str, Any] | None:
         value = orjson.loads(result)
     except orjson.JSONDecodeError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if type(value) is dict else None
 
 
 def _text(value: object) -> str:
-    if isinstance(value, str):
+    if type(value) is str:
         return value.lower()
-    return str(value).lower() if isinstance(value, bool | int) else ""
+    return str(value).lower() if type(value) is bool or type(value) is int else ""
 
 
 def _explanation(fields: dict[str, Any]) -> str:
     for name in _EXPLANATIONS:
         value = fields.get(name)
-        if isinstance(value, dict):
+        if type(value) is dict:
             value = value.get("message")
-        if isinstance(value, str) and value:
+        if type(value) is str and value:
             return value
     return ""
+
+
+def _json(fields: dict[str, Any]) -> str:
+    """The whole result; values that are no plain JSON are null."""
+    try:
+        return orjson.dumps(fields, default=lambda _: None, option=_PLAIN).decode()
+    except orjson.JSONEncodeError:  # nested too deep, numbers too large, text that is no UTF-8
+        return "the result says that it failed"

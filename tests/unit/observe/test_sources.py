@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, collector, dropped, sources
+from coreloop.observe.failed_results import DEFAULT, failure_of
 from coreloop.observe.sources import SessionSources, Sources, is_compared, is_name
 
 
@@ -311,6 +312,10 @@ HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass(), HostileFields()
 def test_no_code_of_a_result_is_run(number: int) -> None:
     result = HOSTILE[number]
     sources_of({"a": "#W1"}, result, [result], {"x": result})
+    assert failure_of(result, DEFAULT) is None
+    assert failure_of({"success": result, "status": result}, DEFAULT) is None
+    failed = {"success": False, "error": result, "reason": {"message": result}, 1: result}
+    assert failure_of(failed, DEFAULT) is not None
 
 
 _HOSTILE_VALUES = st.integers(0, len(HOSTILE) - 1).map(lambda number: HOSTILE[number])
