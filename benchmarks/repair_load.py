@@ -66,7 +66,7 @@ def load(desk: RepairDesk, root: Path, minutes: float) -> int:
     for thread in (*threads, worker):
         thread.join()
     work(desk.queue, all_handlers(desk), until_idle=True)
-    figures = desk.queue.figures()
+    figures = desk.queue.metrics()
     late = np.array([row for row in used if row[0] > minutes / 4])
     slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0])
     left = sum(figures.by_status.get(status, 0) for status in ("queued", "running", "dead"))

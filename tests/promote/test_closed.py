@@ -12,7 +12,7 @@ from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import Verdict, read_judgments
+from coreloop.observe.judgments import JudgmentValue, read_judgments
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
 from promoting import REACH, Project, statement, write_candidates
@@ -64,7 +64,7 @@ def test_a_closed_promotion_is_a_no_from_the_next_night_on(
         _promote(workspace, closed, environ)
     status = _night(workspace, environ)
     (given,) = read_judgments(workspace.judgments_dir).given
-    assert (given.key, given.verdict) == (ENTRY["key"], Verdict.VIOLATION)
+    assert (given.key, given.verdict) == (ENTRY["key"], JudgmentValue.VIOLATION)
     assert given.cause == f"closed without a merge: https://github.example/{github.repo}/pull/1"
     assert (status.candidates.pending, status.candidates.rejected) == (0, 1)
     _night(workspace, environ)
@@ -78,7 +78,7 @@ def test_a_verdict_undoes_it(
 ) -> None:
     _night(workspace, environ)
     later = NIGHT + timedelta(minutes=1)
-    judge(workspace, ENTRY["id"], Verdict.PASS, cause="I closed it by mistake", by="Ann", now=later)
+    judge(workspace, ENTRY["id"], JudgmentValue.PASS, cause="I closed it by mistake", by="Ann", now=later)
     assert _night(workspace, environ).candidates.rejected == 0
     assert _promote(workspace, closed, environ).endswith("/pull/2")
 

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.observe.judgments import Judgment, Verdict, append_judgment
+from coreloop.observe.judgments import Judgment, JudgmentValue, append_judgment
 from coreloop.promote.selection import select_tool
 from promoting import (
     counterexample,
@@ -38,7 +38,7 @@ def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspa
     judgment = Judgment(
         id=OLD["id"],
         key=OLD["key"],
-        verdict=Verdict.VIOLATION,
+        verdict=JudgmentValue.VIOLATION,
         cause=None,
         judged_at=datetime(2026, 4, 26, tzinfo=UTC),
         judged_by="Ann",

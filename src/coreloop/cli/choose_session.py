@@ -7,7 +7,7 @@ import click
 from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
-from coreloop.cli.show_runs import shown_text
+from coreloop.cli.show_runs import printable_text
 from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
 
@@ -50,7 +50,7 @@ def _ask_person(like: Sequence[Like]) -> str | None:
     """Return the research that a person wants to continue, or None for a new one."""
     for place, (likeness, row) in enumerate(like, 1):
         changed = row.updated_at.strftime("%Y-%m-%d %H:%M")
-        text = f"{place}  {likeness}, {row.status}, {changed}, {row.run_id}  {shown_text(row.question)}"
+        text = f"{place}  {likeness}, {row.status}, {changed}, {row.run_id}  {printable_text(row.question)}"
         click.echo(text, err=True)
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
@@ -63,5 +63,5 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
     dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
-    click.echo(f"continuing {run_id}: {shown_text(asked)}{dropped}", err=True)
+    click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id

@@ -42,7 +42,7 @@ def command(
     """
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.judgments import Verdict
+    from coreloop.observe.judgments import JudgmentValue
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -54,7 +54,7 @@ def command(
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
     name = judge_name(by or "", workspace.root)
-    judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=name, now=now)
+    judgment, path = judge(workspace, wanted, JudgmentValue(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
 
 

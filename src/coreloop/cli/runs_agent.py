@@ -105,8 +105,8 @@ def record(run_id: str | None, as_json: bool) -> None:
     report = read_report(_stdin(MAX_BYTES + 1))
     with project_store() as (workspace, store):
         state = record_report(store, named_run(store, _own_run(run_id)), report)
-        shown: Any = "\n".join(iteration_lines(state, report))
-        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else shown)
+        text: Any = "\n".join(iteration_lines(state, report))
+        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else text)
         show_views(workspace, store, state)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.answer.models.questions import is_korean
 from coreloop.base.text import printable
-from coreloop.runs.agent.report import Report
+from coreloop.runs.agent.report import AgentReport
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 
@@ -15,14 +15,14 @@ DRIVEN: Final = "recorded; the driver says what follows"
 _LINE_CHARS: Final = 300
 
 
-def iteration_lines(state: State, report: Report) -> Iterator[str]:
+def iteration_lines(state: State, report: AgentReport) -> Iterator[str]:
     """Yield the lines of the block.
 
     Parameters
     ----------
     state : State
         After the report was committed.
-    report : Report
+    report : AgentReport
         The report.
     """
     number = report.iteration or (state.iteration if state.drives_itself else state.iteration + 1)
@@ -53,10 +53,10 @@ def goes_on_line(question: str) -> str:
 
 def _section(name: str, texts: list[str]) -> Iterator[str]:
     yield f"{name}:" if texts else f"{name}: none"
-    yield from (f"  - {_shown(text)}" for text in texts)
+    yield from (f"  - {_printable(text)}" for text in texts)
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     text = printable(text)
     return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
 

@@ -55,11 +55,11 @@ def _evidence(proposal: Proposal) -> str:
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
-    shown = reasons if verbose else reasons[:_MAX_LEFT_OUT]
-    for reason in shown:
+    listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
+    for reason in listed:
         click.echo(f"left out: {reason}", err=True)
-    if len(shown) < len(reasons):
-        click.echo(f"left out: {len(reasons) - len(shown)} more; -v lists them", err=True)
+    if len(listed) < len(reasons):
+        click.echo(f"left out: {len(reasons) - len(listed)} more; -v lists them", err=True)
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:

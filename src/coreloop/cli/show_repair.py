@@ -50,8 +50,10 @@ def show_suggestions(suggestions: Sequence[Suggestion], *, as_json: bool) -> Non
     if as_json:
         click.echo(orjson.dumps(suggestions, option=orjson.OPT_INDENT_2))
         return
-    for one in suggestions:
-        link = f"{one.details.get('code_symbol')} -> {one.details.get('schema_ref')}"
-        click.echo(printable(f"{one.id}  {one.status}  {link}  {one.details.get('reason', '')}"))
+    for suggestion in suggestions:
+        link = f"{suggestion.details.get('code_symbol')} -> {suggestion.details.get('schema_ref')}"
+        click.echo(
+            printable(f"{suggestion.id}  {suggestion.status}  {link}  {suggestion.details.get('reason', '')}")
+        )
     if not suggestions:
         click.echo("no suggestions")

@@ -10,7 +10,7 @@ from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_
 from coreloop.base.text import counted, printable
 from coreloop.cli.show_answer import place_line
 from coreloop.cli.show_iteration import goes_on_line, iteration_lines
-from coreloop.runs.agent.report import Learnt, Report
+from coreloop.runs.agent.report import AgentReport, Learnt
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
@@ -65,15 +65,20 @@ def _figures(response: AgentResponse) -> str:
     return f"{counted(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
 
 
-def _report(state: State, knowledge: Knowledge) -> Report:
+def _report(state: State, knowledge: Knowledge) -> AgentReport:
     number = state.iteration
     found = [finding for finding in knowledge.findings if finding.iteration == number]
     upcoming = [query for query in knowledge.plan_queries if query.iteration == number + 1]
-    return Report(
+    return AgentReport(
         iteration=number,
         findings=tuple(
-            Learnt(text=f"{one.tag} {one.text}", sources=tuple(f"[{source}]" for source in one.sources))
-            for one in found
+            Learnt(
+                text=f"{finding.tag} {finding.text}",
+                sources=tuple(f"[{source}]" for source in finding.sources),
+            )
+            for finding in found
         ),
-        next_actions=tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming),
+        next_actions=tuple(
+            f"{query.query} ({query.layer})" if query.layer else query.query for query in upcoming
+        ),
     )

@@ -5,7 +5,7 @@ import os
 from typing import Final
 
 from coreloop.observe.journal import TornWriteError
-from coreloop.observe.tally import Tally
+from coreloop.observe.tally import ReasonCounts
 
 AFTER_FLUSH: Final = "after_flush"
 CATEGORY: Final = "category"
@@ -30,7 +30,7 @@ OUTSIDE_TODO: Final = (
     "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
 )
 
-DROPPED = Tally()
+DROPPED = ReasonCounts()
 _logged: dict[str, object] = {}
 
 

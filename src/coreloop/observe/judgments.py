@@ -18,7 +18,7 @@ USER: Final = "user"
 """Who judged, of the verdicts that `coreloop.feedback` writes."""
 
 
-class Verdict(StrEnum):
+class JudgmentValue(StrEnum):
     """P (pass) and T (tolerable) are positive, C (caveat) and V (violation) negative."""
 
     PASS = "P"
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
     @property
     def passes(self) -> bool:
-        return self in {Verdict.PASS, Verdict.TOLERABLE}
+        return self in {JudgmentValue.PASS, JudgmentValue.TOLERABLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Judgment:
     schema_version: int = _SCHEMA_VERSION
     id: str
     key: str | None
-    verdict: Verdict
+    verdict: JudgmentValue
     cause: str | None
     judged_at: datetime
     judged_by: str

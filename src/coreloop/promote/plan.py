@@ -17,7 +17,7 @@ from coreloop.descriptions.source import read_source
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
-from coreloop.promote.branch import Published, refuse_other_evidence, refuse_other_text, restore
+from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
 from coreloop.promote.proposal import Proposal
@@ -57,7 +57,7 @@ class Plan:
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
         Failed checks that were allowed.
-    published : Published, optional
+    published : PublishedBranch, optional
         The branch, if an earlier run published it.
     """
 
@@ -73,7 +73,7 @@ class Plan:
     branch: str
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
-    published: Published | None = None
+    published: PublishedBranch | None = None
 
     @property
     def proposal(self) -> Proposal:
@@ -165,7 +165,7 @@ class Promoting:
 
 
 def make_plan(
-    promoting: Promoting, base_sha: str, *, published: Published | None = None, rebuild: bool = False
+    promoting: Promoting, base_sha: str, *, published: PublishedBranch | None = None, rebuild: bool = False
 ) -> Plan:
     """Plan a promotion; reads only.
 
@@ -175,7 +175,7 @@ def make_plan(
         The lines to add, and the allowed checks.
     base_sha : str
         Parent of the new commit.
-    published : Published, optional
+    published : PublishedBranch, optional
         The branch that an earlier run published. Its replay verdict stays valid, and so do its allowed checks
         unless it is rebuilt.
     rebuild : bool
@@ -273,7 +273,7 @@ def _refuse_known(repository: WritableRepository, base_sha: str, proposals: Sequ
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
-def refuse_other(promoting: Promoting, published: Published) -> None:
+def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
     """Refuse a branch that differs from what would be promoted for its candidates now.
 
     Raises

@@ -48,7 +48,7 @@ def _groups(proposals: Sequence[Proposal], replay: Replay) -> list[dict[str, str
             "Candidate-Id": proposal.id,
             "Candidate-Key": proposal.key,
             "Target": proposal.target,
-            **proposal.figures,
+            **proposal.metrics,
             "Replay": replay.verdict.value,
         }
         for proposal in proposals

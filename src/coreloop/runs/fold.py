@@ -12,7 +12,7 @@ from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
-from coreloop.runs.state import RESUMABLE, Failure, Finding, IterationProgress, State, SubQuestion
+from coreloop.runs.state import RESUMABLE, Failure, IterationProgress, RunFinding, State, SubQuestion
 from coreloop.runs.ulid import as_hexadecimal
 
 MAX_ERRORS: Final = 100
@@ -212,7 +212,7 @@ def _finding_recorded(state: State, event: happened.FindingRecorded, *, is_claim
         state.progress.has_new_information = True
     for part in state.sub_questions:
         if part.id == event.sub_question:
-            part.findings.append(Finding(event.text, event.source, state.iteration + 1, is_claimed))
+            part.findings.append(RunFinding(event.text, event.source, state.iteration + 1, is_claimed))
 
 
 def _progressed(state: State, _event: happened.Progressed) -> None:

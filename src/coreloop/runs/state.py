@@ -20,7 +20,7 @@ _BEFORE: Final = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(slots=True)
-class Finding:
+class RunFinding:
     """A sentence, its source ("" without one) and the iteration that recorded it.
 
     ``is_claimed``: an agent says so in a report; coreloop has not read the source.
@@ -42,7 +42,7 @@ class SubQuestion:
 
     id: str
     text: str
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RunFinding] = field(default_factory=list)
     waiver: str = ""
     is_waived: bool = False
 

@@ -69,23 +69,23 @@ SHORT_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-0\]")
 _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
 
 
-def letters_as_digits(view: View | None, shown: str) -> View | None:
+def letters_as_digits(view: View | None, visible: str) -> View | None:
     """Replace letters between digits by the digits they resemble; None if there are none."""
-    if not (_LIKE_DIGITS.search(shown) and _LETTER_BY_DIGIT.search(shown)):
+    if not (_LIKE_DIGITS.search(visible) and _LETTER_BY_DIGIT.search(visible)):
         return None
-    if not _DIGITS_BY_LETTERS.search(shown):
+    if not _DIGITS_BY_LETTERS.search(visible):
         return None
-    return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
+    return _rewrite(view or _identity(visible), _DIGITS_BY_LETTERS, _letters_as_digits)
 
 
 def rewritten(
     view: View | None,
-    shown: str,
+    visible: str,
     pattern: re.Pattern[str],
     replace: Callable[[re.Match[str]], list[tuple[str, int, int]]],
 ) -> View:
     """Replace matches in a reading by characters with their own offsets within the match."""
-    return _rewrite(view or _identity(shown), pattern, replace)
+    return _rewrite(view or _identity(visible), pattern, replace)
 
 
 def readings(text: str) -> Iterable[View | None]:

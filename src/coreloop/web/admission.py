@@ -70,11 +70,11 @@ class Admission:
         self._take("bad key", address, _BAD_KEYS_PER_MINUTE)
 
     def _take(self, what: str, caller: str, per_minute: int) -> None:
-        now, most = self._monotonic(), max(1.0, per_minute * _BURST_S / 60)
+        now, max_tokens = self._monotonic(), max(1.0, per_minute * _BURST_S / 60)
         if len(self._buckets) > _MAX_CALLERS:
             self._buckets.clear()  # an attack from many addresses must not fill the memory
-        bucket = self._buckets.setdefault((what, caller), _Bucket(most, now))
-        bucket.left = min(most, bucket.left + (now - bucket.at) * per_minute / 60)
+        bucket = self._buckets.setdefault((what, caller), _Bucket(max_tokens, now))
+        bucket.left = min(max_tokens, bucket.left + (now - bucket.at) * per_minute / 60)
         bucket.at = now
         if bucket.left < 1:
             raise _too_many(f"{what}s a minute", ceil((1 - bucket.left) * 60 / per_minute))

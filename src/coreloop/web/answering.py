@@ -26,13 +26,13 @@ from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
 from coreloop.web.accept import accept
-from coreloop.web.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, Waiting
+from coreloop.web.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, WaitOptions
 from coreloop.web.follow import EventStream, closed, follow, stop_quietly
 from coreloop.web.replies import final_answer
-from coreloop.web.route import Call
+from coreloop.web.route import HttpCall
 
 
-async def run(call: Call) -> Any:
+async def run(call: HttpCall) -> Any:
     """Research a question, or go on with one."""
     body: RunRequest = call.body
     wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
@@ -45,7 +45,7 @@ async def run(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-async def run_simple(call: Call) -> Any:
+async def run_simple(call: HttpCall) -> Any:
     """Research a question with the least effort."""
     body: SimpleRequest = call.body
     desk, request = call.service.desk.desk, Request(tier="simple")
@@ -53,7 +53,7 @@ async def run_simple(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-async def ask(call: Call) -> Any:
+async def ask(call: HttpCall) -> Any:
     """Answer a question from the project's files."""
     body: AskRequest = call.body
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
@@ -63,7 +63,7 @@ async def ask(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-def _go_on(call: Call, session: str) -> tuple[str, Job]:
+def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     store = call.service.store
     state = read_session(store, session)
     require_going(state)
@@ -76,8 +76,8 @@ def _go_on(call: Call, session: str) -> tuple[str, Job]:
     return session, job
 
 
-async def _reply(call: Call, run_id: str, job: Job) -> Any:
-    body: Waiting = call.body
+async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
+    body: WaitOptions = call.body
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:
@@ -85,7 +85,7 @@ async def _reply(call: Call, run_id: str, job: Job) -> Any:
     return await _unless_closed(call, run_id, _answered(call, run_id, job))
 
 
-async def _answered(call: Call, run_id: str, job: Job) -> Any:
+async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
     async for numbered in follow(call.service, run_id, 0):
         if numbered and isinstance(numbered[1], events.Paused):
             return _accepted(run_id, job)
@@ -97,7 +97,7 @@ def _accepted(run_id: str, job: Job) -> Response:
     return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
 
 
-async def _unless_closed(call: Call, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
+async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
     """Wait for an answer as long as the client does."""
     answered = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(closed(call.request.receive))

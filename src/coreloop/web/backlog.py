@@ -31,6 +31,6 @@ class Backlog:
         """Return it; it may be a second old."""
         with self._lock:
             if self._monotonic() - self._counted_at >= _FRESH_S:
-                self._number = self._queue.figures().by_status.get("queued", 0)
+                self._number = self._queue.metrics().by_status.get("queued", 0)
                 self._counted_at = self._monotonic()
             return self._number

@@ -4,16 +4,16 @@ from coreloop.base.errors import UsageError
 from coreloop.runs.jobs.job import Job
 from coreloop.web.bodies import JobsQuery, JobsReply
 from coreloop.web.problems import Problem, one_sentence
-from coreloop.web.route import Call
+from coreloop.web.route import HttpCall
 
 
-def list_jobs(call: Call) -> JobsReply:
+def list_jobs(call: HttpCall) -> JobsReply:
     """Return jobs, the newest first."""
     query: JobsQuery = call.query
     return JobsReply(tuple(call.service.desk.queue.jobs(status=query.status, limit=query.limit)))
 
 
-def show_job(call: Call) -> Job:
+def show_job(call: HttpCall) -> Job:
     """Return a job."""
     try:
         return call.service.desk.queue.get(call.path("job_id"))

@@ -24,18 +24,18 @@ from coreloop.web.bodies import (
     SearchRequest,
     SeriesReply,
     SimpleRequest,
-    Told,
+    StatusReply,
     VersionReply,
 )
 from coreloop.web.metrics import CONTENT_TYPE
 from coreloop.web.openapi import describe
-from coreloop.web.route import Call, Route
+from coreloop.web.route import HttpCall, Route
 
 _LATER: Final = {202: Accepted}
 _EVENTS: Final = "text/event-stream"
 
 
-async def openapi(_call: Call) -> dict[str, Any]:
+async def openapi(_call: HttpCall) -> dict[str, Any]:
     """Return the description of this API."""
     return describe(ROUTES)
 
@@ -142,7 +142,7 @@ ROUTES: Final[tuple[Route, ...]] = (
             handler=handler,
             scope="run",
             summary=summary,
-            reply=Told,
+            reply=StatusReply,
         )
         for handler, summary in (
             (running.pause, "Let a run stop after its iteration."),

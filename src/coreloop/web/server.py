@@ -35,7 +35,7 @@ _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ListenAddress:
     """Where a service listens; port 0 for a free one."""
 
     host: str = "127.0.0.1"
@@ -54,7 +54,7 @@ def serve(
     workspace: Workspace,
     environ: Mapping[str, str],
     *,
-    address: Address,
+    address: ListenAddress,
     keys: tuple[ApiKey, ...],
     workers: int | None = None,
     tell: Callable[[str], None],
@@ -67,7 +67,7 @@ def serve(
         Of the project.
     environ : mapping
         Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
-    address : Address
+    address : ListenAddress
         Where to listen.
     keys : tuple of ApiKey
         Required unless the address is the loopback.
@@ -104,7 +104,7 @@ def serve(
             try:
                 _Server(service).run(sockets=[listener])
             finally:
-                service.leave.set()
+                service.shutdown.set()
                 log("left", whole=service.workers.join(_END_S))
 
 
@@ -117,7 +117,7 @@ def _wait_for_database(environ: Mapping[str, str]) -> None:
             log("database", state="back")
 
 
-def _listening(address: Address) -> socket.socket:
+def _listening(address: ListenAddress) -> socket.socket:
     """Bind before anything else is opened, so that a taken address is one clear line."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
@@ -161,10 +161,10 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """At the first signal, leave; at the second, end at once."""
-        if self._service.leave.is_set() or self._loop is None:
+        if self._service.shutdown.is_set() or self._loop is None:
             self.should_exit = self.force_exit = True
             return
-        self._service.leave.set()
+        self._service.shutdown.set()
         log("leaving", signal=signal.Signals(sig).name)
         self._loop.call_soon_threadsafe(self._leave, self._loop)
 

@@ -28,13 +28,13 @@ from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
 from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
-from coreloop.web.watch import Watch
+from coreloop.web.watch import RunWatch
 from coreloop.web.workers import Workers
 
 _FRESH_S: Final = 1.0
@@ -137,7 +137,7 @@ class Service:
     ----------
     desk : RepairDesk
         Workspace, store of runs, models, search, queue and tables.
-    source : Source
+    source : PageSource
         What pages read.
     keys : tuple of ApiKey
         Empty if anyone on this machine may call.
@@ -153,7 +153,7 @@ class Service:
         What callers have done.
     metrics : Metrics
         Figures.
-    watch : Watch
+    watch : RunWatch
         Wakes those who wait for runs.
     workers : Workers
         Do the jobs.
@@ -163,12 +163,12 @@ class Service:
         Whether requests can be answered.
     outage : Outage
         What is noticed of the databases.
-    leave : threading.Event
+    shutdown : threading.Event
         Set when the process begins to end.
     """
 
     desk: RepairDesk
-    source: Source
+    source: PageSource
     keys: tuple[ApiKey, ...]
     sign_in: SignIn
     hosts: frozenset[str]
@@ -176,12 +176,12 @@ class Service:
     spending: Spending
     admission: Admission
     metrics: Metrics
-    watch: Watch
+    watch: RunWatch
     workers: Workers
     backlog: Backlog
     readiness: Readiness
     outage: Outage
-    leave: Event
+    shutdown: Event
 
     @property
     def store(self) -> Store:
@@ -195,8 +195,8 @@ class Service:
 
     def begin_to_leave(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
-        self.leave.set()
-        self.watch.leave()
+        self.shutdown.set()
+        self.watch.shutdown()
         self.workers.wake()
 
 
@@ -222,7 +222,7 @@ def open_service(
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
-        metrics, watch, leave = Metrics(), Watch(store.newest), Event()
+        metrics, watch, shutdown = Metrics(), RunWatch(store.newest), Event()
         outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:
@@ -235,10 +235,10 @@ def open_service(
             watch.poke()
 
         backlog = Backlog(desk.queue, time.monotonic)
-        handlers = all_handlers(desk, leave=leave, show=show)
+        handlers = all_handlers(desk, leave=shutdown, show=show)
         yield Service(
             desk=desk,
-            source=Source(
+            source=PageSource(
                 workspace=workspace, environ=environ, runs=store, queue=desk.queue, tables=desk.tables
             ),
             keys=keys,
@@ -249,11 +249,11 @@ def open_service(
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(desk.queue, handlers, leave, outage),
+            workers=Workers(desk.queue, handlers, shutdown, outage),
             backlog=backlog,
             readiness=Readiness(desk, backlog, time.monotonic),
             outage=outage,
-            leave=leave,
+            shutdown=shutdown,
         )
 
 

@@ -24,18 +24,18 @@ class Workers:
         Other processes may work on it, too.
     handlers : mapping of str to callable
         What does a job, by its name.
-    leave : threading.Event
+    shutdown : threading.Event
         When it is set, each thread ends at the next step of its run.
     outage : Outage
         What they notice of their databases.
     """
 
     def __init__(
-        self, queue: JobQueue, handlers: Mapping[str, Handler], leave: Event, outage: Outage
+        self, queue: JobQueue, handlers: Mapping[str, Handler], shutdown: Event, outage: Outage
     ) -> None:
         self._queue = queue
         self._handlers = handlers
-        self._leave = leave
+        self._shutdown = shutdown
         self._outage = outage
         self._new = Event()
         self._threads: list[Thread] = []
@@ -59,9 +59,9 @@ class Workers:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
-        while not self._leave.is_set():
+        while not self._shutdown.is_set():
             try:
-                work(self._queue, self._handlers, until_idle=True, stop=self._leave)
+                work(self._queue, self._handlers, until_idle=True, stop=self._shutdown)
                 self._outage.worked()
             except Interrupted:
                 return

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.admin.init.decorated import decorated_tools
 from coreloop.admin.init.topics import propose_topics
-from coreloop.admin.init.usage import MOST_VALUES, Usage, read_usage
+from coreloop.admin.init.usage import MOST_VALUES, ToolUsage, read_usage
 from coreloop.base.project.frameworks import find_framework
 from coreloop.base.project.tools import Tool, is_tool_name, resolve_tools
 from coreloop.base.text import fitted, printable
@@ -66,7 +66,7 @@ def propose_settings(records: Path, root: Path) -> SettingsProposals:
     )
 
 
-def propose_tools(usage: Mapping[str, Usage], root: Path) -> tuple[ToolProposal, ...]:
+def propose_tools(usage: Mapping[str, ToolUsage], root: Path) -> tuple[ToolProposal, ...]:
     """Return at most 40 tools: the used tools by frequency, then other tools that the source declares."""
     declared = decorated_tools(root)
     unknown = [name for name in usage if name not in declared]
@@ -92,7 +92,7 @@ def _replaced(text: bytes, example: re.Pattern[bytes], lines: Sequence[str]) -> 
     return example.sub(lambda _: proposed, text, count=1) if lines else text
 
 
-def _proposed(name: str, tool: Tool, usage: Usage | None) -> ToolProposal:
+def _proposed(name: str, tool: Tool, usage: ToolUsage | None) -> ToolProposal:
     used = usage.selectors if usage is not None else {}
     declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= MOST_VALUES}
     known = {

@@ -196,10 +196,10 @@ def _unstable(status: Status) -> Alarm | None:
     stability = status.promotions.stability
     since = status.generated_at - timedelta(days=QUIET_DAYS)
     flawed = sum(flaw.merged_at >= since for flaw in stability.flaws)
-    figures = {f"unclean merges in {QUIET_DAYS} days": flawed}
+    metrics = {f"unclean merges in {QUIET_DAYS} days": flawed}
     # No young project passes the first gate; that is not a loss of stability.
-    figures |= {gate.name: gate.figure for gate in stability.gates[1:]}
-    lost = ", ".join(f"{name} {n:,}" for name, n in figures.items() if n)
+    metrics |= {gate.name: gate.figure for gate in stability.gates[1:]}
+    lost = ", ".join(f"{name} {n:,}" for name, n in metrics.items() if n)
     if not lost:
         return None
     return Alarm(

@@ -7,7 +7,7 @@ from coreloop.answer.repair.case import KIND
 from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.answer.repair.tables import Feedback
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.judgments import USER, Judgment, Verdict, take_back_judgment
+from coreloop.observe.judgments import USER, Judgment, JudgmentValue, take_back_judgment
 from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
 
@@ -17,7 +17,7 @@ def judgment_of(feedback: Feedback) -> Judgment:
     return Judgment(
         id=feedback.message_id,
         key=None,
-        verdict=Verdict.PASS if feedback.kind == "up" else Verdict.CAVEAT,
+        verdict=JudgmentValue.PASS if feedback.kind == "up" else JudgmentValue.CAVEAT,
         cause=feedback.reason or None,
         judged_at=feedback.created_at,
         judged_by=USER,

@@ -22,7 +22,7 @@ _ADVICE: Final = "index more files, ask in other words, or choose a model (COREL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class NeededCall:
     """A call that the answer needed, as records and replays have it."""
 
     name: str
@@ -74,7 +74,7 @@ class Answer:
         Of the answer, and of the conversation.
     model : str
         Names of the models.
-    tool_calls : tuple of ToolCall
+    tool_calls : tuple of NeededCall
         Searches, the same as in the record.
     usage : ResearchUsage
         What the answer used.
@@ -95,7 +95,7 @@ class Answer:
     run_id: str
     session_id: str
     model: str
-    tool_calls: tuple[ToolCall, ...]
+    tool_calls: tuple[NeededCall, ...]
     usage: ResearchUsage
 
 
@@ -129,10 +129,10 @@ def answer_of(state: State) -> Answer:
     )
 
 
-def tool_calls(question: str, case: Case) -> list[ToolCall]:
+def tool_calls(question: str, case: Case) -> list[NeededCall]:
     """Return the searches of each attempt."""
     return [
-        ToolCall(
+        NeededCall(
             name="retrieve",
             args={"question": question, "attempt": attempt.number},
             ok=bool(attempt.sentences),

@@ -154,7 +154,7 @@ def continue_research(
         write_views(run)
         show(run)
 
-    with work_on(desk.store, run_id, leave=leave) as run:
+    with work_on(desk.store, run_id, shutdown=leave) as run:
         try:
             drive(run, partial(iterate, desk=desk), answer=partial(answer, desk=desk), show=show_all)
         finally:

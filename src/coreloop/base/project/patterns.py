@@ -41,13 +41,13 @@ def _ways(tree: Any) -> int | None:
 
 def _ways_of(code: Any, argument: Any) -> int | None:
     if code in _REPEATS:
-        least, most, body = argument
+        least, max_times, body = argument
         inner = _ways(body)
-        if inner is None or most == codes.MAXREPEAT:
+        if inner is None or max_times == codes.MAXREPEAT:
             return None
         if inner == 1:
-            return int(most) - int(least) + 1
-        sums: int = sum(inner ** min(n, 64) for n in range(least, min(most, 64) + 1))
+            return int(max_times) - int(least) + 1
+        sums: int = sum(inner ** min(n, 64) for n in range(least, min(max_times, 64) + 1))
         return min(sums, _MAX_WAYS + 1)
     bodies = [part for part in _parts(argument) if isinstance(part, _parser.SubPattern)]
     counts = [_ways(body) for body in bodies]

@@ -186,7 +186,7 @@ class _Reader:
     def _read_choice(self, node: yaml.Node, allowed: tuple[str, ...], where: str) -> str:
         value: str = self._read_scalar(node, str, where)
         if value not in allowed:
-            raise self._error(f"{where} must be {' or '.join(allowed)}, not {_shown(node)}", node)
+            raise self._error(f"{where} must be {' or '.join(allowed)}, not {_printable(node)}", node)
         return value
 
     def _read_scalar(self, node: yaml.Node, hint: Any, where: str) -> Any:
@@ -199,15 +199,17 @@ class _Reader:
             value = float(value)
         if type(value) not in allowed:
             names = " or ".join(_TYPE_NAMES.get(kind, "a list") for kind in allowed if kind is not type(None))
-            raise self._error(f"{where} must be {names}, not {_shown(node)}", node)
+            raise self._error(f"{where} must be {names}, not {_printable(node)}", node)
         return value
 
     def _check_bounds(self, value: Any, bounds: Mapping[str, Any], key: str, node: yaml.Node) -> None:
         if value is None or not bounds:
             return
         if not bounds["least"] <= value <= bounds.get("most", float("inf")):
-            most = f" and at most {bounds['most']}" if "most" in bounds else ""
-            raise self._error(f"{key} must be at least {bounds['least']}{most}, not {_shown(node)}", node)
+            maximum = f" and at most {bounds['most']}" if "most" in bounds else ""
+            raise self._error(
+                f"{key} must be at least {bounds['least']}{maximum}, not {_printable(node)}", node
+            )
 
     def check_rules(self, node: yaml.Node | None, settings: Settings) -> None:
         for index, rule in enumerate(settings.categories):
@@ -326,5 +328,5 @@ def _nearest(key: str, known: Mapping[str, Any]) -> str:
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
 
 
-def _shown(node: yaml.Node) -> str:
+def _printable(node: yaml.Node) -> str:
     return repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list or keys with values"

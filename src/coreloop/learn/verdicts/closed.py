@@ -8,7 +8,7 @@ from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import read_proposed
-from coreloop.observe.judgments import Judgment, Judgments, Verdict, append_judgment
+from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue, append_judgment
 
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""
@@ -45,7 +45,7 @@ def reject_closed(
         Judgment(
             id=ids[key],
             key=key,
-            verdict=Verdict.VIOLATION,
+            verdict=JudgmentValue.VIOLATION,
             cause=f"{_CLOSED}{pull.url}",
             judged_at=now,
             judged_by=_BY,

@@ -16,7 +16,7 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.night import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
-from coreloop.observe.judgments import Judgment, Judgments, Verdict, append_judgment
+from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue, append_judgment
 from coreloop.observe.reading.decode import has_record
 
 
@@ -48,7 +48,7 @@ class Pending:
 
 
 def judge(
-    workspace: Workspace, item_id: str, verdict: Verdict, *, cause: str | None, by: str, now: datetime
+    workspace: Workspace, item_id: str, verdict: JudgmentValue, *, cause: str | None, by: str, now: datetime
 ) -> tuple[Judgment, Path]:
     """Append a verdict to the file of the UTC day.
 
@@ -58,7 +58,7 @@ def judge(
         Must contain the item.
     item_id : str
         Id of a candidate (``cand-…``), a counterexample (``ce-…``) or a request.
-    verdict : Verdict
+    verdict : JudgmentValue
     cause, by : str or None, str
         The reason, and the person who judges.
     now : datetime

@@ -119,8 +119,8 @@ class RecordCalls:
             error = _error(call.name, _text(result))
             self._requests.answered(call, 0, error=error, duration_ms=call.elapsed_ms())
         else:
-            shown = result.get("structuredContent") or _text(result) if isinstance(result, Mapping) else ...
-            self._requests.answered(call, 0, shown, duration_ms=call.elapsed_ms())
+            content = result.get("structuredContent") or _text(result) if isinstance(result, Mapping) else ...
+            self._requests.answered(call, 0, content, duration_ms=call.elapsed_ms())
         self._requests.end(call)
 
     @guarded

@@ -15,7 +15,7 @@ from coreloop.base.encoding import encode_line
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.project.settings import Settings
-from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
 from coreloop.observe.sources import SessionSources, Sources
@@ -39,7 +39,7 @@ class ImportReport:
         Values that cannot be stored, by reason; the records were added without them.
     first_day, last_day : str or None
         UTC days of the records.
-    unusable : list of Unusable
+    unusable : list of UnusableFile
         Named files without traces of the format.
     """
 
@@ -52,11 +52,11 @@ class ImportReport:
     dropped: Counter[str] = field(default_factory=Counter)
     first_day: str | None = None
     last_day: str | None = None
-    unusable: list[Unusable] = field(default_factory=list)
+    unusable: list[UnusableFile] = field(default_factory=list)
 
 
 def land(
-    parts: Iterable[TracedRequest | SkippedTrace | Unusable], folder: Path, settings: Settings
+    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile], folder: Path, settings: Settings
 ) -> ImportReport:
     """Append the requests that a folder does not have yet, one line each.
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import arguments, body_text, decoded, first, read_time, text
 
@@ -60,7 +60,7 @@ class _Chat:
 
 def read(
     files: Iterable[TraceFile], *, times: Mapping[str, datetime] | None = None
-) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the message lists of files.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class CallFields(msgspec.Struct, gc=False):
@@ -93,7 +93,7 @@ class PlainRecord(CountedFields, gc=False, kw_only=True):
     """
 
     schema_version: Literal[1, 2] = 1
-    ts: Moment
+    ts: Timestamp
     model: str | None = None
     tool_calls: list[_PlainCall] | None = None
     override_calls: tuple[()] | None = None

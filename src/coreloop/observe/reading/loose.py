@@ -14,7 +14,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from coreloop.base.records import SCHEMA_VERSION
-from coreloop.observe.reading.fields import CallFields, JudgmentFields, Moment, OverrideFields, RecordFields
+from coreloop.observe.reading.fields import (
+    CallFields,
+    JudgmentFields,
+    OverrideFields,
+    RecordFields,
+    Timestamp,
+)
 
 NOT_UTF8: Final = "not UTF-8"
 NOT_JSON: Final = "torn or not JSON"
@@ -104,11 +110,11 @@ def _since_epoch(number: float) -> datetime | None:
 
 def _iso_time(text: str) -> datetime | None:
     with suppress(msgspec.ValidationError):  # same rounding as for a plain record
-        exact: datetime = msgspec.convert(text, Moment)
+        exact: datetime = msgspec.convert(text, Timestamp)
         return exact
     try:
-        moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        timestamp = datetime.fromisoformat(text)
+        return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
     except ValueError:
         return None
 
@@ -144,12 +150,12 @@ def _record(raws: _Raws) -> LooseRecord | str:
     if version is not None and version > SCHEMA_VERSION:
         return newer_version(version)
     ts = read.value("ts")
-    moment = time_of(ts)
-    if moment is None:
+    timestamp = time_of(ts)
+    if timestamp is None:
         return NO_TS if ts is None else NO_TIME
     fields = RecordFields(
         schema_version=int(version or 1),
-        ts=moment.isoformat(),
+        ts=timestamp.isoformat(),
         request_id=read.get("request_id", _text),
         question=read.get("question", _text),
         question_hash=read.get("question_hash", _text),
@@ -169,7 +175,7 @@ def _record(raws: _Raws) -> LooseRecord | str:
         omitted_error=read.get("omitted_error", _text),
         origin=read.get("origin", _text),
     )
-    return LooseRecord(fields, moment, tuple(read.absent))
+    return LooseRecord(fields, timestamp, tuple(read.absent))
 
 
 class _Reader:

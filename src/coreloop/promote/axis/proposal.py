@@ -11,7 +11,7 @@ from coreloop.base.git.slug import to_slug
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
-from coreloop.promote.axis.case import Case
+from coreloop.promote.axis.case import AxisCase
 
 PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10
@@ -22,12 +22,12 @@ def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) 
     return PROPOSALS_FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
 
 
-def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Path, bool]:
+def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tuple[Path, bool]:
     """Write the document, or add a section to an existing document.
 
     Parameters
     ----------
-    case : Case
+    case : AxisCase
         A case that passed every gate.
     workspace : Workspace
         Has the root, the slugs and the docstring sections.
@@ -55,7 +55,7 @@ def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Pa
     return path, True
 
 
-def introduction(case: Case, settings: Settings) -> str:
+def introduction(case: AxisCase, settings: Settings) -> str:
     """The head of the document: what it is, and what a human must do."""
     subject = _subject(case)
     engine = escape_markdown(case.engine)
@@ -81,7 +81,7 @@ def introduction(case: Case, settings: Settings) -> str:
     )
 
 
-def section(case: Case, heading: str) -> str:
+def section(case: AxisCase, heading: str) -> str:
     """The section of a day."""
     gates = [f"| {gate.name} | {gate.figure} | {gate.needed} |" for gate in case.gates]
     parts = (
@@ -102,16 +102,16 @@ def _joined(old: bytes, new: str) -> bytes:
     return old + (text.replace("\n", "\r\n") if b"\r\n" in old else text).encode()
 
 
-def _subject(case: Case) -> str:
+def _subject(case: AxisCase) -> str:
     scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
     return f"{escape_markdown(case.engine)}, {scope}"
 
 
-def _heading(case: Case, today: date) -> str:
+def _heading(case: AxisCase, today: date) -> str:
     return f"## {today.isoformat()}: {_subject(case)}"
 
 
-def _axis_task(case: Case) -> str:
+def _axis_task(case: AxisCase) -> str:
     if case.axis is None:
         return "choose which of the selector values below become functions or axes."
     return f"make {escape_markdown(case.axis)} a documented axis of {escape_markdown(case.engine)}."
@@ -122,11 +122,11 @@ def _commit(sha: str, repo: str | None) -> str:
     return short if repo is None else f"[{short}](https://github.com/{repo}/commit/{sha})"
 
 
-def _evidence(case: Case) -> str:
+def _evidence(case: AxisCase) -> str:
     rows = [
         f"| {_commit(item.promotion.sha, case.repo)} | {item.promotion.phase} | "
         f"{escape_markdown(item.promotion.candidate_id)} | {escape_markdown(item.promotion.target)} | "
-        f"{escape_markdown(item.figures)} |"
+        f"{escape_markdown(item.metrics)} |"
         for item in case.counted
     ]
     head = ("| commit | phase | candidate | docstring | evidence |", "|---|---|---|---|---|")
@@ -139,7 +139,7 @@ def _evidence(case: Case) -> str:
     return "\n\n".join(("\n".join((*head, *rows)), *texts))
 
 
-def _timeline(case: Case) -> str:
+def _timeline(case: AxisCase) -> str:
     rows = []
     for item in case.evidence:
         promotion = item.promotion
@@ -151,7 +151,7 @@ def _timeline(case: Case) -> str:
     return "\n".join(rows)
 
 
-def _selector_values(case: Case) -> Counter[str]:
+def _selector_values(case: AxisCase) -> Counter[str]:
     """How many promotions name each value."""
     named = (
         {
@@ -165,7 +165,7 @@ def _selector_values(case: Case) -> Counter[str]:
     return Counter(value for values in named for value in sorted(values))
 
 
-def _companions(case: Case) -> Counter[str]:
+def _companions(case: AxisCase) -> Counter[str]:
     """How many promotions name each other tool."""
     named = ({call.tool for call in item.calls if call.tool != case.engine} for item in case.counted)
     return Counter(tool for tools in named for tool in sorted(tools))

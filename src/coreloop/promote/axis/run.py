@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.axis.case import AxisRequest, Case, make_case
+from coreloop.promote.axis.case import AxisCase, AxisRequest, make_case
 from coreloop.promote.axis.proposal import write_proposal
 
 
@@ -22,7 +22,7 @@ class AxisResult:
         Whether it was written; False if it already has the section of the day.
     """
 
-    case: Case
+    case: AxisCase
     path: Path | None = None
     written: bool = False
 

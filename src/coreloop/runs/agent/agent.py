@@ -8,7 +8,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.next_step import situation, spent_today
-from coreloop.runs.agent.report import Report, report_events
+from coreloop.runs.agent.report import AgentReport, report_events
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide
 from coreloop.runs.drift import check_drift
@@ -23,7 +23,7 @@ from coreloop.runs.views import write_views
 KIND: Final = "agent"
 
 
-def record_report(store: Store, run_id: str, report: Report, *, clock: Clock | None = None) -> State:
+def record_report(store: Store, run_id: str, report: AgentReport, *, clock: Clock | None = None) -> State:
     """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
 
     In a run that drives itself, the report is an iteration. In a run that a driver holds, it is added to the
@@ -35,7 +35,7 @@ def record_report(store: Store, run_id: str, report: Report, *, clock: Clock | N
         An open store.
     run_id : str
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
-    report : Report
+    report : AgentReport
         Of `coreloop.runs.agent.report.read_report`.
     clock : Clock or None
         None for the machine's.
@@ -123,7 +123,7 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
         write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
 
 
-def _events(folding: Folding, report: Report, now: datetime) -> list[Event]:
+def _events(folding: Folding, report: AgentReport, now: datetime) -> list[Event]:
     """A report's events. The folding is used up: it takes them as if they were the run's own."""
     state, number = folding.state, folding.state.iteration + 1
     reported: list[Reported] = []

@@ -34,7 +34,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a report; unknown fields are refused, so that a misspelt one is not lost."""
 
 
-class Action(_Part, frozen=True):
+class ReportedAction(_Part, frozen=True):
     """A tool, and the strategy as labels: ``{"tool": "web", "strategy": ["English", "recent"]}``."""
 
     tool: _Label
@@ -69,23 +69,23 @@ class Waiver(_Part, frozen=True):
     falls_away: _Text
 
 
-class Usage(_Part, frozen=True):
+class ReportedUsage(_Part, frozen=True):
     """What the agent says the iteration cost."""
 
     usd: _Usd = 0.0
     tokens: _Count = 0
 
 
-class Report(_Part, frozen=True):
+class AgentReport(_Part, frozen=True):
     """What an agent pipes to ``runs record``; see the page on Claude Code."""
 
-    actions: Annotated[tuple[_Label | Action, ...], _MANY] = ()
+    actions: Annotated[tuple[_Label | ReportedAction, ...], _MANY] = ()
     queries: Annotated[tuple[Query, ...], _MANY] = ()
     findings: Annotated[tuple[Learnt, ...], _MANY] = ()
     sub_questions: Annotated[tuple[_Text | Waiver, ...], _MANY] = ()
     hypotheses: Annotated[tuple[_Text, ...], _MANY] = ()
     next_actions: Annotated[tuple[_Text, ...], _MANY] = ()
-    usage: Usage = Usage()
+    usage: ReportedUsage = ReportedUsage()
     iteration: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
@@ -94,10 +94,10 @@ class Report(_Part, frozen=True):
         return Amount(microusd(self.usage.usd), self.usage.tokens)
 
 
-_NOTHING: Final = Report()
+_NOTHING: Final = AgentReport()
 
 
-def read_report(data: bytes) -> Report:
+def read_report(data: bytes) -> AgentReport:
     """Read a report.
 
     Raises
@@ -108,7 +108,7 @@ def read_report(data: bytes) -> Report:
     if len(data) > MAX_BYTES:
         raise _wrong("$", f"the report has more than {MAX_BYTES:,} bytes; shorten its texts")
     try:
-        report = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=Report)
+        report = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=AgentReport)
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `")
         raise _wrong(place.rstrip("`") or "$", _in_words(text)) from error
@@ -116,7 +116,7 @@ def read_report(data: bytes) -> Report:
         raise _wrong("$", f"not JSON ({error}); pipe one JSON object") from error
     if has_duplicate_keys(data.removeprefix(BOM_UTF8)):
         raise _wrong("$", "an object has a key twice, of which only one would count; leave one out")
-    if msgspec.structs.replace(report, iteration=None, usage=Usage()) == _NOTHING:
+    if msgspec.structs.replace(report, iteration=None, usage=ReportedUsage()) == _NOTHING:
         raise _wrong("$", "the report is empty; say what was done or found, or give next_actions")
     return report
 
@@ -131,14 +131,14 @@ def _in_words(text: str) -> str:
     return text[:1].lower() + text[1:].replace("`", "")
 
 
-def report_events(state: State, report: Report, at: datetime) -> list[Reported]:
+def report_events(state: State, report: AgentReport, at: datetime) -> list[Reported]:
     """Turn a report into events.
 
     Parameters
     ----------
     state : State
         Of the run before the report.
-    report : Report
+    report : AgentReport
         Checked against the state.
     at : datetime
         The time of the events.
@@ -175,7 +175,7 @@ def _ids(state: State, texts: tuple[str, ...]) -> dict[str, str]:
     return known | {name: name for name in known.values()}
 
 
-def _waivers(state: State, report: Report, at: datetime) -> Iterator[Reported]:
+def _waivers(state: State, report: AgentReport, at: datetime) -> Iterator[Reported]:
     known = {part.id for part in state.sub_questions}
     for place, part in enumerate(report.sub_questions):
         if isinstance(part, Waiver):
@@ -184,16 +184,16 @@ def _waivers(state: State, report: Report, at: datetime) -> Iterator[Reported]:
             yield happened.WaiverProposed(at=at, sub_question=part.id, reason=part.falls_away)
 
 
-def _actions(report: Report, at: datetime) -> Iterator[Reported]:
+def _actions(report: AgentReport, at: datetime) -> Iterator[Reported]:
     """The actions of an iteration; one that it repeats is the same choice and counts once."""
     for action in dict.fromkeys(report.actions):
-        if isinstance(action, Action):
+        if isinstance(action, ReportedAction):
             yield happened.ActionTaken(at=at, tool=action.tool, strategy=action.strategy)
         else:
             yield happened.ActionTaken(at=at, tool=action)
 
 
-def _searches(state: State, report: Report, at: datetime) -> Iterator[Reported]:
+def _searches(state: State, report: AgentReport, at: datetime) -> Iterator[Reported]:
     history = QueryHistory(state.search_history)
     for query in report.queries:
         is_duplicate, similar = history.is_duplicate_query(query.query)
@@ -210,7 +210,7 @@ def _searches(state: State, report: Report, at: datetime) -> Iterator[Reported]:
         history.add_query_to_history(query.query, state.iteration + 1, query.results_count, query.success)
 
 
-def _findings(state: State, report: Report, ids: dict[str, str], at: datetime) -> Iterator[Reported]:
+def _findings(state: State, report: AgentReport, ids: dict[str, str], at: datetime) -> Iterator[Reported]:
     known = {(part.id, kept.text, kept.source) for part in state.sub_questions for kept in part.findings}
     read: dict[str, None] = {}
     for place, finding in enumerate(report.findings):
@@ -226,7 +226,7 @@ def _findings(state: State, report: Report, ids: dict[str, str], at: datetime) -
     yield from (happened.SourceRead(at=at, source=source) for source in read)
 
 
-def _notes(state: State, report: Report, at: datetime) -> Iterator[Reported]:
+def _notes(state: State, report: AgentReport, at: datetime) -> Iterator[Reported]:
     """What the run's kind makes of hypotheses and findings."""
     number = state.iteration + 1
     for statement in report.hypotheses:

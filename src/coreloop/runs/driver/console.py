@@ -11,7 +11,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class DriverPace:
     """How long the driver waits.
 
     Attributes
@@ -73,11 +73,11 @@ class Console:
         How often a person pressed Ctrl-C.
     environ : mapping of str to str
         The environment, which commands inherit.
-    pace : Pace
+    pace : DriverPace
         How long it waits.
     """
 
     say: Say
     ctrl_c: CtrlC
     environ: Mapping[str, str]
-    pace: Pace = Pace()
+    pace: DriverPace = DriverPace()

@@ -102,7 +102,7 @@ class Store(Protocol):
             A process works on the run.
         """
 
-    def untouched_since(self, moment: datetime) -> list[str]:
+    def untouched_since(self, timestamp: datetime) -> list[str]:
         """List the runs without an event since a time."""
 
     def derived(self, run_id: str) -> list[str]:

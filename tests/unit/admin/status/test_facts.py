@@ -7,12 +7,12 @@ import pytest
 
 from coreloop.admin.status.facts import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed, pending_proposals
-from coreloop.observe.judgments import Judgment, Judgments, Verdict
+from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
 
-def verdict(key: str | None, given: Verdict, *, id: str = "cand-2026-04-25-001") -> Judgment:
+def verdict(key: str | None, given: JudgmentValue, *, id: str = "cand-2026-04-25-001") -> Judgment:
     return Judgment(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
 
 
@@ -40,12 +40,16 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
         pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
         pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
         pytest.param(
-            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="a rejected key"
+            "cand-",
+            [],
+            [verdict("aa", JudgmentValue.VIOLATION)],
+            (1, date(2026, 3, 2), 1),
+            id="a rejected key",
         ),
         pytest.param(
             "cand-",
             [],
-            [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
+            [verdict("aa", JudgmentValue.CAVEAT), verdict("aa", JudgmentValue.PASS)],
             (1, date(2026, 3, 2), 0, 1),
             id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
@@ -53,8 +57,8 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
             "cand-",
             [],
             [
-                verdict(None, Verdict.VIOLATION, id="req-1"),
-                verdict("cc", Verdict.CAVEAT, id="ce-2026-03-03-001"),
+                verdict(None, JudgmentValue.VIOLATION, id="req-1"),
+                verdict("cc", JudgmentValue.CAVEAT, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
             id="requests and counterexamples are not candidates",

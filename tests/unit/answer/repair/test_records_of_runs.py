@@ -72,7 +72,7 @@ def test_a_process_that_dies_after_the_end_leaves_one_record(
     monkeypatch.setattr(module, name, keep)
     work_off(desk)  # the job was given back, as at the end of its lease
     assert recorded(tmp_path) == [run_id]
-    assert desk.queue.figures().by_status == {"done": 1}
+    assert desk.queue.metrics().by_status == {"done": 1}
     if kind == "ask":
         assert desk.tables.has_answer(run_id)
 

@@ -16,7 +16,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import Proposed, judge, read_proposed
-from coreloop.observe.judgments import Judgment, Verdict, read_judgments
+from coreloop.observe.judgments import Judgment, JudgmentValue, read_judgments
 from logs import record, write_log
 from promoting import KEY, counterexample, statement, write_candidates
 from promoting import candidate as a_candidate
@@ -54,7 +54,7 @@ def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **chan
 def give(
     workspace: Workspace, item_id: str, verdict: str, *, at: datetime = NOON, by: str = "Ann", cause: str = ""
 ) -> Judgment:
-    return judge(workspace, item_id, Verdict(verdict), cause=cause, by=by, now=at)[0]
+    return judge(workspace, item_id, JudgmentValue(verdict), cause=cause, by=by, now=at)[0]
 
 
 def a_line(**changes: Any) -> bytes:
@@ -83,7 +83,7 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
     log = workspace.records_dir / "a.jsonl"
     before = log.read_bytes()
     late = datetime(2026, 4, 26, 3, tzinfo=timezone(timedelta(hours=9)))
-    _, path = judge(workspace, "req-1", Verdict.VIOLATION, cause="가격\n예측", by="Ann", now=late)
+    _, path = judge(workspace, "req-1", JudgmentValue.VIOLATION, cause="가격\n예측", by="Ann", now=late)
     assert path == workspace.judgments_dir / "2026-04-25.jsonl"
     assert path.read_text(encoding="utf-8").count("\n") == 1
     assert json.loads(path.read_text(encoding="utf-8")) == {

@@ -14,7 +14,7 @@ from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
-from coreloop.observe.judgments import Judgment, Judgments, Verdict
+from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue
 from logs import call, failed, record, repeated, word, write_log
 
 TODAY = date(2026, 4, 26)
@@ -42,7 +42,7 @@ def judged(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -
     return Judgment(
         id="cand-x" if is_key else thing,
         key=thing if is_key else None,
-        verdict=Verdict(verdict),
+        verdict=JudgmentValue(verdict),
         cause="because",
         judged_at=NOON,
         judged_by=by,

@@ -12,7 +12,7 @@ from coreloop.learn.effect.verdict import Verdict
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.state import ProposalState, count_states, decided, read_states
 from coreloop.observe.judgments import Judgment, Judgments
-from coreloop.observe.judgments import Verdict as Judged
+from coreloop.observe.judgments import JudgmentValue as Judged
 
 AT = datetime(2026, 4, 25, tzinfo=UTC)
 ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25))

@@ -16,7 +16,7 @@ from coreloop.base.errors import RunStoreError, UsageError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.control import pause_run, resume_run, stop_run
 from coreloop.runs.driver.attempt import output_file
-from coreloop.runs.driver.console import CtrlC, Pace
+from coreloop.runs.driver.console import CtrlC, DriverPace
 from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
 from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import session_folder
@@ -433,8 +433,8 @@ def test_the_plan_is_in_the_state(tmp_path: Path):
     [(1, None, 60), (2, None, 120), (99, None, 3600), (1, 30, 30), (9, 0, 256)],
 )
 def test_rate_limits_wait_longer_each_time(number: int, asked_s: float | None, seconds: float):
-    assert Pace().after_rate_limits(number, asked_s) == seconds
+    assert DriverPace().after_rate_limits(number, asked_s) == seconds
 
 
 def test_failures_back_off():
-    assert [Pace().after_failures(number) for number in (1, 2, 3, 99)] == [1, 2, 4, 60]
+    assert [DriverPace().after_failures(number) for number in (1, 2, 3, 99)] == [1, 2, 4, 60]

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from browsing import SCREENS, chromium, needs_chromium, visit
 from coreloop.base.project.workspace import open_workspace
-from coreloop.observe.judgments import Judgment, Verdict, append_judgment, read_judgments
-from coreloop.web.pages.source import Source, open_source
+from coreloop.observe.judgments import Judgment, JudgmentValue, append_judgment, read_judgments
+from coreloop.web.pages.source import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, record, write_log
 from researching import project as write_project
@@ -159,7 +159,7 @@ def attacked(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield service
 
 
-def _attack(source: Source) -> None:
+def _attack(source: PageSource) -> None:
     workspace, now = source.workspace, source.now
     calls = [[call(text), failed(text, {text[:60]: text}, text)] for text in HOSTILE]
     log = [
@@ -185,7 +185,7 @@ def _attack(source: Source) -> None:
         judgment = Judgment(
             id="ce-2026-04-25-002",
             key=None,
-            verdict=Verdict.PASS,
+            verdict=JudgmentValue.PASS,
             cause=plain,
             judged_at=now,
             judged_by=plain,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.begin import Wishes, begin_driven
+from coreloop.runs.driver.begin import DriverOptions, begin_driven
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.runs import RUNS, read_one
@@ -14,7 +14,7 @@ from coreloop.web.pages.source import open_source
 
 def test_a_driven_run_shows_its_command(tmp_path: Path):
     (tmp_path / "PROMPT.md").write_text("# Mend the failing tests\n", encoding="utf-8")
-    wishes = Wishes(
+    wishes = DriverOptions(
         command=("sh", "-c", "echo a b"), folder=tmp_path, prompt=Path("PROMPT.md"), max_iterations=1
     )
     with open_source(Workspace(tmp_path, Settings()), {}) as source:

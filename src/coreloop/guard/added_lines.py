@@ -17,7 +17,7 @@ from coreloop.descriptions.heading import split_lines
 from coreloop.descriptions.literal import unescaped
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.source import UnprovenError, definitions, read_source
-from coreloop.guard.change import FileChange, Gained, Texts
+from coreloop.guard.change import AddedLine, PathChange, Texts
 from coreloop.learn.proposals.lines import is_form
 
 _Key = TypeVar("_Key")
@@ -42,7 +42,7 @@ def own_lines(source: bytes) -> Lines:
     return Counter((qualname, line) for qualname, line in _bullets(source) if is_form(line))
 
 
-def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:
+def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
     """The lines that docstrings gain; a line that moves to another docstring or file is not gained.
 
     Parameters
@@ -51,7 +51,7 @@ def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:
         All changed Python files.
     """
     changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
-    lines = [Gained(path, *key) for path, old, new in changed for key in (new - old).elements()]
+    lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
     moved = Counter(line for _, old, new in changed for _, line in (old - new).elements())
     return tuple(line for line in lines if not _taken(moved, line.line))
 
@@ -72,14 +72,14 @@ def undone_lines(base: Lines, head: Lines, *, before: Lines, after: Lines) -> Li
 
 
 def stray_lines(
-    gained: Iterable[Gained], promotions: Mapping[str, tuple[FileChange, ...]]
-) -> tuple[Gained, ...]:
+    added: Iterable[AddedLine], promotions: Mapping[str, tuple[PathChange, ...]]
+) -> tuple[AddedLine, ...]:
     """The gained lines that no promotion's commit brings; `promotions` are the files by commit."""
     files = [file for changed in promotions.values() for file in changed]
     brought = Counter[tuple[str, str, str]]()
     for file in files:
         brought.update((file.path, *key) for key in (own_lines(file.new) - own_lines(file.old)).elements())
-    return tuple(line for line in gained if not _taken(brought, (line.path, line.qualname, line.line)))
+    return tuple(line for line in added if not _taken(brought, (line.path, line.qualname, line.line)))
 
 
 def _taken(counts: Counter[_Key], key: _Key) -> bool:

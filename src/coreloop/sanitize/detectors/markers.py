@@ -65,7 +65,7 @@ class _Index:
     ----------
     words : AhoCorasick
         The words that show a sign, or a pattern's sign if the pattern matches as well.
-    shown : tuple of (tuple of (int, callable or None))
+    visible : tuple of (tuple of (int, callable or None))
         For each word, bits and the searches of their patterns.
     of_digits : tuple of (int, int, callable)
         For texts with a digit: a bit, the bits of which the text must show one (0 for none), and a search.
@@ -76,7 +76,7 @@ class _Index:
     """
 
     words: AhoCorasick
-    shown: tuple[tuple[tuple[int, _Search | None], ...], ...]
+    visible: tuple[tuple[tuple[int, _Search | None], ...], ...]
     of_digits: tuple[tuple[int, int, _Search], ...]
     anywhere: tuple[tuple[str, tuple[tuple[int, _Search], ...]], ...]
     own: int
@@ -84,7 +84,7 @@ class _Index:
 
 def signs_of(text: str, *, among: int = ~0) -> int:
     """Return the bits of `Sign` that a text shows, limited to ``among``."""
-    return _shown(text, among)
+    return _markers_in(text, among)
 
 
 def closed_signs(text: str, compact: str) -> int:
@@ -97,19 +97,19 @@ def closed_signs(text: str, compact: str) -> int:
     compact : str
         The text without white space.
     """
-    return _shown(compact, ~0, before=text)
+    return _markers_in(compact, ~0, before=text)
 
 
 def _in_original(text: str, *, has_letters: bool) -> int:
     """Return the signs that depend on capitals or on white space."""
-    signs = _of_runs(text) if len(text) >= _RUN_CHARS else 0
-    return signs | _STREET_SIGN if has_letters and current().streets and _STREET.search(text) else signs
+    markers = _of_runs(text) if len(text) >= _RUN_CHARS else 0
+    return markers | _STREET_SIGN if has_letters and current().streets and _STREET.search(text) else markers
 
 
 def _of_runs(text: str) -> int:
     """Return the signs of long runs of letters and digits."""
-    signs = _RUN_SIGN if _has_run(text) else 0
-    return signs | _BODY_SIGN if _LONGER_RUN.search(text) else signs
+    markers = _RUN_SIGN if _has_run(text) else 0
+    return markers | _BODY_SIGN if _LONGER_RUN.search(text) else markers
 
 
 def _has_run(text: str) -> bool:
@@ -126,7 +126,7 @@ _last: dict[bool, tuple[Detection, _Index]] = {}
 def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, closed: bool) -> _Index:
     """Compile the words, what each of them shows, and the patterns for any text."""
     wanted = reduce(or_, (int(rule.sign | rule.needs) for rule in chosen_rules(countries, own)))
-    shown: dict[str, list[tuple[int, _Search | None]]] = {}
+    visible: dict[str, list[tuple[int, _Search | None]]] = {}
     of_digits: list[tuple[int, int, _Search]] = []
     anywhere: dict[str, list[tuple[int, _Search]]] = {}
     for form in reversed(FORMS):  # a form comes after the one whose sign it requires
@@ -136,18 +136,18 @@ def _compiled(countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, cl
         if not bit & wanted:
             continue
         for word in [*form.words.split(), *(form.closed_words.split() if closed else ())]:
-            shown.setdefault(word.replace("␣", " "), []).append((bit, None))
+            visible.setdefault(word.replace("␣", " "), []).append((bit, None))
         for required, pattern in (form.closed_patterns if closed else form.patterns).items():
             search = re.compile(pattern).search
             if len(required) > 1:
-                shown.setdefault(required, []).append((bit, search))
+                visible.setdefault(required, []).append((bit, search))
             elif bit & _OF_DIGITS:
                 of_digits.append((bit, int(form.after), search))
             else:
                 anywhere.setdefault(required, []).append((bit, search))
     return _Index(
-        AhoCorasick(list(shown), implementation=Implementation.DFA),  # a quarter less time
-        tuple(map(tuple, shown.values())),
+        AhoCorasick(list(visible), implementation=Implementation.DFA),  # a quarter less time
+        tuple(map(tuple, visible.values())),
         tuple(of_digits),
         tuple((required, tuple(searches)) for required, searches in anywhere.items()),
         wanted & int(Sign.OWN),
@@ -161,29 +161,29 @@ def _index(chosen: Detection, *, closed: bool) -> _Index:
     return last[1]
 
 
-def _shown(text: str, among: int, *, before: str | None = None) -> int:
+def _markers_in(text: str, among: int, *, before: str | None = None) -> int:
     """Return the signs of a text; ``before`` is the text with its white space, if that was removed."""
     index = _index(current(), closed=before is not None)
     lowered = text.lower()
-    signs = _of_words(index, lowered)
+    markers = _of_words(index, lowered)
     has_letters = _LETTER.search(lowered) is not None
     if _DIGIT.search(lowered):
         wanted = among if has_letters else among & ~_BESIDE_LETTERS
         for bit, after, search in index.of_digits:
-            if bit & wanted and (not after or signs & after) and search(lowered):
-                signs |= bit
+            if bit & wanted and (not after or markers & after) and search(lowered):
+                markers |= bit
     for required, searches in index.anywhere:
         if required in lowered:
             for bit, search in searches:
                 if bit & among and search(lowered):
-                    signs |= bit
+                    markers |= bit
     if before is None:
         original = _in_original(text, has_letters=has_letters) if among & _ORIGINAL else 0
     else:
         original = _in_original(before, has_letters=has_letters)
         if (has_letters or "앳" in before) and _AT_APART.search(before):
-            signs |= _SPOKEN_AT
-    return _with_number(signs | original) & among
+            markers |= _SPOKEN_AT
+    return _with_number(markers | original) & among
 
 
 def _of_words(index: _Index, lowered: str) -> int:
@@ -192,14 +192,14 @@ def _of_words(index: _Index, lowered: str) -> int:
         found = index.words.find_matches_as_indexes(lowered, overlapping=True)
     except UnicodeEncodeError:  # a lone surrogate
         found = index.words.find_matches_as_indexes(encodable(lowered), overlapping=True)
-    signs = index.own
+    markers = index.own
     for word in {word for word, _, _ in found} if found else ():
-        for bit, gate in index.shown[word]:
-            if not signs & bit and (gate is None or gate(lowered)):
-                signs |= bit
-    return signs
+        for bit, gate in index.visible[word]:
+            if not markers & bit and (gate is None or gate(lowered)):
+                markers |= bit
+    return markers
 
 
-def _with_number(signs: int) -> int:
+def _with_number(markers: int) -> int:
     """Leave out the words beside a number if there is none."""
-    return signs if signs & _NUMBERS else signs & ~_WORDS_BESIDE
+    return markers if markers & _NUMBERS else markers & ~_WORDS_BESIDE

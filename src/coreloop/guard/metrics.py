@@ -11,9 +11,9 @@ from coreloop.learn.proposals.grammar import CaveatEvidence, Fails, FailsSequenc
 _COUNT: Final = re.compile(r"[0-9]{1,10}")
 
 
-def refuse_figures(figures: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
+def refuse_metrics(metrics: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
     """Figures in the lines must be equal to the trailers'."""
-    for name, value in figures.items():
+    for name, value in metrics.items():
         if trailers[name] != value:
             yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
 

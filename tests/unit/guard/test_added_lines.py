@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from coreloop.guard.change import Gained, Texts
-from coreloop.guard.gained import gained_lines, own_lines, stray_lines, undone_lines
+from coreloop.guard.added_lines import own_lines, read_added_lines, stray_lines, undone_lines
+from coreloop.guard.change import AddedLine, Texts
 from guarding import HEAD, file
 from promoting import FILE, LINES
 from rows import each_row
@@ -22,7 +22,7 @@ PLAIN = function()
 
 
 def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
-    return [(line.qualname, line.line) for line in gained_lines([Texts(path, old, new)])]
+    return [(line.qualname, line.line) for line in read_added_lines([Texts(path, old, new)])]
 
 
 @each_row(
@@ -110,9 +110,9 @@ def test_the_same_line_in_a_second_docstring_is_gained():
 
 def test_a_line_may_move_to_another_file():
     moved = [Texts("a.py", function(ONCE), PLAIN), Texts("b.py", b"", function(ONCE))]
-    assert gained_lines(moved) == ()
+    assert read_added_lines(moved) == ()
     copied = [*moved, Texts("c.py", b"", function(ONCE))]
-    assert gained_lines(copied) == (Gained("c.py", "f", ONCE),)
+    assert read_added_lines(copied) == (AddedLine("c.py", "f", ONCE),)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_undoing_a_promotion_restores_what_it_replaced():
 
 
 def test_lines_of_a_promotion_are_not_stray():
-    lines = tuple(Gained(FILE, "analysis", line) for line in LINES)
+    lines = tuple(AddedLine(FILE, "analysis", line) for line in LINES)
     assert stray_lines(lines, {HEAD: (file(),)}) == ()
     assert stray_lines((*lines, lines[0]), {HEAD: (file(),)}) == (lines[0],)
     assert stray_lines(lines, {}) == lines

@@ -7,12 +7,12 @@ from markupsafe import Markup
 from coreloop.base.text import FILLERS, printable
 
 
-def short(text: str, most: int = 300) -> str:
+def short(text: str, max_chars: int = 300) -> str:
     """Return the beginning of a text; its page must not grow with what others wrote."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def shown(value: Any) -> Any:
+def escape(value: Any) -> Any:
     r"""Return a text with its lines, but with other control and invisible characters as ``\u{…}``."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value

@@ -21,7 +21,7 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s"
 
 
-def moment(value: datetime | None) -> str:
+def timestamp(value: datetime | None) -> str:
     """Return a time as ``2026-11-23 14:05 UTC``."""
     return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
 
