@@ -126,3 +126,9 @@ def _file_key(audit_dir: Path) -> bytes:
         return path.read_bytes().strip()
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def known_case_key(audit_dir: Path) -> bytes:
+    """Return the key as `case_key` does, but empty instead of made: until it is, no record has a case."""
+    is_set = os.environ.get(VARIABLE, "").strip() or (audit_dir / FILE_NAME).exists()
+    return case_key(audit_dir) if is_set else b""

@@ -21,7 +21,7 @@ from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.observe.case import case_key
+from coreloop.observe.case import known_case_key
 from coreloop.observe.judgments import Judgments, read_judgments
 from coreloop.observe.reading.remote import Folder
 
@@ -191,16 +191,8 @@ def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: in
         gates.min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
-        case_key=_case_key(workspace),
+        case_key=known_case_key(workspace.audit_dir),
     )
-
-
-def _case_key(workspace: Workspace) -> bytes:
-    """The key of the project's cases, or an empty one if the folder cannot be written."""
-    try:
-        return case_key(workspace.audit_dir)
-    except OSError:
-        return b""  # facts cannot be kept there either, so that nothing ever meets a hash with another key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

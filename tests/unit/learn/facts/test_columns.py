@@ -6,13 +6,16 @@ from typing import Any
 
 import polars as pl
 
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.read import read_facts
 from coreloop.learn.facts.schema import Facts
-from coreloop.observe.case import identifiers
+from coreloop.learn.mine.session import MiningOptions, open_mining
+from coreloop.observe.case import FILE_NAME, case_key, identifiers
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from logs import call, failed, line, record
+from logs import call, failed, line, record, write_log
 from rows import each_row
 
 
@@ -170,3 +173,18 @@ def test_the_description_of_each_tool_in_force_is_found_by_the_recorded_set(tmp_
     rows = sent_tools(tmp_path, [name, name, "desc:gone", "desc:../../etc/passwd"])
     assert rows.select("descriptions", "tool").rows() == [(name, "a"), (name, "b")]
     assert rows["description"].str.len_chars().to_list() == [16, 16]
+
+
+def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):
+    workspace = Workspace(tmp_path, Settings())
+    log = workspace.records_dir / "2026-04-25.jsonl"
+    write_log(log, [record(tool_calls=[call("t", {"a": "order-1"})])])
+    assert _cases(workspace) == [_numbers(identifiers(["order-1"], b""))]
+    assert not (workspace.audit_dir / FILE_NAME).exists()
+    key = case_key(workspace.audit_dir)
+    assert _cases(workspace) == [_numbers(identifiers(["order-1"], key))]
+
+
+def _cases(workspace: Workspace) -> list[list[int]]:
+    with open_mining(workspace, MiningOptions()) as mined:
+        return mined.files[0].facts.requests.collect()["case"].to_list()
