@@ -30,7 +30,7 @@ from coreloop.learn.facts.schema import NAMES, Facts
 from coreloop.learn.facts.source import LogSource
 from coreloop.observe.reading.remote import Folder, LogFile
 
-VERSION: Final = f"14, polars {pl.__version__}"
+VERSION: Final = f"15, polars {pl.__version__}"
 """Increase the number when the facts of a line or the format of the tables change. Values are hashed by
 polars, which hashes alike only within one of its versions."""
 _FACTS: Final = "facts.json"
@@ -280,7 +280,8 @@ def _file(folder: Path, name: str) -> Path:
 
 def _rules(reading: Reading) -> str:
     selectors = {tool: list(names) for tool, names in reading.selectors.items()}
-    rules = msgspec.json.encode([VERSION, selectors, reading.categories.rules], order="sorted")
+    key = sha256(reading.case_key).hexdigest()
+    rules = msgspec.json.encode([VERSION, selectors, reading.categories.rules, key], order="sorted")
     return sha256(rules).hexdigest()[:32]
 
 

@@ -21,6 +21,7 @@ from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
+from coreloop.observe.case import known_case_key
 from coreloop.observe.judgments import Judgments, read_judgments
 from coreloop.observe.reading.remote import Folder
 
@@ -165,8 +166,8 @@ def open_mining(
     """
     folder = options.folder(workspace)
     judgments = read_judgments(workspace.judgments_dir)
-    settings = _mine_settings(workspace, judgments, min_chunk_len)
     day_files(folder)  # raise errors before any folder is created
+    settings = _mine_settings(workspace, judgments, min_chunk_len)
     executor = Executor(options.jobs, options.scheduler)
     with ExitStack() as stack:
         not_cached = ""
@@ -190,6 +191,7 @@ def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: in
         gates.min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
+        case_key=known_case_key(workspace.audit_dir),
     )
 
 

@@ -165,15 +165,23 @@ def _record(raws: _Raws) -> LooseRecord | str:
         tool_calls=_calls(read),
         tool_sequence_hash=read.get("tool_sequence_hash", _text),
         override_calls=_overrides(read),
+        rounds=read.get("rounds", _number),
         chunk_len=read.get("chunk_len", _number),
         error=read.get("error", _unchanged),
         violation=read.get("violation", _unchanged),
+        duration_total_ms=read.get("duration_total_ms", _number),
         judgment=_judgment(read),
         session_hash=read.get("session_hash", _text),
         tool_calls_omitted=read.get("tool_calls_omitted", _integer),
         omitted_failure=read.get("omitted_failure", _yes_or_no),
         omitted_error=read.get("omitted_error", _text),
         origin=read.get("origin", _text),
+        tools_version=read.get("tools_version", _text),
+        descriptions=read.get("descriptions", _text),
+        input_tokens=read.get("input_tokens", _number),
+        output_tokens=read.get("output_tokens", _number),
+        cost_usd=read.get("cost_usd", _number),
+        case=read.get("case", _texts),
     )
     return LooseRecord(fields, timestamp, tuple(read.absent))
 
@@ -257,9 +265,11 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         ok=read.get("ok", _yes_or_no),
         error=read.get("error", _unchanged),
         duration_ms=read.get("duration_ms", _number),
+        result_size_bytes=read.get("result_size_bytes", _number),
         overrides_used=read.get("overrides_used", _names),
         extreme_flags=read.get("extreme_flags", _flags),
         args_from=raws.get("args_from", msgspec.Raw()),
+        saw=raws.get("saw", msgspec.Raw()),
     )
     absent.update(absent_in_call)
     return call
@@ -340,6 +350,12 @@ def _yes_or_no(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
     return _WORDS.get(value.strip().lower() if isinstance(value, str) else _number(value))
+
+
+def _texts(value: Any) -> list[str] | None:
+    """A list of texts."""
+    is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return value if is_list else None
 
 
 def _names(value: Any) -> list[str] | None:
