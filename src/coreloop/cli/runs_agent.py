@@ -71,15 +71,16 @@ def open_(
 def next_(run_id: str | None, session: str, as_json: bool) -> None:
     """Print as JSON what an agent must know before its next iteration, and what to do.
 
-    Within a driver's command, RUN is the driver's run.
+    Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
     """
     from coreloop.runs.agent.agent import attach, close_if_over, show_views
     from coreloop.runs.agent.next_step import next_step
+    from coreloop.runs.agent.session_file import run_of_session
     from coreloop.runs.manage import named_run
 
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
-        known = named_run(store, _own_run(run_id))
+        known = named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session(session)))
         attach(store, known, _session(session))
         state = close_if_over(store, known)
         facts = next_step(store, state)
@@ -94,17 +95,20 @@ def record(run_id: str | None, as_json: bool) -> None:
     """Read an agent's report of one iteration from stdin, check it and commit it.
 
     Prints what the agent shows: findings, plan, progress, and whether the run goes on. An invalid report
-    changes nothing; the error names the field. Within a driver's command, RUN is the driver's run.
+    changes nothing; the error names the field. Without RUN, it is about the driver's run within a driver's
+    command, or else about the run of $CLAUDE_CODE_SESSION_ID.
     """
     from coreloop.cli.show_iteration import iteration_lines
     from coreloop.runs.agent.agent import record_report, show_views
     from coreloop.runs.agent.report import MAX_BYTES, read_report
+    from coreloop.runs.agent.session_file import run_of_session
     from coreloop.runs.manage import named_run
     from coreloop.runs.state import state_json
 
     report = read_report(_stdin(MAX_BYTES + 1))
     with project_store() as (workspace, store):
-        state = record_report(store, named_run(store, _own_run(run_id)), report)
+        known = named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session("")))
+        state = record_report(store, known, report)
         text: Any = "\n".join(iteration_lines(state, report))
         click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else text)
         show_views(workspace, store, state)

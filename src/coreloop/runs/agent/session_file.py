@@ -11,7 +11,9 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
 from coreloop.runs.decide import Continue, decide, seconds_left
+from coreloop.runs.folder import FOLDER as RESEARCH
 from coreloop.runs.state import State
+from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = "agents"
 """Below ``.research``."""
@@ -68,6 +70,12 @@ def run_of(path: Path) -> str | None:
         if isinstance(status, dict):
             return str(status.get("run_id"))
     return None
+
+
+def run_of_session(root: Path, session: str) -> str | None:
+    """Return the run that a session of an agent works on; None without one."""
+    run_id = run_of(session_file(root / RESEARCH / FOLDER, session)) if session else None
+    return run_id if run_id and is_ulid(run_id) else None
 
 
 def session_line(state: State, now: datetime | None = None) -> bytes:

@@ -23,7 +23,7 @@ from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import DriverPlan, is_driven, plan_of
+from coreloop.runs.driver.driven import DriverPlan, plan_of
 from coreloop.runs.driver.lines import progress_line
 from coreloop.runs.driver.news import News
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
@@ -120,10 +120,13 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
 
 
 def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
-    """Settle and fail the driven runs that a run's command started and that were killed with it."""
+    """Settle and fail the runs that a run's command started and that were killed with it.
+
+    A run that an agent drives itself has no process: its next report goes on with it.
+    """
     for nested in reversed(store.derived(run_id)):
         state = read_run(store, nested)
-        if not (is_driven(state) and state.parent and state.status == "running"):
+        if state.drives_itself or not state.parent or state.status != "running":
             continue
         session, spool = private_session(workspace.root, nested), reports_file(workspace.runs_dir, nested)
         with (
@@ -169,6 +172,7 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         self._is_unreadable_said = False
+        self._is_refusal_said = False
         own_log = open_files(1, 2)  # what the driver says is no work of its command
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
         self._seen, self._begun = past
@@ -298,6 +302,9 @@ class _Driver:
 
     def _pressed(self) -> int:
         ctrl_c = self._console.ctrl_c
+        if ctrl_c.refused and not self._is_refusal_said:
+            self._is_refusal_said = True
+            self._console.say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop")
         if ctrl_c.count == 1 and not ctrl_c.is_announced:
             ctrl_c.is_announced = True
             self._console.say("stops after this iteration; press Ctrl-C again to stop now")
