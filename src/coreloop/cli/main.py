@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "refine": "Find what distinguishes failed calls from successful calls.",
     "judge": "Record a verdict or, without options, list what most needs one.",
     "verify": "Replay a candidate's questions and compare.",
+    "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
     "promote": "Open a draft pull request that adds proposals to a docstring.",
     "propose-axis": "Gather the evidence that a tool needs a new axis.",
     "effect": "Show whether changes of descriptions helped.",

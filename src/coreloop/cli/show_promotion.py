@@ -30,6 +30,7 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
     click.echo(f"replay   {plan.replay.summary}")
+    click.echo(f"measured {plan.measured.summary if plan.measured is not None else 'not yet; see measure'}")
     click.echo(f"branch   {plan.branch}")
     for proposal in plan.proposals:
         click.echo(f"evidence {_evidence(proposal)}")
@@ -144,6 +145,7 @@ def _facts(plan: Plan) -> dict[str, object]:
         "diff": plan.diff,
         "reach": _reach_facts(plan.reach),
         "replay": plan.replay,
+        "measured": plan.measured,
         "branch": plan.branch,
         "message": plan.message,
         "title": plan.title,

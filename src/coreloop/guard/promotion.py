@@ -9,6 +9,8 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import (
     CANDIDATE_ID,
     CANDIDATE_KEY,
+    MEASURED,
+    MEASURED_VERDICTS,
     NAMES,
     REPLAYS,
     SECTIONS,
@@ -90,6 +92,8 @@ def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) 
         yield f"the Candidate-Key of {where} is not a coreloop key"
     if group["Replay"] not in REPLAYS[phase]:
         yield f"the Replay of {where} does not allow a promotion"
+    if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
+        yield f"the {MEASURED} of {where} is no verdict of a measurement"
     yield from _refuse_target(group["Target"], engine_of(commit), settings)
 
 

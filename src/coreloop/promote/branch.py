@@ -8,6 +8,7 @@ from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.git.trailers import (
     BRANCH_PREFIX,
     CANDIDATE_ID,
+    MEASURED,
     NAMES,
     SECTIONS,
     promoted_keys,
@@ -36,6 +37,8 @@ class PublishedBranch:
         The trailers of each candidate.
     replay : Replay
         The verdict of the run that published it; a commit's questions are asked only once.
+    measured : str
+        The verdict of the measurement before, or empty.
     """
 
     branch: str
@@ -43,6 +46,7 @@ class PublishedBranch:
     base_sha: str
     groups: tuple[Mapping[str, str], ...]
     replay: Replay
+    measured: str = ""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -106,11 +110,14 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
         sha, groups = known.sha, read_promoted(known.message)
     base_sha = repository.resolve(f"{sha}^")
     verdicts = {group.get("Replay", "") for group in groups}
+    measured = {group.get(MEASURED, "") for group in groups}
     allowed = set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}
-    is_ours = len(verdicts) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
+    is_ours = len(verdicts) == len(measured) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
     if base_sha is None or not is_ours:
         raise RefusedError(f"the commit on branch {branch} is not coreloop's; delete the branch")
-    return PublishedBranch(branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()))
+    return PublishedBranch(
+        branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()), measured.pop()
+    )
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
@@ -187,7 +194,7 @@ def refuse_other_evidence(published: PublishedBranch, proposals: Sequence[Propos
 
     Its pull request would not describe the branch.
     """
-    if published.groups != read_promoted(trailers(proposals, published.replay)):
+    if published.groups != read_promoted(trailers(proposals, published.replay, published.measured)):
         raise _mismatch(published, proposals[0])
 
 

@@ -15,6 +15,7 @@ from coreloop.learn.verdicts.closed import reopened_keys
 from coreloop.observe.judgments import read_judgments
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.measure.measurement import newest_measurement
 from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.promotion import Done, preview, promote
 from coreloop.promote.proposal import Proposal, read_proposal
@@ -108,7 +109,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     RefusedError, GitError, ReachError
         As `coreloop.promote.promotion.make_plan` does.
     """
-    selection = _select(workspace, request)
+    selection = select_proposals(workspace, request)
     replayed = workspace.replayed()
     with WritableRepository(workspace.root) as repository:
         promoting = _promoting(workspace, selection.proposals, repository, request, confirmed=False)
@@ -146,7 +147,7 @@ def confirm_promotion(
     CoreloopError
         As for `plan_promotion`; or git or GitHub failed.
     """
-    selection = _select(workspace, request)
+    selection = select_proposals(workspace, request)
     # One run at a time: two runs of the same candidate would each create a branch.
     with (
         WritableRepository(workspace.root) as repository,
@@ -164,7 +165,14 @@ def confirm_promotion(
     return PromoteResult(plan, done, body, selection.left_out, remote, on_github)
 
 
-def _select(workspace: Workspace, request: PromoteRequest) -> Selection:
+def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection:
+    """Read the proposals that a request chooses.
+
+    Raises
+    ------
+    WorkspaceError, UsageError, RefusedError
+        As for `plan_promotion`.
+    """
     if request.tool is not None:
         return select_tool(workspace, request.tool, request.path)
     if request.path is None or request.wanted is None:
@@ -205,6 +213,7 @@ def _promoting(
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
         overrides=request.overrides,
         extend=request.extend,
+        measured=partial(newest_measurement, workspace.measured_file),
         reopened=reopened_keys(read_judgments(workspace.judgments_dir)),
     )
 

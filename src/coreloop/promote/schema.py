@@ -79,7 +79,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     ReachError
         The command failed, took too long, or printed no schema with that tool.
     """
-    schema = _schema(command, folder)
+    schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
         raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
@@ -94,13 +94,20 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     ReachError
         The command failed, took too long, or printed no tool.
     """
-    names = tuple(dict.fromkeys(name for name, _ in _descriptions(_schema(command, folder))))
+    names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
     if not names:
         raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
 
 
-def _schema(command: SchemaCommand, folder: Path) -> object:
+def read_schema(command: SchemaCommand, folder: Path) -> object:
+    """Run the command in a folder and return the JSON that it printed.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no JSON.
+    """
     output = _run(command, folder)
     try:
         return json.loads(output)
