@@ -16,7 +16,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolText:
     """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
 
     name: str
@@ -28,8 +28,8 @@ class Tool:
 class Arms:
     """All tools without and with the edit, which differ by exactly the edit."""
 
-    base: tuple[Tool, ...]
-    edited: tuple[Tool, ...]
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
     source: str
 
 
@@ -73,16 +73,16 @@ def read_arms(
     return NoArms(reason) if reason else Arms(before, after, command.source)
 
 
-def tools_of(schema: object) -> tuple[Tool, ...]:
+def tools_of(schema: object) -> tuple[ToolText, ...]:
     """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
-    found = dict[str, Tool]()
+    found = dict[str, ToolText]()
     waiting = [schema]
     while waiting:
         item = waiting.pop(0)
         if isinstance(item, dict):
             name, text = item.get("name"), item.get("description")
             if isinstance(name, str) and isinstance(text, str):
-                found.setdefault(name, Tool(name, text, _parameters(item)))
+                found.setdefault(name, ToolText(name, text, _parameters(item)))
                 continue
             waiting[:0] = item.values()
         elif isinstance(item, list):
@@ -95,7 +95,7 @@ def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
 
 
-def _difference(before: Sequence[Tool], after: Sequence[Tool], edited: Edited, tool: str) -> str:
+def _difference(before: Sequence[ToolText], after: Sequence[ToolText], edited: Edited, tool: str) -> str:
     """Why two lists of tools do not differ by exactly the edit; empty if they do."""
     if [(item.name, item.parameters) for item in before] != [(item.name, item.parameters) for item in after]:
         return "the two copies of the project have different tools or parameters"

@@ -32,7 +32,7 @@ class NextCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CallContext:
     """A request up to a call.
 
     Attributes
@@ -61,16 +61,16 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Contexts:
+class CallContexts:
     """Contexts that the line is about, and controls that it is not about."""
 
-    about: tuple[Context, ...]
-    controls: tuple[Context, ...]
+    about: tuple[CallContext, ...]
+    controls: tuple[CallContext, ...]
 
 
 def choose_contexts(
     workspace: Workspace, tool: str, failure: NamedFailure, *, n_about: int, n_controls: int
-) -> Contexts:
+) -> CallContexts:
     """Choose contexts from the newest records, the same ones each time while the log is the same.
 
     Contexts whose recorded call was against the line come first: there, it can change something. Both
@@ -92,7 +92,7 @@ def choose_contexts(
     WorkspaceError
         The log cannot be read.
     """
-    about, controls = list[Context](), list[Context]()
+    about, controls = list[CallContext](), list[CallContext]()
     for line in _records(workspace):
         found = _contexts(line, tool, failure)
         about.extend(context for context in found if context.tool == tool)
@@ -101,7 +101,7 @@ def choose_contexts(
             break
     about.sort(key=lambda context: (not context.was_against, context.key))
     controls.sort(key=lambda context: context.key)
-    return Contexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
+    return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
 
 
 def _records(workspace: Workspace) -> Iterator[RecordLine]:
@@ -114,7 +114,7 @@ def _records(workspace: Workspace) -> Iterator[RecordLine]:
                 yield line
 
 
-def _contexts(line: RecordLine, tool: str, failure: NamedFailure) -> list[Context]:
+def _contexts(line: RecordLine, tool: str, failure: NamedFailure) -> list[CallContext]:
     """The first context of the tool, the one that is against the line if any is, and one of another tool."""
     calls = [Call(call.name, "" if is_ok(call) else "failed", call, {}) for call in line.calls]
     request = _request(calls)
@@ -126,12 +126,12 @@ def _contexts(line: RecordLine, tool: str, failure: NamedFailure) -> list[Contex
     return [_context(line, place, was_against=place in against) for place in chosen]
 
 
-def _context(line: RecordLine, place: Place, *, was_against: bool) -> Context:
+def _context(line: RecordLine, place: Place, *, was_against: bool) -> CallContext:
     fields, index = line.fields, place.index
     worked = (call for call in place.request.calls[index:] if call.tool == place.call.tool and call.ok)
     reference = next(worked, None)
     identity = f"{fields.request_id or line.offset}\n{fields.question}\n{index}"
-    return Context(
+    return CallContext(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
         case=fields.session_hash or fields.question_hash or fields.question or "",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
@@ -146,9 +146,9 @@ def _next_call(call: Call) -> NextCall:
     return NextCall(call.tool, dict(call.arguments))
 
 
-def _few_per_case(contexts: Sequence[Context], most: int) -> tuple[Context, ...]:
+def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallContext, ...]:
     seen = Counter[str]()
-    chosen = list[Context]()
+    chosen = list[CallContext]()
     for context in contexts:
         seen[context.case] += 1
         if seen[context.case] <= MAX_PER_CASE:

@@ -13,9 +13,9 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.arms import Arms, NoArms, Tool, read_arms
+from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
 from coreloop.promote.measure.ask import Asker
-from coreloop.promote.measure.contexts import Context, Contexts, NextCall, called, choose_contexts
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, called, choose_contexts
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import base_commit, edit_lines, repository_path
@@ -59,7 +59,7 @@ class MeasureRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class MeasuredLines:
     """What is measured, of which model."""
 
     tool: str
@@ -84,7 +84,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a measurement asks: at most so many questions, some of which are answered already."""
 
     n_questions: int
@@ -96,12 +96,12 @@ class Estimate:
 class Prepared:
     """A measurement that can begin."""
 
-    subject: Subject
+    subject: MeasuredLines
     asker: Asker
-    contexts: Contexts
-    base: tuple[Tool, ...]
-    edited: tuple[Tool, ...]
-    right: Callable[[NextCall | None, Context], bool]
+    contexts: CallContexts
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    right: Callable[[NextCall | None, CallContext], bool]
     turns: int
 
     @property
@@ -109,7 +109,7 @@ class Prepared:
         """How many contexts are asked."""
         return len(self.contexts.about) + len(self.contexts.controls)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
         questions = list(self._questions())
         unknown = [
@@ -119,9 +119,9 @@ class Prepared:
         ]
         costs = [self.asker.most(context, tools).microusd for context, tools in unknown]
         total = None if None in costs else sum(cost or 0 for cost in costs)
-        return Estimate(len(questions), len(questions) - len(unknown), total)
+        return CostEstimate(len(questions), len(questions) - len(unknown), total)
 
-    def _questions(self) -> Iterator[tuple[Context, tuple[Tool, ...], NextCall | None, int]]:
+    def _questions(self) -> Iterator[tuple[CallContext, tuple[ToolText, ...], NextCall | None, int]]:
         for context in self.contexts.about[:N_FIRST]:
             yield context, self.base, context.reference, 0
         for context in (*self.contexts.about, *self.contexts.controls):
@@ -183,11 +183,11 @@ def _asker(workspace: Workspace, request: MeasureRequest, environ: Mapping[str, 
     return Asker(model, workspace.replies_file, budget)
 
 
-def _subject(proposals: Sequence[Proposal], model: str) -> Subject:
+def _subject(proposals: Sequence[Proposal], model: str) -> MeasuredLines:
     lines = tuple(line for proposal in proposals for line in proposal.lines)
     if any(parse_advice(line) is None for line in lines):
         raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
-    return Subject(proposals[0].engine, tuple(proposal.key for proposal in proposals), lines, model)
+    return MeasuredLines(proposals[0].engine, tuple(proposal.key for proposal in proposals), lines, model)
 
 
 def _arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms | NoArms:
@@ -210,7 +210,7 @@ def _arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms | NoArms:
 
 def _judge(
     tool: str, lines: Sequence[str], failure: NamedFailure
-) -> Callable[[NextCall | None, Context], bool]:
+) -> Callable[[NextCall | None, CallContext], bool]:
     """Whether a call is right: a fitting tool, not against the lines, with the values that they are about.
 
     For a control, the recorded tool is right.
@@ -220,7 +220,7 @@ def _judge(
     from_results = [line for line in advice if line.form in _FROM_RESULTS]
     compared = {name for line in from_results for name in line.named().arguments}
 
-    def is_right(call: NextCall | None, context: Context) -> bool:
+    def is_right(call: NextCall | None, context: CallContext) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
             return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
         if failure.is_against(called(call, context.earlier)):
