@@ -185,7 +185,7 @@ def _confidences(store: Store, state: State) -> dict[str, list[float]]:
         for _, event in store.read(state.run_id)
         if isinstance(event, Noted) and event.name == TESTED
     ]
-    ids = [hypothesis.id for hypothesis in knowledge_of(state).active_hypotheses[:_MAX_LINES]]
+    ids = knowledge_of(state).active_hypotheses[:_MAX_LINES]
     return {
         id: [hypothesis.confidence for test in tests for hypothesis in test if hypothesis.id == id]
         for id in ids
