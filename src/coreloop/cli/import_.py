@@ -43,7 +43,7 @@ def command(
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    request = ImportRequest(source=source, paths=paths, folder=folder, times=times)
+    request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
     report = run_import(request, workspace.settings, now_s=time.time(), watching=_progress)
     _show(report, request.folder, as_json=as_json)
     if report.unusable:
