@@ -19,6 +19,7 @@ from coreloop.cli.groups import SuggestingGroup
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+    "look": "Show what traces that exist already say; nothing is kept or sent.",
     "import": "Convert traces of other tools into records.",
     "mine": "Read the records into the facts that the other commands use.",
     "pattern": "Find where arguments come from, and sequences that keep succeeding.",
