@@ -12,7 +12,7 @@ from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.verdicts.closed import reopened_keys
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.measurement import newest_measurement
@@ -183,7 +183,7 @@ def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection
 def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
     """The entry, unless a person rejected it after its file was written."""
     proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
-    newest = read_judgments(workspace.judgments_dir).newest().get(proposal.key)
+    newest = read_verdicts(workspace.judgments_dir).newest().get(proposal.key)
     if newest is not None and not newest.verdict.passes:
         verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
         raise HumanDecidesError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
@@ -214,7 +214,7 @@ def _promoting(
         overrides=request.overrides,
         extend=request.extend,
         measured=partial(newest_measurement, workspace.measured_file),
-        reopened=reopened_keys(read_judgments(workspace.judgments_dir)),
+        reopened=reopened_keys(read_verdicts(workspace.judgments_dir)),
     )
 
 

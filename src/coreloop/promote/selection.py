@@ -14,7 +14,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_proposals
 from coreloop.learn.proposals.statements import Statement
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.proposal import Proposal, read_proposal
 
 
@@ -115,7 +115,7 @@ def _entries(path: Path, tool: str) -> list[Statement | Candidate]:
 
 def _decided(workspace: Workspace) -> dict[str, str]:
     """Keys that are not proposed again, with the reason."""
-    judgments = read_judgments(workspace.judgments_dir).newest()
+    judgments = read_verdicts(workspace.judgments_dir).newest()
     with Repository(workspace.root) as repository:
         repository.require_history()
         merged = promotions(repository.log(repository.base(workspace.settings.forge.base)))

@@ -166,8 +166,8 @@ class _Server(uvicorn.Server):
             return
         self._service.shutdown.set()
         log("leaving", signal=signal.Signals(sig).name)
-        self._loop.call_soon_threadsafe(self._leave, self._loop)
+        self._loop.call_soon_threadsafe(self._begin_shutdown, self._loop)
 
-    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._service.begin_to_leave()
+    def _begin_shutdown(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._service.begin_shutdown()
         loop.call_later(_DRAIN_S, setattr, self, "should_exit", True)

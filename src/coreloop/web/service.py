@@ -193,7 +193,7 @@ class Service:
         """The bounds."""
         return self.desk.workspace.settings.service
 
-    def begin_to_leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
         self.shutdown.set()
         self.watch.shutdown()
