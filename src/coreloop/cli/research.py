@@ -3,7 +3,7 @@
 import difflib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,13 @@ from coreloop.base.text import printable
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option
+from coreloop.cli.show_runs import printable_text
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
     from coreloop.answer.research.desk import Desk
+    from coreloop.answer.research.likeness import Like
+    from coreloop.runs.stores.store import Store
 
 
 class _AskingGroup(SuggestingGroup):
@@ -90,7 +93,6 @@ def ask(
     from coreloop.answer.research.run import begin_research, continue_research
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import Wishes, environment_wishes
-    from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
 
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
@@ -197,3 +199,64 @@ def _error_as_json(as_json: bool) -> Iterator[None]:
 
             click.echo(msgspec.json.encode(error_response(error)))
         raise
+
+
+def choose_session(
+    desk: "Desk", question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
+) -> str:
+    """Return the research to work on: an earlier or a new one.
+
+    Parameters
+    ----------
+    desk : Desk
+        Its models judge which researches are like the question.
+    question : str
+        The new question.
+    option : str or None
+        ``new``, ``last``, the id of a research, or None.
+    begin : callable
+        Begins a new research; returns its id.
+    is_asked : bool
+        Whether a person can be asked.
+    """
+    from coreloop.answer.research.likeness import find_like
+    from coreloop.answer.research.sessions import named_session
+    from coreloop.runs.control import stop_run
+
+    if option == "new" or (option is None and not is_asked):
+        return begin()
+    if option is not None:
+        return _continued(desk.store, named_session(desk.store, option), question)
+    like = find_like(question, desk, begin)
+    chosen = None
+    is_new = False
+    try:
+        chosen = _ask_person(like.sessions) if like.sessions else None
+        is_new = chosen is None
+    finally:  # also after Ctrl-C
+        if like.begun and not is_new:
+            stop_run(desk.store, like.begun)
+    return chosen or like.begun or begin()
+
+
+def _ask_person(like: "Sequence[Like]") -> str | None:
+    """Return the research that a person wants to continue, or None for a new one."""
+    for place, (likeness, row) in enumerate(like, 1):
+        changed = row.updated_at.strftime("%Y-%m-%d %H:%M")
+        text = f"{place}  {likeness}, {row.status}, {changed}, {row.run_id}  {printable_text(row.question)}"
+        click.echo(text, err=True)
+    numbers = [str(place) for place in range(1, len(like) + 1)]
+    choice = click.Choice([*numbers, "n", "new"])
+    answer = click.prompt("Continue one, or start new", type=choice, default="n", err=True)
+    return like[int(answer) - 1][1].run_id if answer in numbers else None
+
+
+def _continued(store: "Store", run_id: str, question: str) -> str:
+    """Say which question a research has, since it keeps its own."""
+    from coreloop.answer.research.sessions import read_session
+
+    asked = read_session(store, run_id).question
+    is_other = asked != question.strip()
+    dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
+    click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
+    return run_id
