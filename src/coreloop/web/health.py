@@ -15,7 +15,7 @@ from coreloop.web.route import HttpCall
 
 
 async def healthz(_call: HttpCall) -> Health:
-    """Say that the process answers; no database has a part in it, since a restart would not mend one."""
+    """Say that the process answers; no database has a part in it, since a restart would not repair one."""
     return Health()
 
 

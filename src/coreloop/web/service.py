@@ -22,8 +22,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
-from coreloop.web.admission import Admission
-from coreloop.web.backlog import Backlog
+from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
@@ -32,10 +31,9 @@ from coreloop.web.pages.source import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
-from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
 from coreloop.web.watch import RunWatch
-from coreloop.web.workers import Workers
+from coreloop.web.workers import Backlog, Workers
 
 _FRESH_S: Final = 1.0
 
@@ -193,7 +191,7 @@ class Service:
         """The bounds."""
         return self.desk.workspace.settings.service
 
-    def begin_to_leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
         self.shutdown.set()
         self.watch.shutdown()

@@ -19,7 +19,13 @@ from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name, pending_proposals, read_proposed
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue, read_judgments, take_back_judgment
+from coreloop.observe.verdicts import (
+    HumanVerdict,
+    HumanVerdicts,
+    VerdictLetter,
+    read_verdicts,
+    take_back_verdict,
+)
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
@@ -33,7 +39,7 @@ _PATH: Final = "review"
 class _Desk:
     """What waits, and all verdicts."""
 
-    judgments: Judgments
+    judgments: HumanVerdicts
     proposals: Sequence[WaitingProposal]
     requests: Sequence[Queued]
 
@@ -43,11 +49,11 @@ class _Desk:
         proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
         return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
 
-    def fresh(self, now: datetime) -> list[Judgment]:
+    def fresh(self, now: datetime) -> list[HumanVerdict]:
         """The verdicts of the last minute, the newest first."""
         return [judgment for judgment in reversed(self.judgments.given) if judgment.judged_at > now - _UNDO]
 
-    def history(self, subject: str) -> list[Judgment]:
+    def history(self, subject: str) -> list[HumanVerdict]:
         """The verdicts on an item."""
         return [judgment for judgment in self.judgments.given if judgment.subject == subject]
 
@@ -93,12 +99,12 @@ def read_item(source: PageSource, name: str) -> View | None:
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     wanted, given = form.get("id", ""), form.get("verdict", "")
-    if given not in set(JudgmentValue):
+    if given not in set(VerdictLetter):
         raise UsageError("a verdict is P, T, C or V")
     ids = _read(source).ids
     workspace = source.workspace
     name = judge_name(by, workspace.root)
-    judge(workspace, wanted, JudgmentValue(given), cause=form.get("cause"), by=name, now=source.now)
+    judge(workspace, wanted, VerdictLetter(given), cause=form.get("cause"), by=name, now=source.now)
     later = ids[ids.index(wanted) + 1 :] if wanted in ids else []
     return (_PATH, later[0]) if later else (_PATH,)
 
@@ -106,14 +112,14 @@ def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, .
 def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     wanted, folder = form.get("id", ""), source.workspace.judgments_dir
     fresh = next((judgment for judgment in _read(source).fresh(source.now) if judgment.id == wanted), None)
-    if fresh is None or not take_back_judgment(folder, fresh):
+    if fresh is None or not take_back_verdict(folder, fresh):
         raise UsageError("this verdict is older than a minute; give another one, the newest counts")
     return (_PATH, wanted)
 
 
 def _read(source: PageSource) -> _Desk:
     workspace = source.workspace
-    judgments, known = read_judgments(workspace.judgments_dir), _known(source)
+    judgments, known = read_verdicts(workspace.judgments_dir), _known(source)
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
     proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
     pending = {proposal.last.key for proposal in pending_proposals(proposed, judgments, known)}

@@ -18,7 +18,7 @@ from coreloop.learn.proposals.statement_document import redact_statement, statem
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample
-from coreloop.observe.judgments import Judgments
+from coreloop.observe.verdicts import HumanVerdicts
 from coreloop.web.pages.charts import Interval
 from coreloop.web.pages.source import PageSource
 
@@ -190,7 +190,7 @@ def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
 
 
 def by_gain(
-    proposals: dict[str, WaitingProposal], judgments: Judgments, known: frozenset[str]
+    proposals: dict[str, WaitingProposal], judgments: HumanVerdicts, known: frozenset[str]
 ) -> Sequence[WaitingProposal]:
     """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
     decided = known | judgments.decided()

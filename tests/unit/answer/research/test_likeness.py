@@ -13,7 +13,7 @@ from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.likeness import LikeSessions, find_like, like_sessions
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.sessions import named_session, read_session, sessions_of
-from coreloop.cli.choose_session import choose_session
+from coreloop.cli.research import choose_session
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.run import work_on
 from model_stand_in import ModelStandIn, model_stand_in, streams

@@ -12,7 +12,7 @@ from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.answer.research.sessions import named_session, read_session, sessions_of
 from coreloop.base.errors import RunNotFoundError
-from coreloop.cli.choose_session import choose_session
+from coreloop.cli.research import choose_session
 from coreloop.runs.control import stop_run
 from coreloop.runs.create import create_run
 from researching import desk_in, project

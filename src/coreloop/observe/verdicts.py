@@ -18,7 +18,7 @@ USER: Final = "user"
 """Who judged, of the verdicts that `coreloop.feedback` writes."""
 
 
-class JudgmentValue(StrEnum):
+class VerdictLetter(StrEnum):
     """P (pass) and T (tolerable) are positive, C (caveat) and V (violation) negative."""
 
     PASS = "P"
@@ -28,11 +28,11 @@ class JudgmentValue(StrEnum):
 
     @property
     def passes(self) -> bool:
-        return self in {JudgmentValue.PASS, JudgmentValue.TOLERABLE}
+        return self in {VerdictLetter.PASS, VerdictLetter.TOLERABLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgment:
+class HumanVerdict:
     """A verdict with its subject, author, time and cause.
 
     Attributes
@@ -46,7 +46,7 @@ class Judgment:
     schema_version: int = _SCHEMA_VERSION
     id: str
     key: str | None
-    verdict: JudgmentValue
+    verdict: VerdictLetter
     cause: str | None
     judged_at: datetime
     judged_by: str
@@ -58,21 +58,21 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgments:
+class HumanVerdicts:
     """All verdicts.
 
     Attributes
     ----------
-    given : tuple of Judgment
+    given : tuple of HumanVerdict
         By time, then by their order in the files.
     skipped : dict of str to int
         Number of unreadable lines by reason.
     """
 
-    given: tuple[Judgment, ...] = ()
+    given: tuple[HumanVerdict, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
 
-    def newest(self) -> dict[str, Judgment]:
+    def newest(self) -> dict[str, HumanVerdict]:
         """Return the verdict that counts for each subject: a maintainer's, or else a user's; the newest."""
         by_weight = sorted(self.given, key=lambda judgment: judgment.judged_by != USER)
         return {judgment.subject: judgment for judgment in by_weight}
@@ -93,7 +93,7 @@ class Judgments:
             judgment.key for judgment in newest if judgment.key is not None and not judgment.verdict.passes
         )
 
-    def disagreements(self) -> list[tuple[Judgment, Judgment]]:
+    def disagreements(self) -> list[tuple[HumanVerdict, HumanVerdict]]:
         """Return each newest verdict with a contradicting newest verdict of another person."""
         newest = self.newest()
         others = {
@@ -105,14 +105,14 @@ class Judgments:
         return [(latest, other) for latest, other in pairs if latest.verdict.passes != other.verdict.passes]
 
 
-def append_judgment(folder: Path, judgment: Judgment) -> Path:
+def append_verdict(folder: Path, judgment: HumanVerdict) -> Path:
     """Append a verdict to the file of its UTC day.
 
     Parameters
     ----------
     folder : Path
         Created if absent.
-    judgment : Judgment
+    judgment : HumanVerdict
         Its time is UTC; its texts are valid UTF-8.
 
     Returns
@@ -130,7 +130,7 @@ def append_judgment(folder: Path, judgment: Judgment) -> Path:
     return path
 
 
-def take_back_judgment(folder: Path, judgment: Judgment) -> bool:
+def take_back_verdict(folder: Path, judgment: HumanVerdict) -> bool:
     """Remove a verdict that was given by mistake; False if it is not there.
 
     Raises
@@ -141,7 +141,7 @@ def take_back_judgment(folder: Path, judgment: Judgment) -> bool:
     return jsonl.take_back(folder / f"{judgment.judged_at.date()}.jsonl", judgment)
 
 
-def read_judgments(folder: Path) -> Judgments:
+def read_verdicts(folder: Path) -> HumanVerdicts:
     """Read all verdicts of a folder, which may be absent.
 
     Raises
@@ -149,14 +149,14 @@ def read_judgments(folder: Path) -> Judgments:
     WorkspaceError
         A file cannot be read, or a line has a newer version, whose content would silently be lost.
     """
-    given: list[Judgment] = []
+    given: list[HumanVerdict] = []
     skipped: Counter[str] = Counter()
     for path in sorted(folder.glob("*.jsonl")):
-        lines = jsonl.read(path, Judgment, other="not a judgment", newest=_SCHEMA_VERSION)
+        lines = jsonl.read(path, HumanVerdict, other="not a judgment", newest=_SCHEMA_VERSION)
         given += map(_with_zone, lines.values)
         skipped.update(lines.skipped)
-    return Judgments(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
+    return HumanVerdicts(tuple(sorted(given, key=lambda judgment: judgment.judged_at)), dict(skipped))
 
 
-def _with_zone(judgment: Judgment) -> Judgment:
+def _with_zone(judgment: HumanVerdict) -> HumanVerdict:
     return replace(judgment, judged_at=jsonl.with_zone(judgment.judged_at))
