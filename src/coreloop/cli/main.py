@@ -19,6 +19,7 @@ from coreloop.cli.groups import SuggestingGroup
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+    "observe": "Record the sessions of a coding agent in this project.",
     "look": "Show what traces that exist already say; nothing is kept or sent.",
     "import": "Convert traces of other tools into records.",
     "mine": "Read the records into the facts that the other commands use.",

@@ -1,7 +1,11 @@
-"""Add a Stop hook to the text of a settings file, whose formatting stays, and take it out again."""
+"""Add a Stop hook to the text of Claude Code's settings, whose formatting stays, and take it out again.
+
+What the installers share: that of runs, and that of recording.
+"""
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +13,16 @@ from typing import Any, Final
 from coreloop.base.errors import WorkspaceError
 
 _DECODER: Final = json.JSONDecoder()
+SETTINGS: Final = ".claude/settings.json"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class InstallChange:
+    """A file, and what happens to it."""
+
+    path: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,21 @@ def with_stop_hook(text: str, entry: dict[str, Any], path: Path) -> Insertion:
     if json.loads(changed) != expected:
         raise WorkspaceError("the hook cannot be added here; add it by hand", path=path)
     return Insertion(changed, inserted)
+
+
+def decode_settings(data: bytes, path: Path) -> str:
+    """Decode a settings file, or raise `WorkspaceError`."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise WorkspaceError("is not UTF-8; save it as UTF-8 first", path=path) from error
+
+
+def refuse_links(root: Path, names: Iterable[str]) -> None:
+    """Raise `WorkspaceError` if a path below the project leads out of it."""
+    for name in names:
+        if not (root / name).resolve().is_relative_to(root.resolve()):
+            raise WorkspaceError("leads out of the project; remove the link", path=root / name)
 
 
 def without(text: str, inserted: str) -> str | None:
