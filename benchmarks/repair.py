@@ -24,10 +24,9 @@ from pathlib import Path
 
 from answers import REPORTED, Question, read, wilson
 
+from coreloop.answer.deps import open_deps
 from coreloop.answer.models import offline
-from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.repair.desk import open_repair_desk
+from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.response import Answer
 from coreloop.answer.repair.run import answer
 from coreloop.answer.search.index.run import index_paths
@@ -134,10 +133,9 @@ def ask(workspace: Workspace, index: Path, question: str, *, repair: bool) -> An
     shutil.copytree(index, data / "index")
     with ExitStack() as stack:
         store = stack.enter_context(open_store(workspace, environ={}))
-        opened = stack.enter_context(open_repair_desk(workspace, store, {}))
-        ladder = Ladder([OfflineModel()])
-        assert opened.desk.ladder.name == ladder.name
-        return answer(question, desk=opened, repair=repair)
+        deps = stack.enter_context(open_deps(workspace, store, {}))
+        assert deps.ladder.name == OFFLINE
+        return answer(question, deps=deps, repair=repair)
 
 
 def build(root: Path, data: Path, n_questions: int, chance: random.Random) -> tuple[list[Asked], list[Asked]]:

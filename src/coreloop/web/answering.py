@@ -37,9 +37,9 @@ async def run(call: Call) -> Any:
     body: RunRequest = call.body
     wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
     request = Request(tier=body.complexity_tier, wishes=wishes)
-    desk = call.service.desk.desk
+    deps = call.service.deps
     if body.session is None:
-        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
     else:
         run_id, job = await asyncio.to_thread(_go_on, call, body.session)
     return await _reply(call, run_id, job)
@@ -48,8 +48,8 @@ async def run(call: Call) -> Any:
 async def run_simple(call: Call) -> Any:
     """Research a question with the least effort."""
     body: SimpleRequest = call.body
-    desk, request = call.service.desk.desk, Request(tier="simple")
-    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+    deps, request = call.service.deps, Request(tier="simple")
+    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
     return await _reply(call, run_id, job)
 
 
@@ -58,8 +58,8 @@ async def ask(call: Call) -> Any:
     body: AskRequest = call.body
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
     asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
-    desk = call.service.desk
-    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, desk))
+    deps = call.service.deps
+    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, deps))
     return await _reply(call, run_id, job)
 
 
@@ -71,7 +71,7 @@ def _go_on(call: Call, session: str) -> tuple[str, Job]:
         raise UsageError(f"session {session} asks another question; send its task, or no session")
     call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)
-    job = queue_run(call.service.desk.queue, RESEARCH, session, is_new=False)
+    job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
     return session, job
 

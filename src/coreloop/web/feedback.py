@@ -14,7 +14,7 @@ from coreloop.web.running import stream_of
 def give(call: Call) -> Feedback:
     """Store what a person says; a rejected answer is answered again by a worker."""
     body: FeedbackRequest = call.body
-    said = give_feedback(call.service.desk, body.id, body.value, reason=body.reason)
+    said = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
     if said.mended_by:
         call.service.spending.begin(call.caller, said.mended_by)
     call.service.workers.wake()
@@ -23,12 +23,12 @@ def give(call: Call) -> Feedback:
 
 def notice(call: Call) -> Notice:
     """Return the better answer to a rejected one, or how far it is."""
-    return wait_for_notice(call.service.desk, call.path("answer_id"), 0)
+    return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
 
 
 async def notice_events(call: Call) -> Response:
     """Stream the work on the better answer."""
-    said = await run_in_threadpool(call.service.desk.tables.feedback_of, call.path("answer_id"))
+    said = await run_in_threadpool(call.service.deps.tables.feedback_of, call.path("answer_id"))
     run_id = next((one.mended_by for one in said if one.mended_by), "")
     if not run_id:
         raise Problem(404, "not_found", "nobody rejected this answer")

@@ -29,23 +29,23 @@ async def readyz(call: Call) -> Health:
 
 def version(call: Call) -> VersionReply:
     """Return versions."""
-    return VersionReply(__version__, call.service.desk.desk.ladder.name)
+    return VersionReply(__version__, call.service.deps.ladder.name)
 
 
 def series(call: Call) -> SeriesReply:
     """Return the gates of repair, and what happened to answers, by day."""
-    desk, now = call.service.desk, datetime.now(UTC)
-    kept = (one for gate in get_args(Gate) for one in desk.tables.snapshots(gate))
+    deps, now = call.service.deps, datetime.now(UTC)
+    kept = (one for gate in get_args(Gate) for one in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda one: (one.day, one.gate), reverse=True)
     gates = (Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
     return SeriesReply(
         series=tuple(gates),
-        days=tuple(read_days(desk, now=now)),
-        retry_rate=read_figures(desk, now=now).retry_rate,
+        days=tuple(read_days(deps, now=now)),
+        retry_rate=read_figures(deps, now=now).retry_rate,
     )
 
 
 def metrics(call: Call) -> Response:
     """Return the figures for Prometheus."""
-    figures = read_figures(call.service.desk, now=datetime.now(UTC))
+    figures = read_figures(call.service.deps, now=datetime.now(UTC))
     return Response(call.service.metrics.text(figures), media_type=CONTENT_TYPE)

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.base.project.workspace import open_workspace
-from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, repair_desk, shop
+from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, shop, shop_deps
 from researching import MOMENT
 
 
@@ -124,8 +124,8 @@ def test_gates_are_shown(place: Path, entry_point):
 
 def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_point):
     details = {"code_symbol": "rates.py::gone", "schema_ref": "gone.sql#t.rate", "reason": "both"}
-    with repair_desk(open_workspace(place)) as desk:
-        made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+    with shop_deps(open_workspace(place)) as deps:
+        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
     code, out, errors = entry_point(place, "repair", "apply", made.id)
     assert (code, out.split()[:2]) == (1, [made.id, "failed"])
     assert errors == "the index no longer has both ends of the link; nothing was applied\n"

@@ -13,7 +13,7 @@ from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
 from model_stand_in import answers, error_body, model_stand_in, streams
-from researching import RIVER, desk_in, project
+from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river?"
 
@@ -109,8 +109,8 @@ def test_what_cannot_be_asked_is_one_line(
 
 
 def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
-    with desk_in(project(tmp_path)) as desk:
-        run_id = begin_research(QUESTION, Request(), desk)
+    with deps_in(project(tmp_path)) as deps:
+        run_id = begin_research(QUESTION, Request(), deps)
     assert "this report is partial" in export(research, tmp_path, "markdown")
     answer = json.loads(research(QUESTION, "--session", "last", "--json").stdout)
     assert (answer["run_id"], answer["final_answer"]) == (run_id, f"{RIVER} [1]")
@@ -120,16 +120,16 @@ def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
 
 
 def test_a_continued_research_says_which_question_it_has(tmp_path: Path, research: Research):
-    with desk_in(project(tmp_path)) as desk:
-        run_id = begin_research(QUESTION, Request(), desk)
+    with deps_in(project(tmp_path)) as deps:
+        run_id = begin_research(QUESTION, Request(), deps)
     done = research("Who is the king of France?", "--session", "last")
     said = f"continuing {run_id}: {QUESTION}; the question that you gave is not asked"
     assert done.stderr.startswith(said)
 
 
 def test_an_unfinished_research_is_not_called_an_answer(tmp_path: Path, research: Research):
-    with desk_in(project(tmp_path)) as desk:
-        run_id = begin_research(QUESTION, Request(), desk)
+    with deps_in(project(tmp_path)) as deps:
+        run_id = begin_research(QUESTION, Request(), deps)
     lines = research("show").stdout.splitlines()
     assert lines[0] == "Not answered yet."
     assert lines[-1] == f"running; go on with: dartlab-coreloop research QUESTION --session {run_id}"
@@ -138,8 +138,8 @@ def test_an_unfinished_research_is_not_called_an_answer(tmp_path: Path, research
 def test_a_resumed_research_says_which_command_goes_on(
     tmp_path: Path, research: Research, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    with desk_in(project(tmp_path)) as desk:
-        run_id = begin_research(QUESTION, Request(), desk)
+    with deps_in(project(tmp_path)) as deps:
+        run_id = begin_research(QUESTION, Request(), deps)
     monkeypatch.chdir(tmp_path)
     for word in ("pause", "resume"):
         monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "runs", word])

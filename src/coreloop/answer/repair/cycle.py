@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LlmResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
@@ -12,7 +13,6 @@ from coreloop.answer.models.prompt import Material, NumberedSource
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT
 from coreloop.answer.repair.case import ATTEMPTED, SIGNALLED, Attempt, case_of
 from coreloop.answer.repair.critique import criticise
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.mend import asks_again, mend
 from coreloop.answer.repair.retrieve import Retrieved, retrieve
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
@@ -26,33 +26,33 @@ from coreloop.runs.phases import phase
 from coreloop.runs.run import Run
 
 
-def iterate(run: Run, desk: RepairDesk) -> None:
+def iterate(run: Run, deps: Deps) -> None:
     """Answer once; if the answer cannot stand, do what can make the next one better, or give up."""
     if not run.state.sub_questions:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
     asked = case_of(run.state).asked
     if number == 1 and asked.mends:
-        mend(run, desk, "thumbs_down", Retrieved())
+        mend(run, deps, "thumbs_down", Retrieved())
     with phase(run, "search"):
-        found = retrieve(run, desk, number=number)
+        found = retrieve(run, deps, number=number)
     with phase(run, "synthesize"):
-        reason = _attempt(run, desk, found, number)
+        reason = _attempt(run, deps, found, number)
     if reason is None:
         _cover(run)
         return
     signal = Signal(source="critic", reason=reason, session_id=_session(run), context=_context(found))
     _signal(run, signal)
-    if number > MAX_REPAIRS or not mend(run, desk, reason, found):
+    if number > MAX_REPAIRS or not mend(run, deps, reason, found):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
 
 
-def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Reason | None:
+def _attempt(run: Run, deps: Deps, found: Retrieved, number: int) -> Reason | None:
     """Answer from the sources, by the models if there are any; returns why it cannot stand, or None."""
     reason: Reason | None
-    case, rejected = case_of(run.state), desk.tables.rejections(run.state.question)
-    ladder = desk.desk.ladder.rest if OTHER_MODEL in case.does and desk.desk.ladder.rest else desk.desk.ladder
+    case, rejected = case_of(run.state), deps.tables.rejections(run.state.question)
+    ladder = deps.ladder.rest if OTHER_MODEL in case.does and deps.ladder.rest else deps.ladder
     said = Attempt(
         number=number, model=ladder.name, found=found.counts, problem=found.problem, note=found.note
     )
@@ -61,7 +61,7 @@ def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Reaso
         missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
         reason = None if said.sentences else missed
     else:
-        is_last = not asks_again(run, desk, "citation_missing")
+        is_last = not asks_again(run, deps, "citation_missing")
         left = found.without(rejected.passages)
         said, reason = _of_model(run, ladder, left, said, rejected, is_last=is_last)
     run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(said))

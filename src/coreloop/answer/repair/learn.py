@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.case import Attempt, Case, case_of
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.response import answer_of, tool_calls
 from coreloop.answer.repair.tables import AnswerRow
 from coreloop.observe.collector import OwnCollector
@@ -13,47 +13,47 @@ from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 
 
-def learn(desk: RepairDesk, state: State) -> None:
+def learn(deps: Deps, state: State) -> None:
     """Keep what an ended answer is worth to later ones: its record, its row, and its gap."""
     if case_of(state).asked.is_replay:
         return
-    _record(desk, state)
-    _keep(desk, state, datetime.now(UTC))
+    _record(deps, state)
+    _keep(deps, state, datetime.now(UTC))
 
 
-def learn_late(run_id: str, desk: RepairDesk) -> None:
+def learn_late(run_id: str, deps: Deps) -> None:
     """Keep what an answer left unsaid whose process died after its end."""
-    state = load_run(desk.desk.store, run_id)[0].state
+    state = load_run(deps.store, run_id)[0].state
     if case_of(state).asked.is_replay:
         return
-    if not is_recorded(_data_dir(desk), run_id, since=state.clock):
-        _record(desk, state)
-    if not desk.tables.has_answer(run_id):
-        _keep(desk, state, datetime.now(UTC))
+    if not is_recorded(_data_dir(deps), run_id, since=state.clock):
+        _record(deps, state)
+    if not deps.tables.has_answer(run_id):
+        _keep(deps, state, datetime.now(UTC))
 
 
-def _keep(desk: RepairDesk, state: State, now: datetime) -> None:
+def _keep(deps: Deps, state: State, now: datetime) -> None:
     """Keep the gap of an answer, then its row: with the row, all of it is there."""
     case, question = case_of(state), state.question
     if answer_of(state).supported:
-        desk.tables.close_gaps(question, by="repair", now=now)
+        deps.tables.close_gaps(question, by="repair", now=now)
     elif case.signals:
         last = case.signals[-1]
-        desk.tables.open_gap(
+        deps.tables.open_gap(
             topic=question, file=last.context.file, symbol=last.context.symbol, reason=last.reason, now=now
         )
-    _keep_row(desk, state, now)
+    _keep_row(deps, state, now)
 
 
-def _record(desk: RepairDesk, state: State) -> None:
+def _record(deps: Deps, state: State) -> None:
     """Write one v2 record; a failed attempt is a failed call with its cause."""
     case, answer = case_of(state), answer_of(state)
     audit = OwnCollector(
         question=state.question,
-        model=answer.model or desk.desk.ladder.name,
+        model=answer.model or deps.ladder.name,
         session_id=answer.session_id,
         request_id=state.run_id,
-        data_dir=_data_dir(desk),
+        data_dir=_data_dir(deps),
     )
     for call, attempt in zip(tool_calls(state.question, case), case.attempts, strict=True):
         audit.observe_tool_call(
@@ -70,8 +70,8 @@ def _record(desk: RepairDesk, state: State) -> None:
     )
 
 
-def _data_dir(desk: RepairDesk) -> Path:
-    return desk.workspace.root / desk.workspace.settings.data_dir
+def _data_dir(deps: Deps) -> Path:
+    return deps.workspace.root / deps.workspace.settings.data_dir
 
 
 def _cause(case: Case, attempt: Attempt) -> str | None:
@@ -84,9 +84,9 @@ def _cause(case: Case, attempt: Attempt) -> str | None:
     return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
 
 
-def _keep_row(desk: RepairDesk, state: State, now: datetime) -> None:
+def _keep_row(deps: Deps, state: State, now: datetime) -> None:
     case, answer = case_of(state), answer_of(state)
-    desk.tables.keep_answer(
+    deps.tables.keep_answer(
         AnswerRow(
             run_id=state.run_id,
             session_id=answer.session_id,

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.repair.actions import Target
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.evidence import fresh_sources, question_key
 from coreloop.answer.repair.targets import reference
 from coreloop.answer.search.index.declared import entry_named, find_fields, find_symbols, is_named
@@ -84,37 +84,37 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
+def retrieve(run: Run, deps: Deps, *, number: int) -> Retrieved:
     """Search for the sources of an attempt, as a step of its run; the first one reads changed files first."""
 
     def call(_key: str) -> tuple[Any, Amount]:
-        note = refresh_index(desk.workspace, now=datetime.now(UTC)) if number == 1 else ""
-        found = msgspec.structs.replace(find_sources(desk, run.state.question), note=note)
+        note = refresh_index(deps.workspace, now=datetime.now(UTC)) if number == 1 else ""
+        found = msgspec.structs.replace(find_sources(deps, run.state.question), note=note)
         return msgspec.to_builtins(found), NOTHING
 
     stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
     return msgspec.convert(stored, Retrieved)
 
 
-def find_sources(desk: RepairDesk, question: str) -> Retrieved:
+def find_sources(deps: Deps, question: str) -> Retrieved:
     """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Whose index, search and tables are read.
     question : str
         Text of a user.
     """
     started, now = time.monotonic(), datetime.now(UTC)
-    index = desk.workspace.index_file
+    index = deps.workspace.index_file
     query = " ".join(search_words(question)) or question
     with ThreadPoolExecutor(max_workers=3) as threads:
-        text = threads.submit(desk.desk.provider.search, query, SearchLimits(max_results=_LOOKED_AT))
+        text = threads.submit(deps.provider.search, query, SearchLimits(max_results=_LOOKED_AT))
         symbols = threads.submit(find_symbols, index, question, SearchLimits(max_results=_SYMBOLS), now=now)
         fields = threads.submit(find_fields, index, question, SearchLimits(max_results=_FIELDS), now=now)
-        kept = desk.tables.evidence_for(question_key(question))
-        injected = list(fresh_sources(desk.workspace.root, kept))
+        kept = deps.tables.evidence_for(question_key(question))
+        injected = list(fresh_sources(deps.workspace.root, kept))
         answer = text.result()
         called, declared = _in_time(symbols), _in_time(fields)
     passages = answer.sources if isinstance(answer, Found) else ()
@@ -122,11 +122,11 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
         ("injected", injected),
         ("text", passages[:_TEXTS]),
-        ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
+        ("import", _neighbours(deps, called, passages[_TEXTS:], now=now)),
         ("symbol", called),
-        ("schema", [*declared, *_linked(desk, called, now=now)]),
+        ("schema", [*declared, *_linked(deps, called, now=now)]),
     ]
-    stale = _stale(desk, found, now=now)
+    stale = _stale(deps, found, now=now)
     best = _unique(_without(found, {file.path for file in stale}))
     return Retrieved(
         sources=tuple(source for _, source in best),
@@ -145,11 +145,9 @@ def _in_time(search: Future[list[Source]]) -> list[Source]:
         return []
 
 
-def _stale(
-    desk: RepairDesk, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime
-) -> list[Target]:
+def _stale(deps: Deps, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime) -> list[Target]:
     locations = {source.location for _, sources in found for source in sources}
-    files = stale_files(desk.workspace, locations, now=now)
+    files = stale_files(deps.workspace, locations, now=now)
     return [Target(path=file.location, version=file.version) for file in files]
 
 
@@ -187,21 +185,21 @@ def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Orig
 
 
 def _neighbours(
-    desk: RepairDesk, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
+    deps: Deps, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
 ) -> list[Source]:
     """Return passages that fit the question less, but stand in files that the symbols' files import."""
-    index, root = desk.workspace.index_file, desk.workspace.root.resolve()
+    index, root = deps.workspace.index_file, deps.workspace.root.resolve()
     files = dict.fromkeys(source.location for source in symbols)
     imported = {name for file in files for name in indexed_imports(index, file, root, now=now)}
     return list(islice((source for source in passages if source.location in imported), _NEIGHBOURS))
 
 
-def _linked(desk: RepairDesk, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
+def _linked(deps: Deps, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
     names = {reference(source) for source in symbols}
-    for link in desk.tables.links():
+    for link in deps.tables.links():
         if link.code_symbol in names:
             location, _, place = link.schema_ref.partition("#")
-            entry = entry_named(desk.workspace.index_file, location, f"#{place}", now=now)
+            entry = entry_named(deps.workspace.index_file, location, f"#{place}", now=now)
             if entry is not None:
                 yield entry

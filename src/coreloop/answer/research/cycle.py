@@ -5,13 +5,13 @@ from typing import Final
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import CheckResponse, PlanResponse, SynthesisResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import AGAINST, ask, ask_or_do_without, material_of, notes_of
-from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.execute import execute
 from coreloop.answer.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
 from coreloop.answer.research.learn import helped_before
@@ -39,43 +39,43 @@ from coreloop.runs.state import State
 _ADVICE: Final = "Searches in a row found nothing: go back to first principles."
 
 
-def iterate(run: Run, desk: Desk) -> None:
+def iterate(run: Run, deps: Deps) -> None:
     """Do one iteration: plan, search, reflect. It begins and ends with the state of the run.
 
     The reflection is the end of an iteration, so that the controller decides with what was just found.
     """
     with phase(run, "plan"):
-        if not run.state.iteration and "index" in desk.provider.name.split(","):
-            refresh_index(desk.workspace, now=run.now())
+        if not run.state.iteration and "index" in deps.provider.name.split(","):
+            refresh_index(deps.workspace, now=run.now())
         if not run.state.sub_questions:
-            _plan(run, desk)
+            _plan(run, deps)
         _turn(run)
         strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, desk, strategy)
+        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, deps, strategy)
     with phase(run, "search"):
-        if not execute(run, desk, queries, strategy):
+        if not execute(run, deps, queries, strategy):
             _turn(run)
-            other = _other_angle(run.state, desk, run.state.last_strategy)
-            execute(run, desk, other, run.state.last_strategy)
+            other = _other_angle(run.state, deps, run.state.last_strategy)
+            execute(run, deps, other, run.state.last_strategy)
     with phase(run, "reflect"):
-        reflect(run, desk.ladder, _notes(run, desk))
+        reflect(run, deps.ladder, _notes(run, deps))
 
 
-def answer(run: Run, _stop: Stop, desk: Desk) -> None:
+def answer(run: Run, _stop: Stop, deps: Deps) -> None:
     """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
     failure = ""
     try:
         with phase(run, "synthesize"):
-            checked = _synthesised(run, desk.ladder)
+            checked = _synthesised(run, deps.ladder)
     except (ModelError, BudgetError) as error:
         checked, failure = answer_from(run.state), str(error)
     response = build_response(run.state, checked, failure=failure)
     run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
 
 
-def _plan(run: Run, desk: Desk) -> None:
+def _plan(run: Run, deps: Deps) -> None:
     material = Material(question=run.state.question)
-    plan = ask_or_do_without(run, desk.ladder, "plan", material, PlanResponse, key="plan", what="plan")
+    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, key="plan", what="plan")
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
     parts = plan_parts(run.state.question, plan)
@@ -93,9 +93,9 @@ def _turn(run: Run) -> None:
         run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
 
 
-def _other_angle(state: State, desk: Desk, strategy: tuple[str, ...]) -> list[PlanQuery]:
+def _other_angle(state: State, deps: Deps, strategy: tuple[str, ...]) -> list[PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy; none offline if exhaustive."""
-    if state.mode == "exhaust" and desk.ladder.name == OFFLINE:
+    if state.mode == "exhaust" and deps.ladder.name == OFFLINE:
         return []
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
     number = state.iteration + 1
@@ -104,11 +104,11 @@ def _other_angle(state: State, desk: Desk, strategy: tuple[str, ...]) -> list[Pl
     return [PlanQuery(text, "other angle", "", number) for text in texts]
 
 
-def _notes(run: Run, desk: Desk) -> list[str]:
+def _notes(run: Run, deps: Deps) -> list[str]:
     """Return what helped in similar situations, if the run gets nowhere."""
     if not is_stuck(run.state, knowledge_of(run.state)):
         return []
-    strategies = helped_before(desk.store, run.state)
+    strategies = helped_before(deps.store, run.state)
     return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
 
 

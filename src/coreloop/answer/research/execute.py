@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.answer.research.desk import Desk
+from coreloop.answer.deps import Deps
 from coreloop.answer.research.knowledge import (
     FAILED,
     READ,
@@ -72,7 +72,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: int = 0
 
 
-def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
+def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
     """Search for the queries that were not asked before, reword those that find little, and read sources.
 
     Returns
@@ -83,12 +83,12 @@ def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[
     fresh = list(_fresh(run, queries))[: _left(run.state)]
     if not fresh:
         return 0
-    run.record(events.ActionTaken, tool=desk.provider.name, strategy=strategy)
-    results = _search(run, desk.provider, [query.query for query in fresh], strategy)
+    run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
+    results = _search(run, deps.provider, [query.query for query in fresh], strategy)
     others = list(_rewordings(run, results))
-    results += _search(run, desk.provider, others, strategy)
+    results += _search(run, deps.provider, others, strategy)
     chosen = _choose(run.state, results)
-    _number(run, read_pages(run, desk.pages, chosen) if desk.pages else chosen)
+    _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
     return len(results)
 
 
