@@ -27,8 +27,8 @@ from answers import REPORTED, Question, read, wilson
 from coreloop.answer.deps import open_deps
 from coreloop.answer.models import offline
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.response import Answer
 from coreloop.answer.repair.run import answer
+from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import open_store
@@ -89,7 +89,7 @@ def measure(data: Path, n_questions: int, seed: int) -> bool:
     return report(counts, len(questions), len(absent))
 
 
-def compare(counts: Counter[str], question: Asked, full: Answer, repaired: Answer) -> None:
+def compare(counts: Counter[str], question: Asked, full: AgentResponse, repaired: AgentResponse) -> None:
     is_reached = is_right(question, full)
     is_signalled = bool(repaired.signals)
     counts["answered with all files"] += full.supported
@@ -122,11 +122,11 @@ def report(counts: Counter[str], n_questions: int, n_absent: int) -> bool:
     )
 
 
-def is_right(question: Asked, found: Answer) -> bool:
-    return any(text in found.answer for text in question.answers)
+def is_right(question: Asked, found: AgentResponse) -> bool:
+    return any(text in found.final_answer for text in question.answers)
 
 
-def ask(workspace: Workspace, index: Path, question: str, *, repair: bool) -> Answer:
+def ask(workspace: Workspace, index: Path, question: str, *, repair: bool) -> AgentResponse:
     """Ask on a copy of an index, with empty tables."""
     data = workspace.root / "data"
     shutil.rmtree(data, ignore_errors=True)

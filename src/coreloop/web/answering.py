@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from coreloop.answer.repair.case import KIND as ANSWER
-from coreloop.answer.repair.case import Asked
 from coreloop.answer.repair.queued import queue_run
 from coreloop.answer.repair.run import begin_answer
+from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
@@ -57,7 +56,7 @@ async def ask(call: Call) -> Any:
     """Answer a question from the project's files."""
     body: AskRequest = call.body
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
-    asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
+    asked = Request(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
     deps = call.service.deps
     run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, deps))
     return await _reply(call, run_id, job)

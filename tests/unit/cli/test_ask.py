@@ -64,7 +64,7 @@ def test_json_has_the_answer(place: Path, entry_point):
     answer = ask(place, entry_point, SHIP_QUESTION, "--session", "chat-1")
     assert answer["supported"]
     assert (answer["repairs"], answer["session_id"]) == (1, "chat-1")
-    assert answer["citations"][0]["location"] == "docs/shipping.md"
+    assert answer["sources"][0]["location"] == "docs/shipping.md"
     assert [call["name"] for call in answer["tool_calls"]] == ["retrieve", "retrieve"]
 
 
@@ -76,7 +76,7 @@ def test_nothing_found_says_what_to_do(place: Path, entry_point):
 
 def test_the_first_question_makes_the_index(tmp_path: Path, entry_point):
     (tmp_path / "returns.md").write_text(RETURNS)
-    assert ask(tmp_path, entry_point, RETURN_QUESTION)["citations"][0]["location"] == "returns.md"
+    assert ask(tmp_path, entry_point, RETURN_QUESTION)["sources"][0]["location"] == "returns.md"
 
 
 def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):

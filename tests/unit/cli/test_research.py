@@ -42,7 +42,7 @@ def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, r
     done = research(QUESTION)
     assert (done.returncode, done.stdout.splitlines()[:3]) == (
         0,
-        [f"{RIVER} [1]", "", "[1] docs/han.md:1  Han river"],
+        [f"{RIVER} [1]", "", "says so"],
     )
     assert done.stderr.splitlines()[0] == "Iteration #1"
     assert done.stderr.splitlines()[-1] == "completed"
@@ -66,8 +66,9 @@ def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, resea
     project(tmp_path)
     answer = json.loads(research("ask", QUESTION, "--json").stdout)
     assert list(answer) == [
-        *("summary", "final_answer", "sources", "iterations", "confidence", "degraded"),
-        *("insufficient_termination", "run_id", "usage", "end", "reason", "error"),
+        *("summary", "final_answer", "verdict", "passages", "sources", "iterations", "degraded"),
+        *("supported", "insufficient_termination", "end", "reason", "error", "intent", "signals"),
+        *("repairs", "run_id", "session_id", "model", "tool_calls", "usage"),
     ]
 
 
@@ -162,7 +163,7 @@ def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
 def test_a_limit_that_came_first_names_its_option(tmp_path: Path, research: Research):
     project(tmp_path)
     done = research("Who painted the Mona Lisa?", "--max-iters", "1")
-    assert done.stdout.splitlines()[0] == "No evidence found."
+    assert done.stdout.splitlines()[0] == "nothing said so"
     assert done.stdout.splitlines()[-1] == "stopped before it had enough; for more, raise --max-iters"
 
 

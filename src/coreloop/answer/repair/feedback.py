@@ -14,13 +14,14 @@ import msgspec
 
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.case import KIND, SIGNALLED, Asked, Attempt, case_of
 from coreloop.answer.repair.forget import judgment_of
 from coreloop.answer.repair.learn import learn_late
-from coreloop.answer.repair.response import Answer, answer_of
 from coreloop.answer.repair.run import begin_answer, continue_answer
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.passages import Rejected, sentence_key
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
@@ -64,13 +65,13 @@ class Notice:
         nobody rejected it, or its run was removed since.
     text : str
         One line for the person.
-    answer : Answer or None
+    answer : AgentResponse or None
         The other answer; None if there is none.
     """
 
     kind: Literal["answer", "progress", "none"]
     text: str
-    answer: Answer | None = None
+    answer: AgentResponse | None = None
 
 
 def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback:
@@ -145,7 +146,7 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     answered = _answered(deps, message_id)
     feedback = Feedback(
         id=new_ulid(now, token_bytes(10)),
-        chat_id=case_of(answered).asked.session_id if answered else "",
+        chat_id=knowledge_of(answered).request.session_id if answered else "",
         message_id=message_id,
         kind=kind,
         reason=encodable(reason)[:MAX_REASON_CHARS],
@@ -207,10 +208,10 @@ def newest_answer(deps: Deps) -> str:
     UsageError
         There is none.
     """
-    for row in deps.store.runs(kind=KIND, limit=_NEWEST):
+    for row in deps.store.runs(kind=ASK, limit=_NEWEST):
         state = load_run(deps.store, row.run_id)[0].state
-        asked = case_of(state).asked
-        was_shown = answer_of(state).supported or not asked.mends
+        asked = knowledge_of(state).request
+        was_shown = respond(state).supported or not asked.mends
         if state.is_terminal and was_shown and not asked.is_replay:
             return row.run_id
     raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
@@ -253,7 +254,7 @@ def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
             time.sleep(_POLL_S)
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
-    answer = answer_of(state)
+    answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
     return Notice(kind="answer", text="there is another answer", answer=answer)
@@ -269,7 +270,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
     """
     with suppress(RunNotFoundError):
         state = load_run(deps.store, message_id)[0].state
-        if state.kind == KIND:
+        if state.kind == ASK:
             return state
     if not has_record(message_id, deps.workspace.own_records_dir) and not has_record(
         message_id, deps.workspace.records_dir
@@ -280,7 +281,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
-    case = case_of(answered)
+    case = knowledge_of(answered)
     last = case.attempts[-1] if case.attempts else Attempt(number=0, model="")
     texts = [*last.sentences, *last.quoted]
     said = [read for read in last.cited if any(f"[{read.number}]" in text for text in texts)]
@@ -300,14 +301,14 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     """Return the run that answers again; the first rejection creates it, its signal and its job."""
     if known := _mended_by(deps, answered.run_id):
         return known
-    case = case_of(answered)
-    asked = Asked(
-        session_id=case.asked.session_id,
+    case = knowledge_of(answered)
+    asked = Request(
+        session_id=case.request.session_id,
         mends=answered.run_id,
         wants_more=_TOO_SHORT.search(reason) is not None,
     )
     run_id = begin_answer(answered.question, asked, deps, trace_id=answered.trace_id)
-    signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)
+    signal = Signal(source="chat", reason="thumbs_down", session_id=case.request.session_id)
     store = deps.store
     folding, newest = load_run(store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
@@ -325,7 +326,7 @@ def _mended_by(deps: Deps, message_id: str) -> str:
 
 
 def _progress(state: State) -> str:
-    case = case_of(state)
+    case = knowledge_of(state)
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
     return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"

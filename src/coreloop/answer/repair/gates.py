@@ -10,7 +10,7 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target, Targets, actions_for, jobs_for
-from coreloop.answer.repair.case import SIGNALLED
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.repair.tables import Gate, Snapshot
 from coreloop.answer.search.index.declared import read_functions

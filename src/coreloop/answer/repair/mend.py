@@ -20,12 +20,12 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.case import REPAIRED, Repaired, case_of
 from coreloop.answer.repair.evidence import question_key
 from coreloop.answer.repair.handlers import job_handlers
-from coreloop.answer.repair.retrieve import Retrieved
 from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
+from coreloop.answer.research.knowledge import REPAIRED, Repaired, knowledge_of
+from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.pending import read_coverage
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
@@ -39,7 +39,7 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 """Stands in place of the jobs of a round."""
 
 
-def mend(run: Run, deps: Deps, reason: Reason, found: Retrieved) -> bool:
+def mend(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
     Parameters
@@ -50,7 +50,7 @@ def mend(run: Run, deps: Deps, reason: Reason, found: Retrieved) -> bool:
         Queue and tables.
     reason : str
         Of the signal.
-    found : Retrieved
+    found : SearchResult
         What the answer was given.
 
     Returns
@@ -58,7 +58,7 @@ def mend(run: Run, deps: Deps, reason: Reason, found: Retrieved) -> bool:
     bool
         Whether another attempt can be better.
     """
-    case = case_of(run.state)
+    case = knowledge_of(run.state)
     targets = _targets(run, deps, found)
     first = case.repairs[-1].round + 1 if case.repairs else 1
     for round_ in range(first, MAX_REPAIRS + 1):
@@ -70,7 +70,7 @@ def mend(run: Run, deps: Deps, reason: Reason, found: Retrieved) -> bool:
         if helps or {STRICT, OTHER_MODEL} & set(actions):
             _record(run, said)
             run.record(events.Progressed, what=REPAIR)
-            return case.asked.may_repair
+            return case.request.may_repair
         if USED_UP in done:
             _record(run, replace(said, actions=()))
             break
@@ -79,10 +79,12 @@ def mend(run: Run, deps: Deps, reason: Reason, found: Retrieved) -> bool:
 
 def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     """Whether a signal would let a model be asked once more, strictly or another one."""
-    case = case_of(run.state)
+    case = knowledge_of(run.state)
     first = case.repairs[-1].round + 1 if case.repairs else 1
     actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
-    return case.asked.may_repair and any({STRICT, OTHER_MODEL} & {*_applicable(one, deps)} for one in actions)
+    return case.request.may_repair and any(
+        {STRICT, OTHER_MODEL} & {*_applicable(one, deps)} for one in actions
+    )
 
 
 def _record(run: Run, said: Repaired) -> None:
@@ -96,7 +98,7 @@ def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
     return tuple(action for action in actions if action not in idle)
 
 
-def _targets(run: Run, deps: Deps, found: Retrieved) -> Targets:
+def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     root = deps.workspace.root.resolve()
     # what the settings name was read before the question; a repair looks in the rest of the project
     pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
@@ -122,7 +124,7 @@ def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str
 
 
 def _work(run: Run, deps: Deps, specs: Sequence[JobSpec]) -> list[str]:
-    asked = case_of(run.state).asked
+    asked = knowledge_of(run.state).request
     if not deps.tables.take_repair(datetime.now(UTC), most=deps.workspace.settings.repair.max_per_hour):
         return [USED_UP]
     jobs = [deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]

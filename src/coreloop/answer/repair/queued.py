@@ -10,10 +10,10 @@ from threading import Event
 from typing import Any, Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.case import KIND as ANSWER
 from coreloop.answer.repair.handlers import Handler
 from coreloop.answer.repair.learn import learn_late
 from coreloop.answer.repair.run import continue_answer
+from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research

@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import MAX_REPAIRS
-from coreloop.answer.repair.case import ASKED, KIND, Asked
 from coreloop.answer.repair.cycle import iterate
 from coreloop.answer.repair.learn import learn
-from coreloop.answer.repair.response import Answer, answer_of
+from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.knowledge import ASK, REQUESTED, Request
 from coreloop.answer.research.run import require_question
 from coreloop.runs.controller import drive
 from coreloop.runs.jobs.manage import forget_expired
@@ -37,8 +38,8 @@ def answer(
     repair: bool = True,
     mends: str = "",
     show: Callable[[Run], None] = lambda _: None,
-) -> Answer:
-    """Answer a question from the project's files, and repair a failed answer at most twice.
+) -> AgentResponse:
+    """AgentResponse a question from the project's files, and repair a failed answer at most twice.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def answer(
 
     Returns
     -------
-    Answer
+    AgentResponse
         Its ``answer`` is `coreloop.answer.research.verify.NO_EVIDENCE` if no source answers the question.
 
     Raises
@@ -67,11 +68,11 @@ def answer(
     ModelError
         No model can be reached.
     """
-    run_id = begin_answer(question, Asked(session_id=session, may_repair=repair, mends=mends), deps)
+    run_id = begin_answer(question, Request(session_id=session, may_repair=repair, mends=mends), deps)
     return continue_answer(run_id, deps, show=show)
 
 
-def begin_answer(question: str, asked: Asked, deps: Deps, *, run_id: str = "", trace_id: str = "") -> str:
+def begin_answer(question: str, asked: Request, deps: Deps, *, run_id: str = "", trace_id: str = "") -> str:
     """Create the run of an answer; nothing is searched yet. Returns its id.
 
     A run of a ``run_id`` that exists stays as it is.
@@ -91,10 +92,10 @@ def begin_answer(question: str, asked: Asked, deps: Deps, *, run_id: str = "", t
         deps.workspace,
         deps.store,
         question,
-        kind=KIND,
+        kind=ASK,
         now=now,
         limits=limits,
-        first=[(ASKED, msgspec.to_builtins(whole))],
+        first=[(REQUESTED, msgspec.to_builtins(whole))],
         run_id=run_id,
         origin=asked.mends,
         trace_id=trace_id,
@@ -107,7 +108,7 @@ def continue_answer(
     *,
     show: Callable[[Run], None] = lambda _: None,
     leave: Event | None = None,
-) -> Answer:
+) -> AgentResponse:
     """Work on an answer to its end; it goes on where the last process left it.
 
     Raises
@@ -123,7 +124,7 @@ def continue_answer(
         finally:
             if run.state.is_terminal:
                 learn(deps, run.state)
-        return answer_of(run.state)
+        return respond(run.state)
 
 
 def _forget_expired(deps: Deps, now: datetime) -> None:

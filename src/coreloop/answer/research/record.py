@@ -7,8 +7,9 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.answer import respond
-from coreloop.answer.research.execute import SEARCH, SearchResult
+from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.pages import PAGE, PageResult
+from coreloop.answer.retrieve import SearchResult
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
 from coreloop.runs.events import Outcome, StepCommitted

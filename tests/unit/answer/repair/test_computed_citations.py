@@ -17,7 +17,7 @@ def reply(text: str, *cited: str) -> str:
 def test_a_sentence_is_checked_against_the_sources_that_citations_name(tmp_path: Path):
     with shop_deps(shop(tmp_path), ScriptedModel(reply(SAID, "[1]"))) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
-    assert (found.answer, found.signals) == (f"{SAID} [1]", ())
+    assert (found.final_answer, found.signals) == (f"{SAID} [1]", ())
 
 
 def test_a_short_answer_is_read_with_its_question(tmp_path: Path):
@@ -29,7 +29,7 @@ def test_a_short_answer_is_read_with_its_question(tmp_path: Path):
 def test_a_model_that_never_names_a_source_is_answered_for_at_the_end(tmp_path: Path):
     with shop_deps(shop(tmp_path), ScriptedModel(reply(SAID), reply(SAID))) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
-    assert (found.answer, found.signals) == (f"{SAID} [1]", ("citation_missing",))
+    assert (found.final_answer, found.signals) == (f"{SAID} [1]", ("citation_missing",))
 
 
 def test_what_no_source_says_is_not_delivered_whoever_cites_it(tmp_path: Path):
@@ -42,5 +42,5 @@ def test_replies_without_json_fall_back_on_the_passages_and_say_so(tmp_path: Pat
     with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
     assert (found.end, found.error and found.error.type) == ("model_unusable", "model_unusable")
-    assert "within 30 days after delivery. [1]" in found.answer
+    assert "within 30 days after delivery. [1]" in found.final_answer
     assert found.reason.startswith("the model was unusable: ")

@@ -32,7 +32,7 @@ def test_a_poisoned_file_is_data_in_the_prompt(tmp_path: Path):
     with shop_deps(workspace, obedient) as deps:
         found = answer(SHIP_QUESTION, deps=deps)
     assert not found.supported
-    assert found.citations == ()
+    assert found.sources == ()
     for system, user, *_ in obedient.asked:
         assert "99 days" not in system.content
         assert json.loads(user.content)["question"] == SHIP_QUESTION
@@ -47,8 +47,8 @@ def test_symbols_with_control_characters_reach_no_answer(tmp_path: Path):
     )
     with shop_deps(workspace) as deps:
         found = answer("What is the limit of a customer in orders?", deps=deps)
-    assert "\x1b" not in found.answer
-    assert "\u202e" not in found.answer
+    assert "\x1b" not in found.final_answer
+    assert "\u202e" not in found.final_answer
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/hostname", "docs/../../outside.md", "link.md"])

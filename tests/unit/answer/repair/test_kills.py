@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.case import Asked
 from coreloop.answer.repair.evidence import question_key
-from coreloop.answer.repair.response import Answer
 from coreloop.answer.repair.run import begin_answer, continue_answer
+from coreloop.answer.research.answer import AgentResponse
+from coreloop.answer.research.knowledge import Request
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import Store, open_store
@@ -44,7 +44,7 @@ def opened(stack: ExitStack, folder: Path, wrap=lambda store: store) -> Deps:
     return stack.enter_context(counted_deps(workspace, wrap(store), folder.parent / "calls"))
 
 
-def finish(folder: Path, run_id: str) -> tuple[Answer, list[StepCommitted]]:
+def finish(folder: Path, run_id: str) -> tuple[AgentResponse, list[StepCommitted]]:
     with ExitStack() as stack:
         deps = opened(stack, folder)
         found = continue_answer(run_id, deps)
@@ -57,7 +57,7 @@ def finish(folder: Path, run_id: str) -> tuple[Answer, list[StepCommitted]]:
 def begin(folder: Path) -> str:
     shop(folder)
     with ExitStack() as stack:
-        return begin_answer(SHIP_QUESTION, Asked(), opened(stack, folder))
+        return begin_answer(SHIP_QUESTION, Request(), opened(stack, folder))
 
 
 def appends_of(folder: Path) -> int:
@@ -95,7 +95,7 @@ def check_kill(folder: Path, number: int, *, is_before: bool) -> None:
     assert process.returncode == -9
     found, steps = finish(folder / "shop", run_id)
     assert found.supported
-    assert "2 working days" in found.answer
+    assert "2 working days" in found.final_answer
     assert found.repairs == 1
     asked = [count for call, count in calls_in(folder / "calls").items() if call.startswith("LlmResponse")]
     assert len([step for step in steps if step.name.startswith("ask")]) == 2

@@ -9,7 +9,6 @@ import pytest
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair import run as answers
-from coreloop.answer.repair.case import Asked
 from coreloop.answer.repair.queued import queue_run, run_handlers
 from coreloop.answer.repair.run import begin_answer
 from coreloop.answer.research import run as researches
@@ -23,7 +22,7 @@ from researching import project
 QUESTION = "How long is the Han river?"
 KINDS: dict[str, Callable[[Deps], str]] = {
     "research": lambda deps: begin_research(QUESTION, Request(tier="simple"), deps),
-    "ask": lambda deps: begin_answer(QUESTION, Asked(), deps),
+    "ask": lambda deps: begin_answer(QUESTION, Request(), deps),
 }
 
 
@@ -87,7 +86,7 @@ def test_a_run_that_was_stopped_before_it_began_has_a_record(deps: Deps, tmp_pat
 
 
 def test_a_replay_has_none(deps: Deps, tmp_path: Path):
-    run_id = begin_answer(QUESTION, Asked(is_replay=True), deps)
+    run_id = begin_answer(QUESTION, Request(is_replay=True), deps)
     queue_run(deps.queue, "ask", run_id)
     stop_run(deps.store, run_id)
     work_off(deps)

@@ -6,16 +6,16 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
-from coreloop.answer.repair.response import Answer
 from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.work import work_on_jobs
 from repairing import RETURN_QUESTION, limit_paths, shop, shop_deps
 
 SAME_QUESTION = "within how many days can a parcel be returned"
 
 
-def reject(deps: Deps, answered: Answer, reason: str = "") -> Answer | None:
+def reject(deps: Deps, answered: AgentResponse, reason: str = "") -> AgentResponse | None:
     give_feedback(deps, answered.run_id, "down", reason=reason)
     work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id).id])
     return wait_for_notice(deps, answered.run_id, 0).answer
@@ -42,7 +42,11 @@ def test_other_evidence_answers_and_closes_the_gap(tmp_path: Path):
         assert reject(deps, answer(RETURN_QUESTION, deps=deps)) is None
         write(tmp_path, "new.md", "# Returns since May\n\nA parcel can be returned within 60 days.\n")
         found = answer(RETURN_QUESTION, deps=deps)
-        assert (found.supported, "60 days" in found.answer, "30 days" in found.answer) == (True, True, False)
+        assert (found.supported, "60 days" in found.final_answer, "30 days" in found.final_answer) == (
+            True,
+            True,
+            False,
+        )
         assert deps.tables.gaps() == []
 
 
@@ -65,7 +69,7 @@ def test_an_answer_that_is_too_short_gets_longer_instead_of_other_words(tmp_path
         first = answer(RETURN_QUESTION, deps=deps)
         longer = reject(deps, first, reason="too short")
         assert longer is not None
-        assert "30 days" in longer.answer
+        assert "30 days" in longer.final_answer
         assert len(longer.passages) > len(first.passages) == 3
 
 
@@ -76,10 +80,10 @@ def test_an_outdated_answer_is_replaced_by_a_later_one_alone(tmp_path: Path):
     write(tmp_path, "older.md", "# Returns, 2023-01-01\n\nA parcel can be returned within 10 days.\n")
     with shop_deps(workspace) as deps:
         first = answer(RETURN_QUESTION, deps=deps)
-        assert "30 days" in first.answer.splitlines()[0]
+        assert "30 days" in first.final_answer.splitlines()[0]
         assert reject(deps, first, reason="This is outdated") is None
         write(tmp_path, "later.md", "# Returns, 2026-01-01\n\nA parcel can be returned within 60 days.\n")
-        assert "60 days" in answer(RETURN_QUESTION, deps=deps).answer
+        assert "60 days" in answer(RETURN_QUESTION, deps=deps).final_answer
 
 
 def test_no_sentence_of_a_wrong_file_is_an_answer(tmp_path: Path):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.case import case_of
 from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research.answer import DEGRADED
+from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Failed
 from coreloop.base.errors import ModelError, UsageError
@@ -26,8 +26,8 @@ def test_an_answer_that_stands_is_not_repaired(tmp_path: Path):
     with shop_deps(shop(tmp_path)) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
         assert found.supported
-        assert "within 30 days after delivery. [1]" in found.answer
-        assert (found.citations[0].id, found.citations[0].location) == ("[1]", "docs/returns.md")
+        assert "within 30 days after delivery. [1]" in found.final_answer
+        assert (found.sources[0].id, found.sources[0].location) == ("[1]", "docs/returns.md")
         assert (found.repairs, found.signals) == (0, ())
         assert deps.queue.jobs() == []
         state = load_run(deps.store, found.run_id)[0].state
@@ -38,7 +38,7 @@ def test_a_file_that_the_index_lacks_is_found_and_answers(tmp_path: Path):
     with shop_deps(shop(tmp_path)) as deps:
         found = answer(SHIP_QUESTION, deps=deps)
         assert found.supported
-        assert "2 working days" in found.answer
+        assert "2 working days" in found.final_answer
         assert found.repairs == 1
         assert found.signals == ("insufficient_evidence",)
         assert {(job.name, job.status) for job in deps.queue.jobs()} == {
@@ -56,7 +56,7 @@ def test_a_file_that_changed_since_is_read_again(tmp_path: Path):
     )
     with shop_deps(workspace) as deps:
         found = answer("When does a parcel arrive by ferry on islands?", deps=deps)
-    assert "after nine days" in found.answer
+    assert "after nine days" in found.final_answer
     assert found.repairs == 0
 
 
@@ -69,7 +69,11 @@ def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
     )
     with shop_deps(workspace) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
-    assert ("60 days" in found.answer, "30 days" in found.answer, found.repairs) == (True, False, 0)
+    assert ("60 days" in found.final_answer, "30 days" in found.final_answer, found.repairs) == (
+        True,
+        False,
+        0,
+    )
 
 
 @pytest.mark.parametrize("may_repair", [True, False])
@@ -78,7 +82,7 @@ def test_a_removed_file_is_no_source(may_repair: bool, tmp_path: Path):
     (tmp_path / "docs" / "returns.md").unlink()
     with shop_deps(workspace) as deps:
         found = answer(RETURN_QUESTION, deps=deps, repair=may_repair)
-    assert "docs/returns.md" not in {source.location for source in found.citations}
+    assert "docs/returns.md" not in {source.location for source in found.sources}
 
 
 def test_a_file_that_was_only_touched_is_a_source(tmp_path: Path):
@@ -103,14 +107,14 @@ def test_a_job_about_a_file_that_was_removed_before_it_has_nothing_to_do(tmp_pat
 def test_a_parameter_of_a_function_is_answered_from_its_docstring(tmp_path: Path):
     with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
         found = answer("What is the parameter customer of rate_of?", deps=deps)
-    assert "rate_of parameter customer (str): Id of the customer, 8 digits. [1]" in found.answer
-    assert found.citations[0].type == "symbol"
+    assert "rate_of parameter customer (str): Id of the customer, 8 digits. [1]" in found.final_answer
+    assert found.sources[0].type == "symbol"
 
 
 def test_what_nothing_can_answer_is_said_and_becomes_a_gap(tmp_path: Path):
     with shop_deps(shop(tmp_path)) as deps:
         found = answer(NONSENSE, deps=deps)
-        assert (found.answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
+        assert (found.final_answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
         answer(NONSENSE, deps=deps)
         (gap,) = deps.tables.gaps()
     assert (gap.topic, gap.seen, gap.reason) == (NONSENSE, 2, "search_miss")
@@ -142,7 +146,7 @@ def test_a_model_that_cites_nothing_is_asked_strictly(tmp_path: Path):
     )
     with shop_deps(shop(tmp_path), model) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
-    assert found.answer == "A parcel can be returned within 30 days. [1]"
+    assert found.final_answer == "A parcel can be returned within 30 days. [1]"
     assert (found.signals, found.repairs) == (("citation_missing",), 1)
     first, second = (messages[0].content for messages in model.asked)
     assert "word for word" in second
@@ -158,8 +162,8 @@ def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(t
     other = ScriptedModel(reply("A parcel can be returned within 30 days. [1][2][3]"), name="test:other")
     with shop_deps(shop(tmp_path), one, other) as deps:
         found = answer(RETURN_QUESTION, deps=deps)
-        case = case_of(load_run(deps.store, found.run_id)[0].state)
-    assert "30 days" in found.answer
+        case = knowledge_of(load_run(deps.store, found.run_id)[0].state)
+    assert "30 days" in found.final_answer
     assert found.signals == ("citation_unsupported", "citation_unsupported")
     assert (found.repairs, found.model) == (2, "test:other")
     assert [attempt.dropped[0].sentence for attempt in case.attempts[:2]] == [
@@ -188,11 +192,12 @@ def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
 def test_a_search_that_fails_is_said_in_the_answer(tmp_path: Path):
     with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
         failing = ScriptedProvider(Failed("the server is down"))
+        failing.name = "index"
         broken = replace(deps, provider=failing)
         found = answer("What is the parameter customer of rate_of?", deps=broken)
     assert found.degraded
-    assert found.answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
-    assert "Id of the customer" in found.answer
+    assert found.final_answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
+    assert "Id of the customer" in found.final_answer
 
 
 @pytest.mark.parametrize(

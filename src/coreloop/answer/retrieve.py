@@ -1,32 +1,28 @@
-"""The sources of an answer: passages, symbols and their imports, declared schemas, and injected evidence."""
+"""The sources of a question: passages, symbols and their imports, declared schemas, and injected evidence."""
 
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.questions import search_words
 from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.evidence import fresh_sources, question_key
 from coreloop.answer.repair.targets import reference
 from coreloop.answer.search.index.declared import entry_named, find_fields, find_symbols, is_named
-from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.imports import indexed_imports
 from coreloop.answer.search.index.pending import stale_files
-from coreloop.answer.search.provider import Found, SearchLimits
+from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
-from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.run import Run
+from coreloop.runs.events import Outcome
 
-RETRIEVE: Final = "retrieve"
-"""Name of the steps."""
 _TEXTS: Final = 8
 _SYMBOLS: Final = 4
 _FIELDS: Final = 4
@@ -37,17 +33,25 @@ _CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "import", "schema"]
 
 
-class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
-    """A step's result.
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A step's result: what was asked, and what came back.
 
     Attributes
     ----------
+    query, provider : str
+        What was asked, and who.
+    strategy : tuple of str
+        Labels of the iteration's strategy.
+    outcome : str
+        ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
-        In the order of their numbers, from 1.
+        Best first.
     origins : tuple of str
         Where each comes from.
-    problem : str
-        Why a search failed; "" if none did.
+    reason : str
+        Why the search was blocked or failed.
+    failures : tuple of str
+        Why each attempt failed that did.
     note : str
         What is still being read into the index; "" for nothing.
     elapsed_ms : int
@@ -56,9 +60,14 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         Files that were found, but changed or were removed since they were indexed; no source is of them.
     """
 
+    query: str = ""
+    provider: str = ""
+    strategy: tuple[str, ...] = ()
+    outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
-    problem: str = ""
+    reason: str = ""
+    failures: tuple[str, ...] = ()
     note: str = ""
     elapsed_ms: int = 0
     stale: tuple[Target, ...] = ()
@@ -68,7 +77,7 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         """Sources by where they come from."""
         return dict(Counter(self.origins))
 
-    def without(self, hashes: Collection[str]) -> "Retrieved":
+    def without(self, hashes: Collection[str]) -> "SearchResult":
         """Leave out passages by their hashes."""
         kept = [place for place, source in enumerate(self.sources) if source.hash not in hashes]
         return msgspec.structs.replace(
@@ -79,62 +88,76 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
 
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
-        return (
-            source for source, origin in zip(self.sources, self.origins, strict=True) if origin in origins
-        )
+        pairs = zip(self.sources, self.origins, strict=True)
+        return (source for source, origin in pairs if origin in origins)
 
 
-def retrieve(run: Run, deps: Deps, *, number: int) -> Retrieved:
-    """Search for the sources of an attempt, as a step of its run; the first one reads changed files first."""
-
-    def call(_key: str) -> tuple[Any, Amount]:
-        note = refresh_index(deps.workspace, now=datetime.now(UTC)) if number == 1 else ""
-        found = msgspec.structs.replace(find_sources(deps, run.state.question), note=note)
-        return msgspec.to_builtins(found), NOTHING
-
-    stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
-    return msgspec.convert(stored, Retrieved)
-
-
-def find_sources(deps: Deps, question: str) -> Retrieved:
+def find_sources(
+    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
+) -> SearchResult:
     """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
     Parameters
     ----------
     deps : Deps
         Whose index, search and tables are read.
+    query : str
+        What to search for.
+    limits : SearchLimits
+        Time and results.
     question : str
-        Text of a user.
+        What is asked in the end: evidence is injected for it. "" if the query is the question.
+    words : str
+        What texts are searched for; "" for the query as it is.
     """
     started, now = time.monotonic(), datetime.now(UTC)
-    index = deps.workspace.index_file
-    query = " ".join(search_words(question)) or question
+    question = question or query
+    is_local = deps.searches_index and deps.workspace.index_file.exists()
+    wide = replace(limits, max_results=_LOOKED_AT) if deps.provider.name == "index" else limits
     with ThreadPoolExecutor(max_workers=3) as threads:
-        text = threads.submit(deps.provider.search, query, SearchLimits(max_results=_LOOKED_AT))
-        symbols = threads.submit(find_symbols, index, question, SearchLimits(max_results=_SYMBOLS), now=now)
-        fields = threads.submit(find_fields, index, question, SearchLimits(max_results=_FIELDS), now=now)
-        kept = deps.tables.evidence_for(question_key(question))
-        injected = list(fresh_sources(deps.workspace.root, kept))
+        text = threads.submit(deps.provider.search, words or query, wide)
+        declared = _declared(threads, deps, query, limits, now) if is_local else ([], [])
+        injected = list(fresh_sources(deps.workspace.root, deps.tables.evidence_for(question_key(question))))
         answer = text.result()
-        called, declared = _in_time(symbols), _in_time(fields)
+    called, fields = declared
     passages = answer.sources if isinstance(answer, Found) else ()
     found: list[tuple[Origin, Sequence[Source]]] = [
-        ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
+        ("symbol", [symbol for symbol in called if is_named(symbol, query)]),
         ("injected", injected),
         ("text", passages[:_TEXTS]),
         ("import", _neighbours(deps, called, passages[_TEXTS:], now=now)),
         ("symbol", called),
-        ("schema", [*declared, *_linked(deps, called, now=now)]),
+        ("schema", [*fields, *_linked(deps, called, now=now)]),
     ]
-    stale = _stale(deps, found, now=now)
+    stale = _stale(deps, found, now=now) if is_local else []
     best = _unique(_without(found, {file.path for file in stale}))
-    return Retrieved(
+    return SearchResult(
+        query=query,
+        provider=passages[0].provider if passages else deps.provider.name,
+        outcome=_outcome(answer, has_any=bool(best)),
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
-        problem=getattr(answer, "reason", ""),
+        reason=getattr(answer, "reason", ""),
+        failures=answer.failures,
         elapsed_ms=round((time.monotonic() - started) * 1000),
         stale=tuple(stale),
     )
+
+
+def _declared(
+    threads: ThreadPoolExecutor, deps: Deps, query: str, limits: SearchLimits, now: datetime
+) -> tuple[list[Source], list[Source]]:
+    """Return the symbols and the fields of schemas that fit a query."""
+    index = deps.workspace.index_file
+    symbols = threads.submit(find_symbols, index, query, replace(limits, max_results=_SYMBOLS), now=now)
+    fields = threads.submit(find_fields, index, query, replace(limits, max_results=_FIELDS), now=now)
+    return _in_time(symbols), _in_time(fields)
+
+
+def _outcome(answer: SearchAnswer, *, has_any: bool) -> Outcome:
+    if isinstance(answer, Found | Empty):
+        return "found" if has_any else "empty"
+    return "blocked" if isinstance(answer, Blocked) else "failed"
 
 
 def _in_time(search: Future[list[Source]]) -> list[Source]:
