@@ -246,7 +246,6 @@ def test_05_index_file_is_followed_by_index_module(followed: tuple[Path, dict[st
 
 
 @pytest.mark.promise("004-5")
-@pytest.mark.xfail(strict=True, reason="the imports of a file that index.file has just read are not followed")
 def test_05_index_module_follows_the_file_that_index_file_read(tmp_path: Path) -> None:
     folder = shop(tmp_path, **IMPORTING)
     answer = ask(folder, SURCHARGE)
@@ -295,7 +294,6 @@ def test_08_a_link_to_a_schema_is_pending_until_a_person_applies_it(tmp_path: Pa
 
 
 @pytest.mark.promise("004-8")
-@pytest.mark.xfail(strict=True, reason="only a symbol and a part of a schema of the same name are linked")
 def test_08_a_link_is_suggested_between_different_names(tmp_path: Path) -> None:
     docstring = "Read the column rate of the table customers."
     found = suggestions(tmp_path, "load_discount", docstring, "Which currency does load_discount use?")

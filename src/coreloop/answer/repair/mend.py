@@ -1,8 +1,11 @@
 """A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +29,10 @@ from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.research.knowledge import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.search.index.declared import find_fields
 from coreloop.answer.search.index.pending import read_coverage
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.source import Source
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
@@ -35,6 +41,7 @@ from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""
+_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file docs/a.md: done
 USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
 """Stands in place of the jobs of a round."""
 
@@ -104,14 +111,30 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
-    files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]
+    files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     return Targets(
         run_id=run.run_id,
         question_key=question_key(run.state.question),
         files=tuple(files),
-        links=tuple(suggested_links(symbols, tuple(found.of("schema")))),
+        links=tuple(suggested_links(symbols, [*found.of("schema"), *_spoken_of(deps, symbols)])),
     )
+
+
+def _read_before(run: Run, root: Path) -> Iterator[Target]:
+    """Yield the files that the round before has read, whose imports the next one follows."""
+    for line in (line for repair in knowledge_of(run.state).repairs for line in repair.jobs):
+        if match := _READ.fullmatch(line):
+            with suppress(OSError):  # removed since
+                status = (root / match["path"]).stat()
+                yield Target(path=match["path"], version=f"{status.st_size}-{status.st_mtime_ns}")
+
+
+def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
+    """Yield the parts of schemas that fit what symbols say of themselves."""
+    now = datetime.now(UTC)
+    for symbol in symbols:
+        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits(), now=now)
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.questions import search_words
-from coreloop.answer.models.ranking import text_letters
+from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.answer.research.knowledge import Dropped, Knowledge, ReadSource
@@ -215,14 +216,23 @@ def _supporting(
     alone = [read.number for read in sources if _says([read], claim)]
     if alone:
         return alone, ""
-    support = check_support(claim, [read.source.text for read in sources])
+    support = check_support(claim, [_said(read.source.text) for read in sources])
     if isinstance(support, Unsupported):
         return [], support.reason
     return [read.number for read in sources], ""
 
 
 def _says(sources: Sequence[ReadSource], claim: str) -> bool:
-    return isinstance(check_support(claim, [read.source.text for read in sources]), Supported)
+    return isinstance(check_support(claim, [_said(read.source.text) for read in sources]), Supported)
+
+
+@lru_cache(maxsize=256)
+def _said(text: str) -> str:
+    """Leave out the sentences that tell their reader what to answer: they are evidence of nothing."""
+    for sentence in split_sentences(text):
+        if gives_orders(sentence):
+            text = text.replace(sentence, " ")
+    return text
 
 
 def _quotes(read: ReadSource, claim: str) -> bool:
