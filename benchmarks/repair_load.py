@@ -66,7 +66,7 @@ def load(deps: Deps, root: Path, minutes: float) -> int:
     for thread in (*threads, worker):
         thread.join()
     work(deps.queue, all_handlers(deps), until_idle=True)
-    figures = deps.queue.figures()
+    figures = deps.queue.metrics()
     late = np.array([row for row in used if row[0] > minutes / 4])
     slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0])
     left = sum(figures.by_status.get(status, 0) for status in ("queued", "running", "dead"))

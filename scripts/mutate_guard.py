@@ -44,16 +44,16 @@ NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--update`` writes it."""
 TESTS = (
     *("test_policy", "test_approval_policy", "test_queue_policy", "test_insertion", "test_lines"),
-    *("test_statement", "test_labels", "test_gained", "test_scenarios", "test_queue_scenarios"),
+    *("test_statement", "test_labels", "test_added_lines", "test_scenarios", "test_queue_scenarios"),
     *("test_facts_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
     *("test_attackers_scenarios", "test_ordinary_work"),
 )
 MODULES = (
-    *("policy", "signs", "promotion", "insertion", "lines", "figures", "approval", "claims"),
-    *("labels", "gained", "facts", "learn.proposals.declared"),
+    *("policy", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
+    *("labels", "added_lines", "facts", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""
-CONDITIONS = frozenset({"approval", "gained", "facts"})
+CONDITIONS = frozenset({"approval", "added_lines", "facts"})
 Change = Callable[[Any], None]
 
 

@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.driver.begin import Wishes, begin_driven
-from coreloop.runs.driver.console import Console, CtrlC, Pace
+from coreloop.runs.driver.begin import DriverOptions, begin_driven
+from coreloop.runs.driver.console import Console, CtrlC, DriverPace
 from coreloop.runs.driver.driver import drive_run
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 
-QUICK = Pace(failure_s=0.01, most_failure_s=0.02, rate_limit_s=0.05, most_rate_limit_s=0.1, least_s=0.01)
+QUICK = DriverPace(
+    failure_s=0.01, most_failure_s=0.02, rate_limit_s=0.05, most_rate_limit_s=0.1, least_s=0.01
+)
 
 
 def begin(project: Path, script: str, **wishes: Any) -> str:
     """A run of a shell script."""
     workspace = open_workspace(project)
     with open_store(workspace) as store:
-        made = Wishes(command=("sh", "-c", script), **{"folder": project, **wishes})
+        made = DriverOptions(command=("sh", "-c", script), **{"folder": project, **wishes})
         return begin_driven(workspace, store, made, now=datetime.now(UTC)).run_id
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from coreloop.base.categories import Categories
 from coreloop.base.records import Record
 from coreloop.observe.importers import IMPORTERS
-from coreloop.observe.importers.files import TraceFile, Unusable
+from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.trace import SkippedTrace, TracedRequest, record_of
 
 LONG_AGO = 1_700_000_000
@@ -36,7 +36,9 @@ def trace_file(path: Path, *, quiet_s: float = 1e6) -> TraceFile:
     return TraceFile(path, True, path.stat().st_size, quiet_s)
 
 
-def read(source: str, *paths: Path, quiet_s: float = 1e6) -> list[TracedRequest | SkippedTrace | Unusable]:
+def read(
+    source: str, *paths: Path, quiet_s: float = 1e6
+) -> list[TracedRequest | SkippedTrace | UnusableFile]:
     """All that an importer finds."""
     files = [trace_file(path, quiet_s=quiet_s) for path in paths]
     return list(IMPORTERS[source].read(files))

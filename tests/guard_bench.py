@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.guard.check import check_event
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Account, PullRequestEvent, Push, Review
 from coreloop.guard.inputs import CheckInputs
 from coreloop.learn.proposals.advice import statement_key
@@ -150,7 +150,7 @@ class Bench:
             for sha, its in made
         )
 
-    def decide(self, happened: PullRequestEvent) -> Decision:
+    def decide(self, happened: PullRequestEvent) -> GuardDecision:
         self.git("switch", "--quiet", happened.pull.base)
         folder = self.project.candidates.parent
         shown = self.shown(happened.pull.base_sha, happened.pull.head_sha)
@@ -219,14 +219,14 @@ def named(build: Callable[..., None]) -> str:
     return (build.__doc__ or "").partition("\n")[0]
 
 
-def assert_row(row: tuple[str, str], decision: Decision) -> None:
+def assert_row(row: tuple[str, str], decision: GuardDecision) -> None:
     """The page has the words that the check prints; ``…`` stands for a commit."""
     answer, reasons = row
     assert answer == ANSWERS[decision.state], decision
     assert reasons == printed(decision)
 
 
-def printed(decision: Decision) -> str:
+def printed(decision: GuardDecision) -> str:
     """The last cell of a decision's row."""
     words = (*decision.reasons, *decision.waits, *(f"note: {note}" for note in decision.notes))
     return "<br>".join(re.sub(r"\b[0-9a-f]{12}\b", "…", reason) for reason in words)

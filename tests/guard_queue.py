@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.guard.check import check_event
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import PullRequestEvent, Push
 from coreloop.guard.inputs import CheckInputs, concerned
 from guard_bench import GITHUB, Bench, pushes_json
@@ -40,7 +40,7 @@ class Queue:
         ref = f"refs/remotes/origin/gh-readonly-queue/main/pr-{number}-{git('rev-parse', 'HEAD^')}"
         git("update-ref", ref, "HEAD")
 
-    def decide(self) -> Decision:
+    def decide(self) -> GuardDecision:
         """The decision on the group, with what gather would read for the numbers that it finds."""
         git = self.bench.git
         base, head = git("rev-parse", "main"), git("rev-parse", "HEAD")

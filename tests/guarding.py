@@ -10,11 +10,11 @@ from typing import Any
 from coreloop.base.git.repository import Commit
 from coreloop.base.project.settings import CategoryRule, Settings
 from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.guard.change import FileChange
-from coreloop.guard.decision import Decision
+from coreloop.guard.change import PathChange
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
+from coreloop.guard.markers import GuardFacts
 from coreloop.guard.policy import decide
-from coreloop.guard.signs import Facts
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
@@ -69,10 +69,10 @@ def commit(message: str | None = None, *, proposal: Proposal | None = None, **ch
     return replace(Commit(HEAD, 0, message, (BASE,), PEOPLE), **changes)
 
 
-def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileChange:
+def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> PathChange:
     """The one file of a promotion."""
     edited = edit(old) if new is None else new
-    return replace(FileChange(FILE, ("100644", "100644"), old, edited), **changes)
+    return replace(PathChange(FILE, ("100644", "100644"), old, edited), **changes)
 
 
 def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
@@ -101,9 +101,9 @@ def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) 
     return PullRequestEvent(action=action, sender=sender, pull=pull(**changes), **own)
 
 
-def facts(**changes: Any) -> Facts:
+def facts(**changes: Any) -> GuardFacts:
     """The facts of a promotion."""
-    good = Facts(
+    good = GuardFacts(
         commits=(commit(),),
         files={HEAD: (file(),)},
         settings=SETTINGS,
@@ -119,7 +119,7 @@ def approval(reviewer: Account = REVIEWER, state: str = "APPROVED", sha: str = H
     return Review(reviewer, state, sha, **known)
 
 
-def judged(happened: PullRequestEvent | None = None, **changes: Any) -> Decision:
+def judged(happened: PullRequestEvent | None = None, **changes: Any) -> GuardDecision:
     """The decision on a promotion with some facts changed."""
     return decide(happened or event(), facts(**changes))
 

@@ -2,7 +2,7 @@
 
 import re
 
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Authorship, MergeGroupEvent
 from coreloop.guard.policy import decide
 from guarding import (
@@ -29,22 +29,22 @@ OLD = "d" * 40
 SIGNED = Authorship(sha=HEAD, verified=True)
 
 
-def assert_stops(decision: Decision, reason: str) -> None:
+def assert_stops(decision: GuardDecision, reason: str) -> None:
     assert decision.claims
     assert [given for given in decision.reasons if reason in given], decision.reasons
 
 
-def assert_stops_only_for(decision: Decision, reason: str) -> None:
+def assert_stops_only_for(decision: GuardDecision, reason: str) -> None:
     assert decision.claims
     assert len(decision.reasons) == 1, decision.reasons
     assert reason in decision.reasons[0]
 
 
-def assert_waits(decision: Decision) -> None:
+def assert_waits(decision: GuardDecision) -> None:
     assert (decision.state, decision.waits[0].partition(":")[0]) == ("pending", "#7 waits for approval")
 
 
-def grouped(action: str = "checks_requested", number: int | None = NUMBER, **changes) -> Decision:
+def grouped(action: str = "checks_requested", number: int | None = NUMBER, **changes) -> GuardDecision:
     """The decision on a merge group of one promotion."""
     group = MergeGroupEvent(action=action, head_sha=OTHER, base_sha=BASE, number=number)
     return decide(group, facts(**changes))

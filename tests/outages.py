@@ -181,7 +181,7 @@ def _wait_until_done(folder: Path, environ: dict[str, str], outcome: Outcome) ->
     with open_queue(open_workspace(folder), environ=environ) as queue:
 
         def unfinished() -> dict[str, int]:
-            counts = queue.figures().by_status
+            counts = queue.metrics().by_status
             tomorrow = 1  # the job that measures the gates
             left = {name: n for name, n in counts.items() if name != "done"}
             left["queued"] = left.get("queued", 0) - tomorrow

@@ -7,17 +7,17 @@ from xml.etree import ElementTree
 
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
-from coreloop.web.pages.section import Section
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.section import PageSection
+from coreloop.web.pages.source import PageSource
 from logs import write_log
 
 
-def log_of(source: Source, *records: dict[str, Any], day: str = "2026-04-25") -> Path:
+def log_of(source: PageSource, *records: dict[str, Any], day: str = "2026-04-25") -> Path:
     """Write the records of a day."""
     return write_log(source.workspace.records_dir / f"{day}.jsonl", records)
 
 
-def page(source: Source, section: Section, name: str | None = None, **frame: Any) -> str:
+def page(source: PageSource, section: PageSection, name: str | None = None, **frame: Any) -> str:
     """The page of a section, or that of an item."""
     surrounds = Frame(section=section.name, **frame)
     if name is None:

@@ -84,7 +84,7 @@ def _figures_after(database: Path, seconds: Sequence[int]) -> tuple[int, float]:
         ended = datetime.now(UTC)
         for job, duration in zip(jobs, seconds, strict=True):
             _end(database, job.id, began=ended - timedelta(seconds=duration), ended=ended)
-        figures = queue.figures()
+        figures = queue.metrics()
     return figures.done_last_hour, figures.p95_s
 
 

@@ -13,14 +13,13 @@ from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.check import check_event
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.inputs import CheckInputs
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan
 from coreloop.promote.promotion import Done, promote
-from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
-from coreloop.promote.selection import Selection, select_tool
+from coreloop.promote.run import PromoteRequest, Selection, _promoting, plan_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (
@@ -97,7 +96,7 @@ def listed(project: Project, branch: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip().startswith("- ")]
 
 
-def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> GuardDecision:
     """What the guard says of the pull request of a branch."""
     project.git("fetch", "--quiet", "origin")
     head, base = project.heads()[branch], project.heads()["main"]

@@ -135,7 +135,12 @@ def dotted(node: ast.expr) -> str:
 
 
 OWN_ENVIRONMENT = {
-    *("observe.collector", "observe.journal", "observe.decorator"),  # they live in other people's servers
+    *(
+        "observe.case",
+        "observe.collector",
+        "observe.journal",
+        "observe.decorator",
+    ),  # they live in other people's servers
     *("base.git.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in

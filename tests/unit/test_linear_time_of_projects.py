@@ -14,14 +14,14 @@ from coreloop.base.git.repository import git_failure
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import co_authors, read_promoted, read_trailers
 from coreloop.base.github.connect import _named
-from coreloop.base.github.github_api import Answer
+from coreloop.base.github.github_api import ApiAnswer
 from coreloop.descriptions.edit import append_to_section
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.shape import shapes
+from coreloop.guard.added_lines import own_lines
 from coreloop.guard.approval import logins_of
 from coreloop.guard.claims import claims_of_commits, claims_of_pull, merged_pulls
 from coreloop.guard.event import queue_number
-from coreloop.guard.gained import own_lines
 from coreloop.guard.labels import asks_to_merge
 from coreloop.learn.knowledge.audit_analysis import find_near_title, improvement_bullets
 from coreloop.learn.knowledge.blog import read_post
@@ -110,7 +110,7 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "git's last message": (lambda text: git_failure(["push"], text), ("a:", "a@", ":@", "'a:", "'")),
     "an address of a repository": (_named, ("a:", "a/", "a+", ".git")),
     "GitHub's next page": (
-        lambda text: Answer("", text, "").next_query(),
+        lambda text: ApiAnswer("", text, "").next_query(),
         ("<", "<>;", "<>; rel=", "rel=", " ;"),
     ),
     "a slug": (to_slug, ("a_", "가")),

@@ -23,8 +23,8 @@ def schema(tool: Callable[..., Any]) -> dict[str, Any]:
         "description": inspect.getdoc(tool),
         "parameters": {
             "type": "object",
-            "properties": {one.name: _type(types[one.name]) for one in parameters},
-            "required": [one.name for one in parameters if one.default is one.empty],
+            "properties": {parameter.name: _type(types[parameter.name]) for parameter in parameters},
+            "required": [parameter.name for parameter in parameters if parameter.default is parameter.empty],
         },
     }
     return {"type": "function", "function": function}
@@ -32,7 +32,7 @@ def schema(tool: Callable[..., Any]) -> dict[str, Any]:
 
 def _type(annotation: Any) -> dict[str, Any]:
     """The JSON schema of an argument, optional or not."""
-    return next(_TYPES[one] for one in (annotation, *get_args(annotation)) if one in _TYPES)
+    return next(_TYPES[option] for option in (annotation, *get_args(annotation)) if option in _TYPES)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ def shop() -> Fields:
     data: Fields = json.loads(Path(__file__).with_name("shop.json").read_text(encoding="utf-8"))
     for product_id, product in data["products"].items():
         product["product_id"] = product_id
-        product["variants"] = {key: {"item_id": key, **one} for key, one in product["variants"].items()}
+        product["variants"] = {key: {"item_id": key, **fields} for key, fields in product["variants"].items()}
     for user in data["users"].values():
-        user["payment_methods"] = {key: {**one, "id": key} for key, one in user["payment_methods"].items()}
+        user["payment_methods"] = {
+            key: {**fields, "id": key} for key, fields in user["payment_methods"].items()
+        }
     data["orders"] = {key: _order(key, order, data) for key, order in data["orders"].items()}
     return data
 
@@ -36,7 +38,7 @@ def _order(order_id: str, short: Fields, data: Fields) -> Fields:
         "user_id": short["user_id"],
         "address": dict(data["users"][short["user_id"]]["address"]),
         "items": items,
-        "fulfillments": [{"tracking_id": [one], "item_ids": short["item_ids"]} for one in numbers],
+        "fulfillments": [{"tracking_id": [number], "item_ids": short["item_ids"]} for number in numbers],
         "status": short["status"],
         "payment_history": history,
     }

@@ -22,7 +22,7 @@ from coreloop.runs.manage import forget_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.sqlite import RUNS, sqlite_store
 from coreloop.runs.stores.store import FILE_NAME as RUNS_FILE
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.store import Store, is_written, require_none_lost
 
 # Runs first: a job that is copied without its run does nothing, a run without its job would wait forever.
 _PARTS: Final[Mapping[str, sqlite.Schema]] = {RUNS_FILE: RUNS, REPAIR_FILE: REPAIR, JOBS_FILE: JOBS}
@@ -56,6 +56,8 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder}: exists; name a new folder for the backup")
     present = {name: schema for name, schema in _PARTS.items() if (workspace.runs_dir / name).exists()}
+    if not is_written(workspace.runs_dir / RUNS_FILE):
+        require_none_lost(workspace)
     if RUNS_FILE not in present:
         raise UsageError(f"{workspace.runs_dir}: has no runs yet; there is nothing to back up")
     partial = folder.with_name(f".{folder.name}.partial")

@@ -112,9 +112,9 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
     return Lines(tuple(values), dict(skipped))
 
 
-def with_zone(moment: datetime) -> datetime:
+def with_zone(timestamp: datetime) -> datetime:
     """Return a time with its zone, UTC by default."""
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
 
 
 class _Version(msgspec.Struct):

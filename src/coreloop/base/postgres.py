@@ -55,8 +55,8 @@ class PostgresDatabase(Database):
     def now(self) -> datetime:
         """Return the time of the server: the clocks of machines differ."""
         with self.reading():
-            ((moment,),) = self.rows("SELECT clock_timestamp()")
-        return moment.astimezone(UTC)  # type: ignore[no-any-return]
+            ((timestamp,),) = self.rows("SELECT clock_timestamp()")
+        return timestamp.astimezone(UTC)  # type: ignore[no-any-return]
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
     from coreloop.admin.demo.promoting import Promoted
-    from coreloop.admin.demo.run import DemoProposals, DemoRefined, DemoResult, Recorded
+    from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined, DemoResult
 
 
 @click.command()
@@ -49,12 +49,14 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
         raise result.failed
 
 
-def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder: Path, as_json: bool) -> None:
-    from coreloop.admin.demo.run import DemoProposals, DemoRefined, Recorded
+def _show(
+    stage: "DemoCounts | DemoProposals | DemoRefined | Promoted", *, folder: Path, as_json: bool
+) -> None:
+    from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined
     from coreloop.cli.show import show_proposals
     from coreloop.cli.show_refine import show_refined
 
-    if isinstance(stage, Recorded):
+    if isinstance(stage, DemoCounts):
         _show_recorded(stage, folder, err=as_json)
     elif as_json:
         return
@@ -68,7 +70,7 @@ def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder:
         _show_promoted(stage, folder)
 
 
-def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
+def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
     calls = counted(recorded.n_calls, "tool call")
     click.echo(
         f"observe  {counted(recorded.n_requests, 'request')} recorded: {calls}, "

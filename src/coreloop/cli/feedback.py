@@ -26,14 +26,14 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
 
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
-        said = give_feedback(deps, answer_id, _value(value), reason=reason)
-        if said.mended_by and not later:
+        feedback = give_feedback(deps, answer_id, _value(value), reason=reason)
+        if feedback.mended_by and not later:
             work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
-        notice = wait_for_notice(deps, answer_id, 0) if said.mended_by else None
+        notice = wait_for_notice(deps, answer_id, 0) if feedback.mended_by else None
     if as_json:
-        click.echo(orjson.dumps({"feedback": said, "notice": notice}, option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps({"feedback": feedback, "notice": notice}, option=orjson.OPT_INDENT_2))
         return
-    click.echo(f"{said.kind}: noted for {printable(said.message_id)}")
+    click.echo(f"{feedback.kind}: noted for {printable(feedback.message_id)}")
     if notice:
         click.echo(notice.text)
         if notice.answer and notice.answer.supported:

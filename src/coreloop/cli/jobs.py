@@ -1,8 +1,10 @@
 """``dartlab-coreloop jobs``."""
 
+import dataclasses
 import os
+import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +12,18 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import click
+import orjson
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import fitted, printable
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
     from coreloop.runs.jobs.queue import JobQueue
+    from coreloop.runs.jobs.work import WorkReport
+
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -42,7 +48,6 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     """
     from coreloop.answer.repair.work import all_handlers, plan_gates
     from coreloop.cli.open_deps import project_deps
-    from coreloop.cli.show_jobs import show_outcome, show_report
     from coreloop.runs.jobs.manage import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 
@@ -70,8 +75,6 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
 @json_option
 def list_(status: Status | None, limit: int, as_json: bool) -> None:
     """List jobs, the newest first."""
-    from coreloop.cli.show_jobs import show_jobs
-
     with _project_queue() as queue:
         show_jobs(queue.jobs(status=status, limit=limit), as_json=as_json)
 
@@ -81,8 +84,6 @@ def list_(status: Status | None, limit: int, as_json: bool) -> None:
 @json_option
 def show(job_id: str, as_json: bool) -> None:
     """Show a job: what it is about, its attempts, its result or error."""
-    from coreloop.cli.show_jobs import show_job
-
     with _project_queue() as queue:
         show_job(queue.get(job_id), as_json=as_json)
 
@@ -104,8 +105,6 @@ def cancel(job_id: str, as_json: bool) -> None:
 
 
 def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
-    from coreloop.cli.show_jobs import show_status
-
     with _project_queue() as queue:
         show_status(change(queue), as_json=as_json)
 
@@ -139,3 +138,79 @@ def _stopped_by_signals() -> Iterator[Event]:
         yield stop
     finally:
         restore()
+
+
+_HEADING = f"{'job':<26}  {'status':<9}  {'attempts':>8}  {'created (UTC)':<16}  {'name':<20}  about"
+_TEXT_COLUMNS = 1000
+
+
+def show_jobs(jobs: Sequence[Job], *, as_json: bool) -> None:
+    """Print a list of jobs."""
+    if as_json:
+        click.echo(orjson.dumps([dataclasses.asdict(job) for job in jobs], option=orjson.OPT_INDENT_2))
+        return
+    if not jobs:
+        click.echo("no jobs")
+        return
+    columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
+    click.echo(_HEADING)
+    for job in jobs:
+        attempts = f"{job.attempts} of {job.max_attempts}"
+        line = (
+            f"{job.id}  {job.status:<9}  {attempts:>8}  {job.created_at:%Y-%m-%d %H:%M}  "
+            f"{printable(job.name):<20}  {_text(job.error or job.payload)}"
+        )
+        click.echo(fitted(line, columns))
+
+
+def show_job(job: Job, *, as_json: bool) -> None:
+    """Print a job."""
+    if as_json:
+        click.echo(orjson.dumps(dataclasses.asdict(job), option=orjson.OPT_INDENT_2))
+        return
+    show_status(job, as_json=False)
+    for name, value in _facts(job):
+        click.echo(f"{name:<9} {value}")
+
+
+def show_status(job: Job, *, as_json: bool) -> None:
+    """Print a job's name and status."""
+    facts = {"id": job.id, "name": job.name, "status": job.status}
+    click.echo(orjson.dumps(facts) if as_json else f"{job.id}  {printable(job.name)}  {job.status}")
+
+
+def show_outcome(job: Job) -> None:
+    """Print on stderr how an attempt ended."""
+    error = f": {_text(job.error)}" if job.error else ""
+    click.echo(f"{job.id}  {printable(job.name)}  {job.status}{error}", err=True)
+
+
+def show_report(report: "WorkReport", *, as_json: bool) -> None:
+    """Print how many attempts ended well, failed, or came too late."""
+    if as_json:
+        click.echo(orjson.dumps(dataclasses.asdict(report)))
+        return
+    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
+    click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
+
+
+def _facts(job: Job) -> list[tuple[str, str]]:
+    finished = f"{job.finished_at:%Y-%m-%d %H:%M}" if job.finished_at else ""
+    facts = [
+        ("about", _text(job.payload)),
+        ("key", _text(job.key)),
+        ("priority", str(job.priority)),
+        ("attempts", f"{job.attempts} of {job.max_attempts}"),
+        ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
+        ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
+        ("finished", finished),
+        ("error", _text(job.error)),
+        ("result", "" if job.result is None else _text(job.result)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _text(value: object) -> str:
+    """Return a text, or a value as JSON, as one printable line."""
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)

@@ -15,7 +15,7 @@ from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
     from coreloop.learn.verdicts.queue import Queue
-    from coreloop.observe.judgments import Judgment
+    from coreloop.observe.verdicts import HumanVerdict
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
 _MAX_SHOWN: Final = 10
@@ -42,7 +42,7 @@ def command(
     """
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.judgments import Verdict
+    from coreloop.observe.verdicts import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -54,11 +54,11 @@ def command(
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
     name = judge_name(by or "", workspace.root)
-    judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=name, now=now)
+    judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
 
 
-def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
+def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
     import orjson
 
     from coreloop.base.text import printable
@@ -71,7 +71,7 @@ def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
     click.echo(f"appended to {path}", err=True)
 
 
-def _effect(judgment: "Judgment") -> str:
+def _effect(judgment: "HumanVerdict") -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
         return f"the request counts as {'succeeded' if passes else 'failed'}"

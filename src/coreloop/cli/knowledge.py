@@ -45,15 +45,15 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 @json_option
 def export(out: Path, db: Path | None, as_json: bool) -> None:
     """Write insights and playbook as JSON to share; executions are left out."""
-    from coreloop.cli.show_knowledge import shown
+    from coreloop.cli.show_knowledge import printable_path
     from coreloop.learn.knowledge.run import export_knowledge, project_database
 
     written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
     if as_json:
-        click.echo(orjson.dumps({shown(path): rows for path, rows in written.items()}))
+        click.echo(orjson.dumps({printable_path(path): rows for path, rows in written.items()}))
         return
     for path, rows in written.items():
-        click.echo(f"wrote {shown(path)}: {counted(rows, 'row')}")
+        click.echo(f"wrote {printable_path(path)}: {counted(rows, 'row')}")
 
 
 @command.command()
@@ -83,7 +83,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
     """
     from coreloop.cli.show_knowledge import show_cleaned, show_planned, warn_of_readers
-    from coreloop.learn.knowledge.cleanup import Planned
+    from coreloop.learn.knowledge.cleanup import PlannedCleanup
     from coreloop.learn.knowledge.run import clean_up, project_database, project_notes
 
     workspace = open_workspace(Path.cwd())
@@ -92,7 +92,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
         effect = "every audit insight is treated as if its note had been removed"
         click.echo(f"{notes.missing} is missing: {effect}", err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
-    if isinstance(outcome, Planned):
+    if isinstance(outcome, PlannedCleanup):
         show_planned(outcome, database, as_json=as_json)
         return
     show_cleaned(outcome, database, as_json=as_json)
@@ -107,7 +107,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Restore the database from ARCHIVE; the current state is archived first."""
-    from coreloop.cli.show_knowledge import shown, warn_of_readers
+    from coreloop.cli.show_knowledge import printable_path, warn_of_readers
     from coreloop.learn.knowledge.archive import restore as restore_archive
     from coreloop.learn.knowledge.run import project_database
 
@@ -116,9 +116,13 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     warn_of_readers(database)
     if as_json:
-        facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}
+        facts = {
+            "database": printable_path(database),
+            "archive": printable_path(archive),
+            "before": before and printable_path(before),
+        }
         click.echo(orjson.dumps(facts))
         return
-    click.echo(f"{shown(database)} restored from {shown(archive)}")
+    click.echo(f"{printable_path(database)} restored from {printable_path(archive)}")
     if before is not None:
-        click.echo(f"the previous state is in {shown(before)}", err=True)
+        click.echo(f"the previous state is in {printable_path(before)}", err=True)

@@ -19,12 +19,14 @@ from coreloop.cli.groups import SuggestingGroup
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+    "look": "Show what traces that exist already say; nothing is kept or sent.",
     "import": "Convert traces of other tools into records.",
     "mine": "Read the records into the facts that the other commands use.",
     "pattern": "Find where arguments come from, and sequences that keep succeeding.",
     "refine": "Find what distinguishes failed calls from successful calls.",
     "judge": "Record a verdict or, without options, list what most needs one.",
     "verify": "Replay a candidate's questions and compare.",
+    "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
     "promote": "Open a draft pull request that adds proposals to a docstring.",
     "propose-axis": "Gather the evidence that a tool needs a new axis.",
     "effect": "Show whether changes of descriptions helped.",

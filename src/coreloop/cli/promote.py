@@ -50,6 +50,7 @@ class _Promote(click.Command):
 @click.option(
     "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
 )
+@click.option("--allow-harm", is_flag=True, help="Continue if a measurement says that the lines hurt.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all texts of a dry run.")
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 @json_option
@@ -64,6 +65,7 @@ def command(
     verbose: bool,
     allow_unreached: bool,
     allow_unverified: bool,
+    allow_harm: bool,
     allow_unprotected: bool,
     as_json: bool,
 ) -> None:
@@ -87,7 +89,10 @@ def command(
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
     overrides = Overrides(
-        unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected
+        unreached=allow_unreached,
+        unverified=allow_unverified,
+        unprotected=allow_unprotected,
+        harm=allow_harm,
     )
     request = PromoteRequest(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask

@@ -13,7 +13,7 @@ from coreloop.base.text import printable
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis.case import AxisGate, Case
+    from coreloop.promote.axis.case import AxisCase, AxisGate
     from coreloop.promote.axis.run import AxisResult
 
 
@@ -77,7 +77,7 @@ def command(
     click.get_current_context().exit(0 if result.case.passed else 1)
 
 
-def _show(case: "Case", now: datetime) -> None:
+def _show(case: "AxisCase", now: datetime) -> None:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
     for gate in case.gates:
@@ -93,7 +93,7 @@ def _verdict(gate: "AxisGate") -> str:
     return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 
-def _notes(case: "Case", now: datetime) -> list[str]:
+def _notes(case: "AxisCase", now: datetime) -> list[str]:
     notes = []
     if case.first_merge is not None:
         future = (

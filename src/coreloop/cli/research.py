@@ -91,7 +91,7 @@ def ask(
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import Wishes, environment_wishes
     from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.show_research import show_progress, show_response
+    from coreloop.cli.show_research import show_begin, show_progress, show_response
 
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
@@ -99,6 +99,7 @@ def ask(
         begin = partial(begin_research, question, request, deps, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json
         run_id = choose_session(deps, question, session, begin=begin, is_asked=is_asked)
+        show_begin(read_session(deps.store, run_id))
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:

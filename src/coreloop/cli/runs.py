@@ -76,10 +76,10 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
     """
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.driver.begin import Wishes, begin_driven
+    from coreloop.runs.driver.begin import DriverOptions, begin_driven
 
     with project_store() as (workspace, store):
-        wishes = Wishes(command=words, folder=Path.cwd(), **options)
+        wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
         state = begin_driven(workspace, store, wishes, now=datetime.now(UTC))
         drive_here(workspace, store, state, as_json=as_json)
 
@@ -197,20 +197,20 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 @json_option
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
-    from coreloop.admin import backup as keep
-    from coreloop.cli.show_runs import shown_text
+    from coreloop.admin import backup
+    from coreloop.cli.show_runs import printable_text
     from coreloop.runs.caller import require_person
 
     require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
-        state = keep.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
+        state = backup.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
     if as_json:
         click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
         return
     if confirm:
         click.echo(f"removed {state.run_id}")
         return
-    click.echo(f"would remove {state.run_id} ({state.status}): {shown_text(state.question)}")
+    click.echo(f"would remove {state.run_id} ({state.status}): {printable_text(state.question)}")
     click.echo(NOT_CONFIRMED, err=True)
 
 
@@ -218,10 +218,10 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def check(as_json: bool) -> None:
     """Look for damage in all runs, feedback and jobs; exits with 1 if there is any."""
-    from coreloop.admin import backup as keep
+    from coreloop.admin import backup
 
     with project_store() as (workspace, store):
-        found = keep.check(workspace, store, environ=os.environ)
+        found = backup.check(workspace, store, environ=os.environ)
         runs = len(store.runs()) if not found else 0
     whole = f"no damage; {counted(runs, 'run')}"
     click.echo(orjson.dumps({"damage": found}) if as_json else "\n".join(found) or whole)
@@ -247,10 +247,10 @@ def backup(out: Path, as_json: bool) -> None:
 @json_option
 def restore(folder: Path, as_json: bool) -> None:
     """Copy a backup into a project that has no runs, feedback or jobs; nothing is overwritten."""
-    from coreloop.admin import backup as keep
+    from coreloop.admin import backup
 
     workspace = open_workspace(Path.cwd())
-    restored = keep.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
+    restored = backup.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
     _show_files(restored, "restored", as_json=as_json)
 
 
@@ -284,7 +284,8 @@ def _show_status(state: "State", *, as_json: bool) -> None:
 
 
 for other in (
-    *(runs_agent.open_, runs_agent.next_, runs_agent.record, runs_agent.waive),
+    *(runs_agent.open_, runs_agent.next_, runs_agent.plan, runs_agent.read, runs_agent.record),
+    *(runs_agent.report, runs_agent.waive),
     *(runs_install.install, runs_install.uninstall),
 ):
     command.add_command(other)

@@ -9,7 +9,7 @@ import orjson
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
-    from coreloop.runs.claude_code.installer import Change
+    from coreloop.runs.claude_code.installer import InstallChange
 
 _agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
 _project_option = click.option(
@@ -52,7 +52,7 @@ def uninstall(agent: str, project: Path, confirm: bool, as_json: bool) -> None:
     _show(remove_files(project.resolve(), confirm=confirm), confirm=confirm, as_json=as_json)
 
 
-def _show(changes: "list[Change]", *, confirm: bool, as_json: bool) -> None:
+def _show(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
     if as_json:
         files = [{"path": change.path, "what": change.what} for change in changes]
         click.echo(orjson.dumps({"files": files, "done": confirm}, option=orjson.OPT_INDENT_2))

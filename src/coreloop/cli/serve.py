@@ -28,7 +28,7 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
     """
     try:
         from coreloop.web.keys import VARIABLE, read_keys
-        from coreloop.web.server import Address, serve
+        from coreloop.web.server import ListenAddress, serve
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="serve") from error
     text = read_file(keys_file).decode("utf-8", "replace") if keys_file else ""
@@ -40,7 +40,7 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
     serve(
         open_workspace(Path.cwd()),
         os.environ,
-        address=Address(host=host, port=port),
+        address=ListenAddress(host=host, port=port),
         keys=keys,
         workers=workers,
         tell=tell,

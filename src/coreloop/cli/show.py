@@ -63,7 +63,7 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
 
 
 def _show_table(document: CandidatesFile) -> None:
-    show_statements(document.statements, most=MAX_SHOWN)
+    show_statements(document.statements, max_shown=MAX_SHOWN)
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     if strong:
@@ -86,9 +86,9 @@ def _show_table(document: CandidatesFile) -> None:
 def _show_nearest(missed: list[NearMiss]) -> None:
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        figures = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
+        counts = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
         questions = f", {counted(miss.n_questions, 'question')}" if miss.n_questions is not None else ""
-        line = f"      nearest: {figures}{questions}, {miss.category}: {miss.steps}"
+        line = f"      nearest: {counts}{questions}, {miss.category}: {miss.steps}"
         click.echo(fitted(printable(line), columns))
 
 

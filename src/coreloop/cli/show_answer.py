@@ -45,9 +45,9 @@ def show_passages(answer: AgentResponse) -> None:
     click.echo(f"{answer.verdict}{closest}")
     for passage in answer.passages:
         _show_passage(passage)
-    shown = {passage.id for passage in answer.passages}
+    shown_ids = {passage.id for passage in answer.passages}
     for source in answer.sources:
-        if source.id not in shown:
+        if source.id not in shown_ids:
             click.echo(place_line(source))
 
 
@@ -67,6 +67,6 @@ def _show_passage(passage: AnswerPassage) -> None:
     is_marked = False
     for line in text.splitlines():
         is_marked = is_marked or "»" in line
-        shown = f"    {printable(line)}".rstrip()
-        click.echo(click.style(shown, bold=True) if is_marked else shown)
+        indented = f"    {printable(line)}".rstrip()
+        click.echo(click.style(indented, bold=True) if is_marked else indented)
         is_marked = is_marked and "«" not in line

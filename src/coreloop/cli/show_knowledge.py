@@ -13,7 +13,7 @@ from coreloop.base.sqlite import keep_private
 from coreloop.base.text import printable, wrapped
 from coreloop.cli.options import NOT_CONFIRMED
 from coreloop.learn.knowledge.blog import Backfill, Post
-from coreloop.learn.knowledge.cleanup import Cleaned, Effect, Planned
+from coreloop.learn.knowledge.cleanup import Cleaned, CleanupEffect, PlannedCleanup
 from coreloop.learn.knowledge.front_matter import Malformed
 from coreloop.learn.knowledge.insights import Insight
 from coreloop.learn.knowledge.playbook import Bullet
@@ -30,8 +30,8 @@ def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:
         lines = [head, f"    {insight.narrative}"]
         lines += [f"    + {text}" for text in insight.strengths]
         lines += [f"    - {text}" for text in insight.weaknesses]
-        figures = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
-        lines += [f"    {figures}"] if figures else []
+        metrics = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
+        lines += [f"    {metrics}"] if metrics else []
         gate = insight.quality_gate or "not verified"
         lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
         _show_lines(lines)
@@ -72,11 +72,11 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
     click.echo(f"removed: {len(weak):,}" if confirm else NOT_CONFIRMED, err=True)
 
 
-def show_planned(planned: Planned, database: Path, *, as_json: bool) -> None:
+def show_planned(planned: PlannedCleanup, database: Path, *, as_json: bool) -> None:
     """Print what a cleanup would do."""
     if as_json:
         facts = {
-            "database": shown(database),
+            "database": printable_path(database),
             "confirmed": False,
             "effects": planned.effects,
             "unscrubbed": planned.is_unscrubbed,
@@ -93,10 +93,10 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
     """Print what a cleanup did, and which files still hold clear text."""
     if as_json:
         facts = {
-            "database": shown(database),
+            "database": printable_path(database),
             "confirmed": True,
             "effects": cleaned.effects,
-            "archive": cleaned.archive and shown(cleaned.archive),
+            "archive": cleaned.archive and printable_path(cleaned.archive),
             "residue": cleaned.residue,
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
@@ -106,8 +106,8 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
         click.echo("nothing to remove or change, so no snapshot was made", err=True)
     else:
         click.echo(
-            f"{shown(cleaned.archive)} still holds all of it in clear text, for you alone (mode 0600); "
-            "delete it when you no longer need it",
+            f"{printable_path(cleaned.archive)} still holds all of it in clear text, for you alone "
+            "(mode 0600); delete it when you no longer need it",
             err=True,
         )
     if cleaned.residue is not None:
@@ -141,10 +141,10 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
 def warn_of_readers(database: Path) -> None:
     """Warn if the database belongs to another user, so that its mode cannot be restricted."""
     if database.exists() and not keep_private(database):
-        click.echo(f"{shown(database)} is not yours, and other users may read it", err=True)
+        click.echo(f"{printable_path(database)} is not yours, and other users may read it", err=True)
 
 
-def _show_effects(effects: Sequence[Effect], removed: str, changed: str) -> None:
+def _show_effects(effects: Sequence[CleanupEffect], removed: str, changed: str) -> None:
     for effect in effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
@@ -157,11 +157,11 @@ def _facts(backfill: Backfill, *, confirm: bool) -> dict[str, object]:
     return {
         "confirmed": confirm,
         **{
-            name: [{"path": shown(post.path), "stock_code": _code(post)} for post in posts]
+            name: [{"path": printable_path(post.path), "stock_code": _code(post)} for post in posts]
             for name, posts in imported.items()
         },
         **{
-            name: [{"path": shown(post.path), "reason": _reason(post)} for post in posts]
+            name: [{"path": printable_path(post.path), "reason": _reason(post)} for post in posts]
             for name, posts in refused.items()
         },
         "gone": [
@@ -189,10 +189,10 @@ def _code(post: Post) -> str:
 
 def _reason(post: Post) -> str:
     if isinstance(post.content, Malformed):
-        return f"{shown(post.path)}:{post.content.line}: {post.content.reason}"
+        return f"{printable_path(post.path)}:{post.content.line}: {post.content.reason}"
     return "" if isinstance(post.content, Insight) else post.content.reason
 
 
-def shown(path: Path) -> str:
+def printable_path(path: Path) -> str:
     """Return a path as text for the screen or JSON; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")

@@ -30,6 +30,7 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
     click.echo(f"replay   {plan.replay.summary}")
+    click.echo(f"measured {plan.measured.summary if plan.measured is not None else 'not yet; see measure'}")
     click.echo(f"branch   {plan.branch}")
     for proposal in plan.proposals:
         click.echo(f"evidence {_evidence(proposal)}")
@@ -55,11 +56,11 @@ def _evidence(proposal: Proposal) -> str:
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
-    shown = reasons if verbose else reasons[:_MAX_LEFT_OUT]
-    for reason in shown:
+    listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
+    for reason in listed:
         click.echo(f"left out: {reason}", err=True)
-    if len(shown) < len(reasons):
-        click.echo(f"left out: {len(reasons) - len(shown)} more; -v lists them", err=True)
+    if len(listed) < len(reasons):
+        click.echo(f"left out: {len(reasons) - len(listed)} more; -v lists them", err=True)
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:
@@ -144,6 +145,7 @@ def _facts(plan: Plan) -> dict[str, object]:
         "diff": plan.diff,
         "reach": _reach_facts(plan.reach),
         "replay": plan.replay,
+        "measured": plan.measured,
         "branch": plan.branch,
         "message": plan.message,
         "title": plan.title,

@@ -43,7 +43,7 @@ def show_refined(
         f"{days.since} to {days.until}; {counted(refined.counterexample_search.n_groups, 'failing group')}, "
         f"{entries_counted(document, len(counterexamples), 'counterexample')}"
     )
-    show_statements(document.statements, most=MAX_SHOWN)
+    show_statements(document.statements, max_shown=MAX_SHOWN)
     if counterexamples:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -58,9 +58,9 @@ def show_refined(
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
     for miss in refined.counterexample_search.nearest:
-        figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
+        counts = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
-        click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
+        click.echo(fitted(printable(f"      nearest: {counts} ({rate:.3f}): {title(miss)}"), columns))
     show_unproposed(refined.unproposed, n_days=refined.n_days)
     show_nearest(refined.condition_search.nearest)
     for gap in gaps:

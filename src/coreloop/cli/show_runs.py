@@ -29,12 +29,12 @@ def show_runs(rows: Sequence[RunRow], *, as_json: bool) -> None:
         status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
         line = (
             f"{row.run_id}  {status:<31}  {row.iteration:>9}  {dollars(row.spent.microusd):>9}  "
-            f"{row.updated_at:%Y-%m-%d %H:%M}  {shown_text(row.question)}"
+            f"{row.updated_at:%Y-%m-%d %H:%M}  {printable_text(row.question)}"
         )
         click.echo(fitted(line, max(columns, len(_HEADING) + 20)))
 
 
-def shown_text(text: str) -> str:
+def printable_text(text: str) -> str:
     """Return the beginning of a text as one printable line; a question may be a whole file."""
     return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
 
@@ -46,13 +46,13 @@ def show_state(state: State, *, as_json: bool) -> None:
         return
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
-    click.echo(f"question    {shown_text(state.question)}")
+    click.echo(f"question    {printable_text(state.question)}")
     for name, value in _figures(state):
         click.echo(f"{name:<11} {value}")
     for part in state.sub_questions:
         mark = "answered" if part.is_answered else "open"
         click.echo(
-            f"  {part.id} {mark:<8}  {counted(len(part.findings), 'finding')}  {shown_text(part.text)}"
+            f"  {part.id} {mark:<8}  {counted(len(part.findings), 'finding')}  {printable_text(part.text)}"
         )
     for error in state.error_log[-3:]:
         click.echo(f"  error     {error['at'][:19]} attempt {error['attempt']}: {printable(error['error'])}")

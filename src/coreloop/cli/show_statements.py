@@ -16,15 +16,15 @@ _HEADING: Final = f"{'id':<20} {'ok':>9} {'otherwise':>9} {'avoided':>8}  tool"
 _INDENT: Final = " " * 4
 
 
-def show_statements(statements: Sequence[Statement], *, most: int) -> None:
-    """Print the first ``most`` statements: the two sides, and failures avoided per 1,000 requests."""
+def show_statements(statements: Sequence[Statement], *, max_shown: int) -> None:
+    """Print the first ``max_shown`` statements: the two sides, and failures avoided per 1,000 requests."""
     if statements:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
-    for statement in statements[:most]:
+    for statement in statements[:max_shown]:
         _show(statement, columns)
-    if len(statements) > most:
-        click.echo(f"… and {counted(len(statements) - most, 'statement')} more, in the draft")
+    if len(statements) > max_shown:
+        click.echo(f"… and {counted(len(statements) - max_shown, 'statement')} more, in the draft")
 
 
 def show_nearest(missed: Sequence[NearStatement]) -> None:

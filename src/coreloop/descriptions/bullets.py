@@ -14,7 +14,7 @@ _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 
 
 @dataclass(frozen=True, slots=True)
-class Bullet:
+class DocstringBullet:
     """A bullet.
 
     Attributes
@@ -30,20 +30,20 @@ class Bullet:
     end: int
 
 
-def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[Bullet]:
+def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
     """The bullets among some lines; lines indented further below a dash continue its bullet."""
-    bullets: list[Bullet] = []
+    bullets: list[DocstringBullet] = []
     for number in range(first, end):
         line = lines[number]
         text = line.text.strip(" \t")  # strip() alone would also remove line separators
         if text.startswith(_MARK):
-            bullets.append(Bullet(text, number, number + 1))
+            bullets.append(DocstringBullet(text, number, number + 1))
         elif bullets and bullets[-1].end == number and text and line.indent > lines[bullets[-1].first].indent:
-            bullets[-1] = Bullet(f"{bullets[-1].text} {text}", bullets[-1].first, number + 1)
+            bullets[-1] = DocstringBullet(f"{bullets[-1].text} {text}", bullets[-1].first, number + 1)
     return bullets
 
 
-def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[Bullet]:
+def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[DocstringBullet]:
     """The bullets of some lines, or [] if any line is not part of a bullet."""
     bullets = read_bullets(lines, first, end)
     return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
 from coreloop.descriptions.located import (
+    DocstringPlace,
     Located,
-    Place,
     docstring_node,
     first_indent,
     first_position,
@@ -102,7 +102,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    place: Place
+    place: DocstringPlace
     wanted: Wanted
 
     @property
@@ -150,7 +150,9 @@ def append_to_section(
     Edited or Unchanged or Refused
     """
     wanted = Wanted(tuple(text.rstrip() for text in lines), section)
-    return _outcome(source, _Request(Place(qualname, line), wanted), create_docstring=create_docstring)
+    return _outcome(
+        source, _Request(DocstringPlace(qualname, line), wanted), create_docstring=create_docstring
+    )
 
 
 def put_lines(
@@ -196,7 +198,7 @@ def put_lines(
     -------
     Edited or Unchanged or Refused
     """
-    request = _Request(Place(qualname, line), Wanted(tuple(lines), section, style, width, is_ours))
+    request = _Request(DocstringPlace(qualname, line), Wanted(tuple(lines), section, style, width, is_ours))
     if not replaced:
         return _outcome(source, request, create_docstring=False)
     try:
@@ -231,7 +233,7 @@ def remove_lines(
         The file without them.
     """
     try:
-        place = Place(qualname, line)
+        place = DocstringPlace(qualname, line)
         return remove_bullets(read_source(source), place, lines, section=section, tail=tail).raw
     except UnprovenError as reason:
         return Refused(str(reason))

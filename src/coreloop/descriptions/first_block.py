@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.descriptions.bullets import Bullet, read_list
-from coreloop.descriptions.heading import Section
+from coreloop.descriptions.bullets import DocstringBullet, read_list
+from coreloop.descriptions.heading import DocstringSection
 from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
 
@@ -24,14 +24,14 @@ class FirstBlock:
     ----------
     last : int
         Number of its last line of text.
-    bullets : tuple of Bullet
+    bullets : tuple of DocstringBullet
         Its last paragraph, if that is a list with only lines of coreloop's forms.
     listed : frozenset of str
         All bullets of its last paragraph.
     """
 
     last: int
-    bullets: tuple[Bullet, ...]
+    bullets: tuple[DocstringBullet, ...]
     listed: frozenset[str]
 
 
@@ -70,7 +70,7 @@ def _limit(layout: Layout) -> int:
     return min(layout.first_field, next(headings, layout.first_field))
 
 
-def _is_part(layout: Layout, section: Section) -> bool:
+def _is_part(layout: Layout, section: DocstringSection) -> bool:
     """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
     is_title = not section.known and section.style != "google" and not layout.text_above(section)
     return section.prose or section.key in _SUMMARIES or is_title

@@ -2,14 +2,14 @@
 
 import re
 
-from coreloop.descriptions.heading import HeadingPlace, Section
+from coreloop.descriptions.heading import DocstringSection, HeadingPlace
 from coreloop.descriptions.names import KNOWN_KEYS, PROJECT_KEYS, name_key
 
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
 _COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?")
 
 
-def read_heading(place: HeadingPlace) -> Section | None:
+def read_heading(place: HeadingPlace) -> DocstringSection | None:
     """The section that a line opens; None if it is not a heading of this style."""
     match = _COLON.fullmatch(place.text)
     if not match or match["name"][0].islower():
@@ -19,7 +19,7 @@ def read_heading(place: HeadingPlace) -> Section | None:
         return None
     lazy = bool(inline) or (place.is_followed and not place.is_above_block)
     body = place.number + 1
-    return Section(name, "google", "", place.number, body, body, inline, lazy)
+    return DocstringSection(name, "google", "", place.number, body, body, inline, lazy)
 
 
 def _is_heading(place: HeadingPlace, name: str, inline: str) -> bool:

@@ -52,7 +52,7 @@ def split_lines(text: str) -> list[DocLine]:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocstringSection:
     """A heading and the lines below it.
 
     Parameters
@@ -109,7 +109,7 @@ class HeadingPlace:
         Its text, stripped.
     margin : int
         Column of headings.
-    current : Section or None
+    current : DocstringSection or None
         The section that the line would belong to.
     asked : frozenset of str
         Keys of names to recognise besides the known names.
@@ -119,7 +119,7 @@ class HeadingPlace:
     number: int
     text: str
     margin: int
-    current: Section | None
+    current: DocstringSection | None
     asked: frozenset[str]
 
     @property

@@ -21,7 +21,7 @@ _LEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:@[ \t]*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocstringPlace:
     """Which docstring: a dotted name, and a line if the name is defined more than once."""
 
     qualname: str
@@ -40,7 +40,7 @@ class Located:
         White space for new lines if the docstring has only one line.
     """
 
-    place: Place
+    place: DocstringPlace
     source: SourceText
     definition: Definition
     node: ast.Constant
@@ -64,7 +64,7 @@ def docstring_node(definition: Definition) -> ast.Constant | None:
     return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
 
 
-def locate(source: SourceText, place: Place, *, asked: Collection[str] = ()) -> Located | None:
+def locate(source: SourceText, place: DocstringPlace, *, asked: Collection[str] = ()) -> Located | None:
     """Find a definition's docstring; None if absent, `UnprovenError` if it cannot be located safely."""
     definition = find_definition(source.tree, place.qualname, place.line)
     node = docstring_node(definition)

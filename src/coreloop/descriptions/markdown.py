@@ -2,20 +2,20 @@
 
 import re
 
-from coreloop.descriptions.heading import HeadingPlace, Section
+from coreloop.descriptions.heading import DocstringSection, HeadingPlace
 from coreloop.descriptions.names import KNOWN_KEYS, name_key
 
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 
 
-def read_heading(place: HeadingPlace) -> Section | None:
+def read_heading(place: HeadingPlace) -> DocstringSection | None:
     """The section that a line opens; None if it is not a heading of this style."""
     match = _ATX.fullmatch(place.text) or _bold(place)
     if not match or not match["name"]:
         return None
     name = match["name"].strip("* ").removesuffix(":")
-    return Section(name, "markdown", match["mark"], place.number, place.number + 1, place.number + 1)
+    return DocstringSection(name, "markdown", match["mark"], place.number, place.number + 1, place.number + 1)
 
 
 def _bold(place: HeadingPlace) -> re.Match[str] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.bullets import read_bullets
-from coreloop.descriptions.located import Located, Place, locate
+from coreloop.descriptions.located import DocstringPlace, Located, locate
 from coreloop.descriptions.removal import bullets_at
 from coreloop.descriptions.source import UnprovenError, read_source
 
@@ -80,5 +80,5 @@ def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
 
 def _locate(source: bytes, target: str, section: str | None) -> Located | None:
     qualname, _, line = target.partition("::")[2].partition(":")
-    place = Place(qualname, int(line) if line.isdecimal() else None)
+    place = DocstringPlace(qualname, int(line) if line.isdecimal() else None)
     return locate(read_source(source), place, asked=() if section is None else (section,))

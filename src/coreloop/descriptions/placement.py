@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from coreloop.descriptions.bullets import columns, read_bullets, write_bullet
 from coreloop.descriptions.first_block import read_first_block
-from coreloop.descriptions.heading import Section, Style
+from coreloop.descriptions.heading import DocstringSection, Style
 from coreloop.descriptions.names import name_key
 from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
@@ -144,14 +144,14 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     )
 
 
-def _content(layout: Layout, section: Section) -> set[str]:
+def _content(layout: Layout, section: DocstringSection) -> set[str]:
     """Text of a section, by line and by bullet."""
     bullets = read_bullets(layout.lines, section.body, section.end)
     return {*layout.content(section), *(bullet.text for bullet in bullets)}
 
 
 def _place_into(
-    layout: Layout, section: Section, missing: tuple[str, ...], wanted: Wanted, indent: str
+    layout: Layout, section: DocstringSection, missing: tuple[str, ...], wanted: Wanted, indent: str
 ) -> Placement:
     _refuse_unclear_end(layout, section)
     lead = _margin_lead(layout, indent)
@@ -161,7 +161,7 @@ def _place_into(
     return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
 
 
-def _refuse_unclear_end(layout: Layout, section: Section) -> None:
+def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
     if any(layout.is_rule(number) for number in range(section.body, section.end)):
         raise UnprovenError(f"section {section.name} has a line of dashes that may be a heading or a table")
     headings = {other.heading for other in layout.sections}
@@ -176,7 +176,7 @@ def _margin_lead(layout: Layout, indent: str) -> str:
     return next(leads, indent)
 
 
-def _body_lead(layout: Layout, section: Section, lead: str) -> str:
+def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
     """White space of the section's least indented text."""
     hanging = section.style == "google" and (bool(section.inline) or not section.lazy)
     least = layout.margin + hanging
@@ -197,7 +197,7 @@ def _step(layout: Layout, lead: str) -> str:
     return "\t" if lead.endswith("\t") else "    "
 
 
-def _needs_gap(layout: Layout, section: Section, first: str) -> bool:
+def _needs_gap(layout: Layout, section: DocstringSection, first: str) -> bool:
     """Whether a blank line must separate the new text from a doctest, a directive or text of another kind."""
     lines = layout.lines[section.body : section.end]
     body = [line for line in lines if not line.blank and line.indent >= layout.margin]
@@ -237,7 +237,7 @@ def new_section(
     return [*(lead + text if text else "" for text in heading), *_written(lines, inner, wanted)]
 
 
-def _heading(model: Section | None, section: str, style: Style) -> list[str]:
+def _heading(model: DocstringSection | None, section: str, style: Style) -> list[str]:
     if style == "numpydoc":
         # A heading of an unknown name over `===` is a document's title, not the style of its sections.
         mark = model.mark if model and model.known else "-"
@@ -248,12 +248,12 @@ def _heading(model: Section | None, section: str, style: Style) -> list[str]:
     return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
 
 
-def _is_spaced(layout: Layout, model: Section | None) -> bool:
+def _is_spaced(layout: Layout, model: DocstringSection | None) -> bool:
     """Whether headings are followed by a blank line."""
     return model is not None and model.body < model.end and layout.lines[model.body].blank
 
 
-def _model(layout: Layout) -> Section | None:
+def _model(layout: Layout) -> DocstringSection | None:
     """The last section in the most common style; titles above a block count only without other sections."""
     headed = [section for section in layout.sections if not section.prose]
     candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
@@ -287,7 +287,9 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
         raise UnprovenError("the lines would change how the rest of the docstring is read")
 
 
-def _moved(section: Section, placement: Placement, count: int, *, may_grow: bool) -> Section:
+def _moved(
+    section: DocstringSection, placement: Placement, count: int, *, may_grow: bool
+) -> DocstringSection:
     heading, body, end = section.heading, section.body, section.end
     if heading > placement.after:
         return replace(section, heading=heading + count, body=body + count, end=end + count)
@@ -296,7 +298,7 @@ def _moved(section: Section, placement: Placement, count: int, *, may_grow: bool
     return section
 
 
-def _appended(after: Layout, placement: Placement, section: str) -> Section:
+def _appended(after: Layout, placement: Placement, section: str) -> DocstringSection:
     """The new section, if it starts after the gap, ends with the last new line and has the name."""
     heading, end = placement.after + 2, placement.after + len(placement.lines) + 1
     end -= not placement.lines[-1]
@@ -306,5 +308,5 @@ def _appended(after: Layout, placement: Placement, section: str) -> Section:
     return new
 
 
-def _outline(section: Section) -> tuple[str, str, int, int, int]:
+def _outline(section: DocstringSection) -> tuple[str, str, int, int, int]:
     return section.name, section.style, section.heading, section.body, section.end

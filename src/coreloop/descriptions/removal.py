@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from coreloop.descriptions.bullets import Bullet, read_bullets
+from coreloop.descriptions.bullets import DocstringBullet, read_bullets
 from coreloop.descriptions.first_block import read_first_block
-from coreloop.descriptions.heading import Section
-from coreloop.descriptions.located import Located, Place, locate, prove_tree, splice
+from coreloop.descriptions.heading import DocstringSection
+from coreloop.descriptions.located import DocstringPlace, Located, locate, prove_tree, splice
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import SourceText, UnprovenError
 
@@ -17,7 +17,12 @@ _ESCAPED_BREAK = re.compile(r"(?<!\\)(?:\\\\)*\\[\r\n]")
 
 
 def remove_bullets(
-    source: SourceText, place: Place, bullets: Collection[str], *, section: str | None, tail: str = ""
+    source: SourceText,
+    place: DocstringPlace,
+    bullets: Collection[str],
+    *,
+    section: str | None,
+    tail: str = "",
 ) -> SourceText:
     """Remove some bullets of one docstring.
 
@@ -25,7 +30,7 @@ def remove_bullets(
     ----------
     source : SourceText
         The file.
-    place : Place
+    place : DocstringPlace
         Which docstring.
     bullets : collection of str
         Bullets, each on one line from its dash on.
@@ -53,7 +58,7 @@ def remove_bullets(
     return new
 
 
-def bullets_at(layout: Layout, section: str | None) -> list[Bullet]:
+def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
     """The bullets of a section, or of the first block."""
     if section is None:
         parts = [(0, read_first_block(layout, lambda _: True).last + 1)]
@@ -63,7 +68,7 @@ def bullets_at(layout: Layout, section: str | None) -> list[Bullet]:
     return [bullet for bullet in bullets if not layout.lines[bullet.first].code]
 
 
-def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[Bullet]:
+def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[DocstringBullet]:
     bullets = [bullet for bullet in bullets_at(layout, section) if bullet.text in texts]
     if any(not bullet.first for bullet in bullets):
         raise UnprovenError("a line to remove is the first line of the docstring")
@@ -72,7 +77,7 @@ def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[B
     return bullets
 
 
-def _runs(layout: Layout, bullets: Sequence[Bullet]) -> Iterator[tuple[int, int]]:
+def _runs(layout: Layout, bullets: Sequence[DocstringBullet]) -> Iterator[tuple[int, int]]:
     """First line and end of each run of bullets; a run that is a whole list includes the blank line above."""
     lines, first, end = layout.lines, 0, -1
     for bullet in [*bullets, None]:
@@ -107,11 +112,11 @@ def _end_of(target: Located, number: int) -> int:
     return target.layout.lines[number].end
 
 
-def _outline(layout: Layout, removed: Sequence[Bullet]) -> list[tuple[str, str, list[str]]]:
+def _outline(layout: Layout, removed: Sequence[DocstringBullet]) -> list[tuple[str, str, list[str]]]:
     """Sections with their text, without the removed bullets."""
     gone = {number for bullet in removed for number in range(bullet.first, bullet.end)}
 
-    def text(section: Section) -> list[str]:
+    def text(section: DocstringSection) -> list[str]:
         numbers = (number for number in range(section.body, section.end) if number not in gone)
         return list(filter(None, (layout.lines[number].text.strip() for number in numbers)))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from coreloop.descriptions import google, markdown, numpydoc
 from coreloop.descriptions.bullets import columns
-from coreloop.descriptions.heading import Code, DocLine, HeadingPlace, Section, is_rule, split_lines
+from coreloop.descriptions.heading import Code, DocLine, DocstringSection, HeadingPlace, is_rule, split_lines
 from coreloop.descriptions.names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
@@ -31,16 +31,16 @@ class Layout:
     """
 
     lines: tuple[DocLine, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[DocstringSection, ...]
     margin: int
     least: int | None
     open_fence: bool
 
-    def named(self, name: str) -> list[Section]:
+    def named(self, name: str) -> list[DocstringSection]:
         """The sections of a name, in any spelling."""
         return [section for section in self.sections if section.key == name_key(name)]
 
-    def content(self, section: Section) -> list[str]:
+    def content(self, section: DocstringSection) -> list[str]:
         """Text lines of a section, stripped, the heading's own line first if it has text."""
         body = [line.text.strip() for line in self.lines[section.body : section.end]]
         return [section.inline, *body] if section.inline else body
@@ -56,7 +56,7 @@ class Layout:
         end = self.sections[0].heading if self.sections else len(self.lines)
         return [line.text.strip() for line in self.lines[:end]]
 
-    def text_above(self, section: Section) -> list[str]:
+    def text_above(self, section: DocstringSection) -> list[str]:
         """Text lines above a heading, stripped."""
         return [line.text.strip() for line in self.lines[: section.heading] if not line.blank]
 
@@ -151,11 +151,11 @@ class _Scanner:
         self._lines = lines
         self._margin = margin
         self._asked = asked
-        self._sections: list[Section] = []
-        self._current: Section | None = None
+        self._sections: list[DocstringSection] = []
+        self._current: DocstringSection | None = None
         self._lazy = False
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[DocstringSection]:
         number = 0
         while number < len(self._lines):
             if opened := self._heading(number):
@@ -167,7 +167,7 @@ class _Scanner:
         self._close()
         return self._sections
 
-    def _open(self, opened: Section) -> None:
+    def _open(self, opened: DocstringSection) -> None:
         self._close()
         self._current, self._lazy = opened, opened.lazy
 
@@ -192,7 +192,7 @@ class _Scanner:
         self._lazy = self._lazy and (outside or not self._current.inline)
         self._current = replace(self._current, end=number + 1)
 
-    def _heading(self, number: int) -> Section | None:
+    def _heading(self, number: int) -> DocstringSection | None:
         line = self._lines[number]
         if line.blank or line.code or line.indent != self._margin:
             return None

@@ -41,7 +41,7 @@ def _counts(review: Review) -> bool:
     return review.reviewer.human and can_write
 
 
-def makers(pull: ReportedPull, commits: Iterable[Commit], shown: Iterable[Authorship]) -> set[str]:
+def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Authorship]) -> set[str]:
     """Logins, in lower case, of all who wrote, committed or pushed any of a pull request.
 
     Parameters
@@ -50,22 +50,22 @@ def makers(pull: ReportedPull, commits: Iterable[Commit], shown: Iterable[Author
         Its author and whoever moved its branch count.
     commits : iterable of Commit
         Its commits, as git has them.
-    shown : iterable of Authorship
+    listed : iterable of Authorship
         The same commits as GitHub shows them.
     """
     accounts = [pull.author, *(push.actor for push in pull.activity)]
     people = list[str]()
     for commit in commits:
         people += (*commit.people, *co_authors(commit.message))
-    for authorship in shown:
+    for authorship in listed:
         accounts += authorship.accounts
         people += authorship.people
     return {account.login.casefold() for account in accounts} | logins_of(people)
 
 
-def nameless(commits: Iterable[Commit], shown: Sequence[Authorship]) -> list[str]:
+def nameless(commits: Iterable[Commit], listed: Sequence[Authorship]) -> list[str]:
     """The addresses of co-authors that no account is known for: they may be anybody's."""
-    known = {address for authorship in shown for address in authorship.known}
+    known = {address for authorship in listed for address in authorship.known}
     addresses = dict.fromkeys(
         word.casefold() for commit in commits for word in co_authors(commit.message) if "@" in word
     )
@@ -73,10 +73,10 @@ def nameless(commits: Iterable[Commit], shown: Sequence[Authorship]) -> list[str
 
 
 def unaccounted(
-    pull: ReportedPull, shas: Iterable[str], shown: Sequence[Authorship], commits: Sequence[Commit]
+    pull: ReportedPull, shas: Iterable[str], listed: Sequence[Authorship], commits: Sequence[Commit]
 ) -> list[str]:
     """The commits that neither GitHub has verified nor a known actor pushed: anybody's."""
-    known = {authorship.sha for authorship in shown if authorship.verified}
+    known = {authorship.sha for authorship in listed if authorship.verified}
     for push in pull.activity:
         if push.actor.login:
             known |= pushed(push, commits)
@@ -99,14 +99,14 @@ def _reachable(sha: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def machines(
-    commits: Iterable[Commit], shown: Iterable[Authorship], pulls: Iterable[ReportedPull]
+    commits: Iterable[Commit], listed: Iterable[Authorship], pulls: Iterable[ReportedPull]
 ) -> Iterator[str]:
     """The commits that a machine wrote, co-authored, committed or pushed, as git or GitHub names it."""
     commits = tuple(commits)
     for commit in commits:
         if any(_BOT in person.casefold() for person in (*commit.people, *co_authors(commit.message))):
             yield commit.sha
-    for authorship in shown:
+    for authorship in listed:
         if any(not account.human for account in authorship.accounts):
             yield authorship.sha
     for push in (push for pull in pulls for push in pull.activity if not push.actor.human):

@@ -67,19 +67,19 @@ def read_base_rules(api: GithubApi, branch: str) -> BaseRules:
         return BaseRules(unread=str(error))
 
 
-def _joined(one: BaseRules, other: BaseRules) -> BaseRules:
+def _joined(first: BaseRules, other: BaseRules) -> BaseRules:
     """The rules of both: a rule holds if either has it."""
     return BaseRules(
-        _either(one.requires_status, other.requires_status),
-        _either(one.require_last_push_approval, other.require_last_push_approval),
-        unread="; ".join(filter(None, (one.unread, other.unread))),
+        _either(first.requires_status, other.requires_status),
+        _either(first.require_last_push_approval, other.require_last_push_approval),
+        unread="; ".join(filter(None, (first.unread, other.unread))),
     )
 
 
-def _either(one: bool | None, other: bool | None) -> bool | None:
-    if one or other:
+def _either(first: bool | None, other: bool | None) -> bool | None:
+    if first or other:
         return True
-    return None if one is None or other is None else False
+    return None if first is None or other is None else False
 
 
 def _of_rulesets(api: GithubApi, branch: str) -> BaseRules:

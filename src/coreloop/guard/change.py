@@ -12,7 +12,7 @@ _LINK: Final = "120000"
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class PathChange:
     """One path that differs.
 
     Attributes
@@ -48,7 +48,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Gained:
+class AddedLine:
     """A line of coreloop's that a docstring gains; `qualname` is "" for a module, and if unknown."""
 
     path: str
@@ -57,7 +57,7 @@ class Gained:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CommitRange:
     """The commits between a base and a head.
 
     Attributes
@@ -74,7 +74,7 @@ class Change:
     merge_base: str
 
 
-def read_change(repository: Repository, *, base: str, head: str) -> Change:
+def read_change(repository: Repository, *, base: str, head: str) -> CommitRange:
     """Read the commits that a head adds to a base.
 
     Parameters
@@ -94,7 +94,7 @@ def read_change(repository: Repository, *, base: str, head: str) -> Change:
     merge_base = repository.merge_base(base, head)
     if merge_base is None:
         raise GitError(_no_merge_base(repository, base, head))
-    return Change(base, head, tuple(repository.log(head, exclude=base)), merge_base)
+    return CommitRange(base, head, tuple(repository.log(head, exclude=base)), merge_base)
 
 
 def _no_merge_base(repository: Repository, base: str, head: str) -> str:
@@ -104,7 +104,7 @@ def _no_merge_base(repository: Repository, base: str, head: str) -> str:
     return f"{base[:12]} and {head[:12]} have no common history"
 
 
-def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, ...]:
+def read_files(repository: Repository, old: str, new: str) -> tuple[PathChange, ...]:
     """The files that differ between two commits; a single regular file comes with its bytes."""
     differences = repository.differences(old, new)
     return tuple(_file(repository, difference, only=len(differences) == 1) for difference in differences)
@@ -122,9 +122,9 @@ def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
         yield Texts(path, *(repository.followed(commit, path) or b"" for commit in (old, new)))
 
 
-def _file(repository: Repository, difference: FileDifference, *, only: bool) -> FileChange:
-    change = FileChange(difference.path, difference.modes)
+def _file(repository: Repository, difference: FileDifference, *, only: bool) -> PathChange:
+    change = PathChange(difference.path, difference.modes)
     if not (only and change.is_regular):
         return change
     old, new = (repository.blob(sha) for sha in difference.blobs)
-    return FileChange(difference.path, difference.modes, old, new)
+    return PathChange(difference.path, difference.modes, old, new)

@@ -4,14 +4,14 @@ Ordinary work is recognised here; only a possible promotion loads the rules and 
 """
 
 from coreloop.base.git.repository import Repository
-from coreloop.guard.change import Change, read_change, read_texts
+from coreloop.guard.change import CommitRange, read_change, read_texts
 from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent
 from coreloop.guard.inputs import Answers, CheckInputs, read_answers, read_range
 
 
-def check_event(inputs: CheckInputs) -> Decision:
+def check_event(inputs: CheckInputs) -> GuardDecision:
     """Read the facts of an event and decide.
 
     Raises
@@ -41,15 +41,15 @@ def needs_details(inputs: CheckInputs) -> bool:
         return _may_bring_lines(repository, read_change(repository, base=base, head=head))
 
 
-def decide_event(event: Event, answers: Answers, inputs: CheckInputs) -> Decision:
+def decide_event(event: Event, answers: Answers, inputs: CheckInputs) -> GuardDecision:
     """Decide on an event and the API's answers, as they have been read."""
     if isinstance(event, PushEvent):
-        return Decision()
+        return GuardDecision()
     base, head = read_range(event, inputs)
     with Repository(inputs.folder) as repository:
         change = read_change(repository, base=base, head=head)
         if not (_is_stated(event, answers) or _may_bring_lines(repository, change)):
-            return Decision()
+            return GuardDecision()
         from coreloop.guard.facts import read_facts
         from coreloop.guard.policy import decide
 
@@ -63,7 +63,7 @@ def _is_stated(event: PullRequestEvent | MergeGroupEvent, answers: Answers) -> b
     return any(claim for pull in answers.pulls for claim in claims_of_pull(pull, titled=True))
 
 
-def _may_bring_lines(repository: Repository, change: Change) -> bool:
+def _may_bring_lines(repository: Repository, change: CommitRange) -> bool:
     """Whether a commit's message or a docstring's line can be a sign of a promotion."""
     if any(claims_of_commits(change.commits)):
         return True

@@ -7,7 +7,7 @@ from typing import Final
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import BRANCH_PREFIX
 from coreloop.base.text import printable
-from coreloop.guard.change import Gained
+from coreloop.guard.change import AddedLine
 from coreloop.guard.event import PullRequestEvent, ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
@@ -54,9 +54,9 @@ def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
             yield f"the subject of commit {commit.sha[:12]}"
 
 
-def claims_of_lines(gained: Iterable[Gained]) -> Iterator[str]:
+def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Signs in the changed files: lines of coreloop's that a machine's change brings."""
-    for path in dict.fromkeys(line.path for line in gained):
+    for path in dict.fromkeys(line.path for line in added):
         yield f"coreloop's lines in {printable(path)}"
 
 

@@ -26,7 +26,7 @@ _RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GuardVerdict:
     """What ``guard check --json`` printed."""
 
     state: State
@@ -40,7 +40,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedVerdict:
     """A verdict, and the commit whose status says so.
 
     Attributes
@@ -50,11 +50,11 @@ class Published:
         request only reads, so the job itself must fail.
     """
 
-    verdict: Verdict
+    verdict: GuardVerdict
     sha: str | None
 
 
-def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> Published:
+def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> PublishedVerdict:
     """Write a decision as the status of the head commit.
 
     A status belongs to a commit, not to a pull request: a green waits while another open pull request has the
@@ -83,12 +83,12 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
                 verdict = replace(verdict, state="pending", waits=shared) if shared else verdict
             body = _status(verdict, environ)
             api.post(f"/statuses/{sha}", body, doing=f"write the status of {sha[:12]}")
-    return Published(verdict, sha)
+    return PublishedVerdict(verdict, sha)
 
 
-def _read_verdict(path: Path) -> Verdict:
+def _read_verdict(path: Path) -> GuardVerdict:
     try:
-        verdict = decode(read_file(path), Verdict)
+        verdict = decode(read_file(path), GuardVerdict)
     except ShapeError as error:
         raise WorkspaceError(f"is not the output of guard check --json ({error})", path=path) from error
     if verdict.state != ("failure" if verdict.reasons else "pending" if verdict.waits else "success"):
@@ -106,7 +106,9 @@ def _head(inputs: CheckInputs) -> tuple[str | None, int | None]:
     return None, None
 
 
-def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, own: int) -> Iterator[str]:
+def _shared(
+    api: GithubApi, inputs: CheckInputs, verdict: GuardVerdict, sha: str, *, own: int
+) -> Iterator[str]:
     """What a green waits for that another pull request with the same head would get, too."""
     doing = f"list the pull requests of {sha[:12]}"
     try:
@@ -121,7 +123,7 @@ def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, 
             yield f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
 
 
-def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
+def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]:
     body = {
         "state": verdict.state,
         "context": CONTEXT,
@@ -133,7 +135,7 @@ def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
     return body
 
 
-def _description(verdict: Verdict) -> str:
+def _description(verdict: GuardVerdict) -> str:
     if not verdict.reasons and not verdict.waits:
         passed = "a human approved exactly this" if verdict.coreloop else "not a coreloop pull request"
         return _shortened(f"passes, but {verdict.warnings[0]}" if verdict.warnings else passed, _MOST_CHARS)

@@ -16,7 +16,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class GuardDecision:
     """Whether a pull request passes.
 
     Attributes

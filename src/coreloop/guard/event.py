@@ -452,6 +452,8 @@ def _authorship(commit: _Commit) -> Authorship:
         pull=commit.pull,
         accounts=tuple(_account(user) for user in (commit.author, commit.committer) if user and user.login),
         people=(*names, *co_authors(inner.message)),
-        known=tuple(one.email.casefold() for user, one in pairs if user and user.login and one and one.email),
+        known=tuple(
+            actor.email.casefold() for user, actor in pairs if user and user.login and actor and actor.email
+        ),
         verified=inner.verification is not None and inner.verification.verified,
     )

@@ -16,29 +16,29 @@ from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.ownership import promoted_lines
+from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
 from coreloop.guard.approval import machines, unaccounted
-from coreloop.guard.change import Change, FileChange, Gained, read_files, read_texts
+from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
-from coreloop.guard.gained import Lines, gained_lines, own_lines, undone_lines
 from coreloop.guard.inputs import Answers
+from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of, shrunk_target
-from coreloop.guard.signs import Facts, claims, promoting_of, promotion_of
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 
-_Versions: TypeAlias = tuple[tuple[FileChange, ...], ...]
+_Versions: TypeAlias = tuple[tuple[PathChange, ...], ...]
 """The files that a promotion changes: alone, then with later commits."""
 
 
 def read_facts(
     repository: Repository,
     event: PullRequestEvent | MergeGroupEvent,
-    change: Change,
+    change: CommitRange,
     *,
     folder: Path,
     answers: Answers,
-) -> Facts:
+) -> GuardFacts:
     """The facts about a change; its files and the settings only if something is a sign of a promotion.
 
     Parameters
@@ -47,7 +47,7 @@ def read_facts(
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
     """
     pulls = (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls
-    facts = Facts(
+    facts = GuardFacts(
         commits=change.commits,
         files={},
         settings=Settings(),
@@ -79,17 +79,19 @@ def read_facts(
     )
 
 
-def _unknown(event: PullRequestEvent | MergeGroupEvent, change: Change, answers: Answers) -> Iterator[str]:
+def _unknown(
+    event: PullRequestEvent | MergeGroupEvent, change: CommitRange, answers: Answers
+) -> Iterator[str]:
     """The commits that may be anybody's; of a group those that its pull requests have, as they are there."""
     for pull in (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls:
-        shown = [commit for commit in answers.authorships if commit.pull in {None, pull.number}]
+        listed = [commit for commit in answers.authorships if commit.pull in {None, pull.number}]
         is_single = isinstance(event, PullRequestEvent)
-        shas = (commit.sha for commit in (change.commits if is_single else shown))
-        yield from unaccounted(pull, shas, shown, change.commits)
+        shas = (commit.sha for commit in (change.commits if is_single else listed))
+        yield from unaccounted(pull, shas, listed, change.commits)
 
 
 def _of_pull(
-    repository: Repository, change: Change, facts: Facts
+    repository: Repository, change: CommitRange, facts: GuardFacts
 ) -> tuple[dict[str, Commit], dict[str, _Versions]]:
     """The promotion of a pull request by the head's hash, and what the pull request and it alone change."""
     commits = promotion_of(facts)
@@ -99,7 +101,7 @@ def _of_pull(
     return dict(zip([change.head], promoting, strict=False)), {change.head: tuple(files)}
 
 
-def _of_group(repository: Repository, facts: Facts) -> tuple[dict[str, Commit], dict[str, _Versions]]:
+def _of_group(repository: Repository, facts: GuardFacts) -> tuple[dict[str, Commit], dict[str, _Versions]]:
     """The promotions of a group and what each changes, with later commits as well, by hash."""
     promoting = {commit.sha: commit for commit in promoting_of(facts)}
     children: dict[str, list[str]] = {}
@@ -112,7 +114,7 @@ def _of_group(repository: Repository, facts: Facts) -> tuple[dict[str, Commit], 
 
 def _versions(
     repository: Repository, promotion: Commit, children: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[FileChange, ...]]:
+) -> Iterator[tuple[PathChange, ...]]:
     """The files that a promotion changes, alone and with each later commit while it is a single file."""
     following: Sequence[str] = (promotion.sha,)
     while len(following) == 1:
@@ -165,25 +167,25 @@ def _below(root: Path, project: Path) -> str:
 
 
 def _with_signs(
-    repository: Repository, change: Change, facts: Facts, *, folder: Path, default_branch: str
-) -> Facts:
+    repository: Repository, change: CommitRange, facts: GuardFacts, *, folder: Path, default_branch: str
+) -> GuardFacts:
     """The facts, with the commits whose signs do not count and the gained lines.
 
     The checkout's coreloop.yaml is only read if a message or a line may be a sign. The default branch and
     ``forge: base``, as fetched from the remote, are the protected branches.
     """
     texts = read_texts(repository, change.merge_base, change.head)
-    gained = gained_lines(texts)
-    if not gained and not any(claims_of_commits(change.commits)):
+    added = read_added_lines(texts)
+    if not added and not any(claims_of_commits(change.commits)):
         return facts
     base = open_workspace(folder).settings.forge.base
     landing = _Landing(repository, change, _tips(repository, default_branch, base))
-    gained = tuple(line for line in gained if not landing.has(line))
+    added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,
         landed=frozenset(landing.commits()),
-        gained=gained,
-        machine_made=frozenset(landing.made_by(facts.machines | facts.unknown, gained)),
+        added_lines=added,
+        machine_made=frozenset(landing.made_by(facts.machines | facts.unknown, added)),
     )
 
 
@@ -199,7 +201,7 @@ class _Landing:
     """What a change brings that is on the base or a protected branch already."""
 
     repository: Repository
-    change: Change
+    change: CommitRange
     tips: set[str]
 
     def commits(self) -> Iterator[str]:
@@ -213,18 +215,20 @@ class _Landing:
         """Whether a commit repeats a promotion in effect: its trailers, and exactly its patch."""
         keys = set(promoted_keys(commit.message)) if is_promotion(commit) else set()
         landed = [self._in_effect[key] for key in keys] if keys <= self._in_effect.keys() else []
-        return bool(landed) and all(self._patch(one.sha) == self._patch(commit.sha) for one in landed)
+        return bool(landed) and all(
+            self._patch(landed_commit.sha) == self._patch(commit.sha) for landed_commit in landed
+        )
 
-    def has(self, line: Gained) -> bool:
+    def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
         return (line.qualname, line.line) in self._known(line.path)
 
-    def made_by(self, shas: Iterable[str], gained: Sequence[Gained]) -> Iterator[Gained]:
+    def made_by(self, shas: Iterable[str], added: Sequence[AddedLine]) -> Iterator[AddedLine]:
         """The gained lines that some commits of the change bring."""
         own = {commit.sha for commit in self.change.commits}
-        for sha in own.intersection(shas) if gained else ():
+        for sha in own.intersection(shas) if added else ():
             parent = self.repository.resolve(f"{sha}^")
-            for line in gained:
+            for line in added:
                 brought = self._lines(sha, line.path) - self._lines(parent, line.path)
                 if (line.qualname, line.line) in brought:
                     yield line
@@ -253,9 +257,9 @@ class _Landing:
             Counter((path, *line) for path in paths for line in self._lines(revision, path).elements())
             for revision in (parent, sha)
         )
-        signs = (("+", after - before), ("-", before - after))
+        signed = (("+", after - before), ("-", before - after))
         return self.repository.patch(parent, sha), frozenset(
-            (sign, *item) for sign, new in signs for item in new.items()
+            (sign, *item) for sign, new in signed for item in new.items()
         )
 
     @cached_property

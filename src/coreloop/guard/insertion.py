@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.heading import Style
-from coreloop.descriptions.located import Located, Place, locate
+from coreloop.descriptions.located import DocstringPlace, Located, locate
 from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.learn.proposals.lines import is_form
 
@@ -58,7 +58,7 @@ def changed_lines(
     UnprovenError
         The change does anything else; the message is the reason.
     """
-    before, after = (_located(raw, Place(qualname, line)) for raw in (old, new))
+    before, after = (_located(raw, DocstringPlace(qualname, line)) for raw in (old, new))
     removed, added = (tuple(_surplus(*pair)) for pair in ((before, after), (after, before)))
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
     places = [(None, style), *((name, kind) for name in alone for kind in (style, *_STYLES))]
@@ -84,7 +84,7 @@ def changed_lines(
     )
 
 
-def _located(raw: bytes, place: Place) -> Located:
+def _located(raw: bytes, place: DocstringPlace) -> Located:
     located = locate(read_source(raw), place)
     if located is None:
         raise UnprovenError(f"{place.qualname} has no docstring")

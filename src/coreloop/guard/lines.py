@@ -6,7 +6,7 @@ from typing import Final
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
-from coreloop.guard.figures import refuse_caveat, refuse_counts, refuse_figures, refuse_guide, refuse_rate
+from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
 from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
 from coreloop.learn.proposals.declared import (
     MIN_CASES,
@@ -134,7 +134,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             | [GuideEvidence() as evidence]
         ):
             yield from refuse_guide(evidence)
-            yield from refuse_figures(guide_figures(evidence), trailers)
+            yield from refuse_metrics(guide_figures(evidence), trailers)
             yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
             yield "the lines are not the When and Call of a Guide"
@@ -183,6 +183,6 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
             return
     yield from refuse_fails(fails, words)
     yield from refuse_caveat(fails, evidence)
-    yield from refuse_figures(caveat_figures(fails, evidence), trailers)
+    yield from refuse_metrics(caveat_figures(fails, evidence), trailers)
     counts = fails.counts
     yield from refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)

@@ -15,12 +15,13 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
 from coreloop.base.text import printable
+from coreloop.guard.added_lines import stray_lines
 from coreloop.guard.approval import approvers, makers, nameless, unaccounted
-from coreloop.guard.change import FileChange, Gained
+from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     is_promotion,
 )
-from coreloop.guard.decision import Action, Decision
+from coreloop.guard.decision import Action, GuardDecision
 from coreloop.guard.event import (
     Authorship,
     Event,
@@ -29,21 +30,10 @@ from coreloop.guard.event import (
     PushEvent,
     ReportedPull,
 )
-from coreloop.guard.figures import is_day
-from coreloop.guard.gained import stray_lines
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain_letters
-from coreloop.guard.promotion import (
-    engine_of,
-    lines_of,
-    other_words,
-    refuse_files,
-    refuse_message,
-    refuse_trailers,
-    subject_of,
-)
-from coreloop.guard.signs import (
-    Facts,
+from coreloop.guard.markers import (
+    GuardFacts,
     claims,
     machine_lines,
     marks_of,
@@ -53,6 +43,16 @@ from coreloop.guard.signs import (
     promotions_of,
     stated_claims,
 )
+from coreloop.guard.metrics import is_day
+from coreloop.guard.promotion import (
+    engine_of,
+    lines_of,
+    other_words,
+    refuse_files,
+    refuse_message,
+    refuse_trailers,
+    subject_of,
+)
 
 _UNAPPROVED: Final = (
     "no human who neither wrote nor pushed any of it has approved its head commit; "
@@ -60,22 +60,22 @@ _UNAPPROVED: Final = (
 )
 
 
-def decide(event: Event, facts: Facts) -> Decision:
+def decide(event: Event, facts: GuardFacts) -> GuardDecision:
     """Apply every rule; a `UsageError` if the guard does not handle a merge group's action.
 
     A pull request's action does not matter, since nothing is green by itself.
     """
-    signs = claims(event, facts)
-    if isinstance(event, PushEvent) or not signs:
-        return Decision(notes=(*_human_lines(facts.gained), *_unread(event, facts)))
+    markers = claims(event, facts)
+    if isinstance(event, PushEvent) or not markers:
+        return GuardDecision(notes=(*_human_lines(facts.added_lines), *_unread(event, facts)))
     if isinstance(event, MergeGroupEvent):
-        return _decide_group(event, facts, signs)
+        return _decide_group(event, facts, markers)
     stated = any(stated_claims(event, facts))
     reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
     settled = reasons or _approved_by(event.pull, facts.commits, facts)
     why = _unapproved(event.pull, facts)
-    decision = Decision(
-        signs,
+    decision = GuardDecision(
+        markers,
         tuple(dict.fromkeys(reasons)),
         waits=() if settled else (f"#{event.pull.number} waits for approval: {why}",),
         actions=tuple(_actions_on(_with_new_label(event))),
@@ -84,16 +84,16 @@ def decide(event: Event, facts: Facts) -> Decision:
     return _explained(decision, [event.pull])
 
 
-def _human_lines(gained: Iterable[Gained]) -> Iterator[str]:
+def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Lines of coreloop's forms that a human's change brings: a human's words, and said."""
-    for path in dict.fromkeys(line.path for line in gained):
-        lines = ", ".join(printable(line.line) for line in gained if line.path == path)
+    for path in dict.fromkeys(line.path for line in added):
+        lines = ", ".join(printable(line.line) for line in added if line.path == path)
         yield f"{printable(path)}: lines in coreloop's form are their author's own: {lines}"
 
 
-def _unread(event: Event, facts: Facts) -> Iterator[str]:
+def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
     """What is not known of the pushers, where something depends on them."""
-    if not isinstance(event, PullRequestEvent) or not (claims(event, facts) or facts.gained):
+    if not isinstance(event, PullRequestEvent) or not (claims(event, facts) or facts.added_lines):
         return
     if not all(pull.shows_pusher for pull in facts.pulls):
         yield (
@@ -107,18 +107,18 @@ def _unread(event: Event, facts: Facts) -> Iterator[str]:
         )
 
 
-def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
+def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str, ...]) -> GuardDecision:
     if event.action == "destroyed":
-        return Decision(signs)
+        return GuardDecision(markers)
     if event.action != "checks_requested":
         raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
     pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in _actions_on(pull))
-    return _explained(Decision(signs, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
+    return _explained(GuardDecision(markers, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
 
 
-def _explained(decision: Decision, pulls: Iterable[ReportedPull]) -> Decision:
+def _explained(decision: GuardDecision, pulls: Iterable[ReportedPull]) -> GuardDecision:
     """A decision with what the base branch lets happen without it."""
     known = [(pull.base, pull.base_rules) for pull in pulls if pull.base_rules is not None]
     warnings = (warning for base, rules in known for warning in rules.warnings(base))
@@ -136,7 +136,7 @@ def _actions_on(pull: ReportedPull) -> Iterator[Action]:
 # --- rules for a pull request ----------------------------------------------------------------------
 
 
-def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _labels(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     yield from _merging_labels(_with_new_label(event))
 
 
@@ -152,7 +152,7 @@ def _merging_labels(pull: ReportedPull) -> Iterator[str]:
         yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; remove it"
 
 
-def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _native_auto_merge(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if event.pull.auto_merge or (event.action == "auto_merge_enabled" and not event.live):
         yield _auto_merge_is_on(event.pull)
 
@@ -161,18 +161,18 @@ def _auto_merge_is_on(pull: ReportedPull) -> str:
     return f"auto-merge of #{pull.number} is on; turn it off"
 
 
-def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _sticky_label(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     removed = event.action == "unlabeled" and plain_letters(event.label or "") == LABEL
     if removed and LABEL not in map(plain_letters, event.pull.labels):
         yield f"the label {LABEL} was removed; add it again"
 
 
-def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _own_repository(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if not event.pull.same_repo:
         yield "it comes from another repository; open it from a branch of this repository"
 
 
-def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """Besides commits that GitHub has verified: "Update branch", a reviewer's suggestions and edits."""
     verified = {authorship.sha for authorship in facts.authorships if authorship.verified}
     commits = [commit for commit in facts.commits if is_promotion(commit) or commit.sha not in verified]
@@ -186,7 +186,7 @@ def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
 
 
-def _one_file(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """No commit may change another file, even if a later one takes that back."""
     changed = {file.path for file in facts.files.get(event.pull.head_sha, ())}
     for commit in facts.commits:
@@ -195,18 +195,18 @@ def _one_file(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
             yield f"commit {commit.sha[:12]} changes {printable(min(other))}"
 
 
-def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promotion_of(facts):
         yield from refuse_trailers(commit, facts.settings)
 
 
-def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _title(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promotion_of(facts):
         if event.pull.title != subject_of(commit):
             yield "its title is not its commit's subject; restore the title"
 
 
-def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promotion_of(facts):
         phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
         starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
@@ -216,7 +216,7 @@ def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
             yield f"branch {printable(event.pull.branch)} does not match its commit; promote it again"
 
 
-def _axes(head: str, commit: Commit, facts: Facts) -> Iterator[str]:
+def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
     """The axis in a branch's name: a value of the lines, or none that they name."""
     yield from (to_slug(None), "undeclared")
     for files in (facts.files.get(head, ()), *facts.repairs.get(head, ())):
@@ -224,12 +224,12 @@ def _axes(head: str, commit: Commit, facts: Facts) -> Iterator[str]:
         yield from (to_slug(value, facts.settings.axis_slugs) for value in values)
 
 
-def _message(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _message(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promotion_of(facts):
         yield from refuse_message(commit)
 
 
-def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _body(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """A squash merge copies the trailers from the body."""
     groups = read_promoted(event.pull.body)
     for commit in promotion_of(facts):
@@ -237,14 +237,14 @@ def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
             yield "the trailers in its description are not its commit's; restore them"
 
 
-def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     head = event.pull.head_sha
     for commit in promotion_of(facts):
         if not _words_of_others(event, facts):
             yield from _refuse_contents(commit, facts.files.get(head, ()), head, facts)
 
 
-def _words_of_others(event: PullRequestEvent, facts: Facts) -> tuple[str, ...]:
+def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, ...]:
     """The lines that humans wrote instead of a promotion's, where nothing else changes."""
     head = event.pull.head_sha
     for commit in promotion_of(facts):
@@ -257,7 +257,7 @@ def _words_of_others(event: PullRequestEvent, facts: Facts) -> tuple[str, ...]:
     return ()
 
 
-def _other_authors(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     promoted = {commit.sha for commit in promotion_of(facts)}
     edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
     names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
@@ -265,23 +265,23 @@ def _other_authors(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
         yield f"{printable(line)} is in the words of {names}, not coreloop's; nothing else changed"
 
 
-def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if not any(map(is_promotion, own_commits(facts))):
-        yield from map(_outside, facts.gained)
+        yield from map(_outside, facts.added_lines)
 
 
-def _outside(line: Gained) -> str:
+def _outside(line: AddedLine) -> str:
     return (
         f"{printable(line.path)}: {printable(line.line)} is a line of coreloop's and comes without its "
         "promotion; promote it in a pull request of its own, reword it, or let a person write it"
     )
 
 
-def _known_makers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+def _known_makers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     yield from _refuse_unknown(event.pull, facts.commits, facts)
 
 
-_RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = (
+_RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...]] = (
     _labels,
     _native_auto_merge,
     _sticky_label,
@@ -304,20 +304,20 @@ _RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
 # --- rules for a merge group -----------------------------------------------------------------------
 
 
-def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+def _group_labels(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for pull in promotions_of(facts):
         yield from _merging_labels(pull)
         if pull.auto_merge:
             yield _auto_merge_is_on(pull)
 
 
-def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+def _group_contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promoting_of(facts):
         yield from refuse_trailers(commit, facts.settings)
         yield from _refuse_contents(commit, _brought(commit, facts), commit.sha, facts)
 
 
-def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
+def _brought(commit: Commit, facts: GuardFacts) -> tuple[PathChange, ...]:
     """What a promotion of a group changes; with later commits, such as a suggestion, if only they prove it.
 
     Whoever wrote these: from the promotion's parent on, the bytes are those of a proved promotion. Without
@@ -329,13 +329,13 @@ def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
     return next(proved, own)
 
 
-def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+def _group_lines(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     promoting = {commit.sha: _brought(commit, facts) for commit in promoting_of(facts)}
-    stray = stray_lines(facts.gained, promoting)
+    stray = stray_lines(facts.added_lines, promoting)
     yield from map(_outside, (line for line in stray if line in machine_lines(event, facts)))
 
 
-def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+def _group_approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for pull in promotions_of(facts):
         marks = marks_of(pull.head_sha, pull.body)
         commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
@@ -344,7 +344,7 @@ def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         yield from _refuse_unknown(pull, (), facts)
 
 
-def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+def _group_known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     """Every promotion must have a known pull request, and every promoting pull request a promotion."""
     if event.number is None:
         yield "the queue's branch names no pull request"
@@ -363,7 +363,7 @@ def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         yield "the group claims to be coreloop's, but contains no promotion"
 
 
-_GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
+_GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, GuardFacts], Iterator[str]], ...]] = (
     _group_labels,
     _group_contents,
     _group_lines,
@@ -375,7 +375,9 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
 # --- shared ----------------------------------------------------------------------------------------
 
 
-def _refuse_contents(commit: Commit, files: tuple[FileChange, ...], sha: str, facts: Facts) -> Iterator[str]:
+def _refuse_contents(
+    commit: Commit, files: tuple[PathChange, ...], sha: str, facts: GuardFacts
+) -> Iterator[str]:
     yield from refuse_files(
         files,
         commit,
@@ -387,11 +389,11 @@ def _refuse_contents(commit: Commit, files: tuple[FileChange, ...], sha: str, fa
     )
 
 
-def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: Facts) -> Iterator[str]:
+def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> Iterator[str]:
     """An approval cannot be told from a self-approval where it is unknown who made a commit."""
-    shown = _shown(pull, facts)
-    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in shown))
-    unknown = unaccounted(pull, shas, shown, facts.commits)
+    listed = _listed(pull, facts)
+    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in listed))
+    unknown = unaccounted(pull, shas, listed, facts.commits)
     if unknown and _approved_by(pull, commits, facts):
         yield (
             f"who pushed commit {unknown[0][:12]} of #{pull.number} is unknown, and GitHub has not verified "
@@ -399,17 +401,17 @@ def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: Facts)
         )
 
 
-def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: Facts) -> set[str]:
+def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
     """Logins of those whose approval counts."""
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    shown = _shown(pull, facts)
-    if nameless(commits, shown):
+    listed = _listed(pull, facts)
+    if nameless(commits, listed):
         return set()
-    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, shown)
+    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, listed)
 
 
-def _unapproved(pull: ReportedPull, facts: Facts) -> str:
-    addresses = nameless(facts.commits, _shown(pull, facts))
+def _unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
+    addresses = nameless(facts.commits, _listed(pull, facts))
     if not addresses:
         return _UNAPPROVED
     return (
@@ -418,5 +420,5 @@ def _unapproved(pull: ReportedPull, facts: Facts) -> str:
     )
 
 
-def _shown(pull: ReportedPull, facts: Facts) -> list[Authorship]:
+def _listed(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
     return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]

@@ -9,6 +9,8 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import (
     CANDIDATE_ID,
     CANDIDATE_KEY,
+    MEASURED,
+    MEASURED_VERDICTS,
     NAMES,
     REPLAYS,
     SECTIONS,
@@ -22,10 +24,10 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
 from coreloop.descriptions.ownership import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
-from coreloop.guard.change import FileChange
-from coreloop.guard.figures import is_day
+from coreloop.guard.change import PathChange
 from coreloop.guard.insertion import ChangedLines, changed_lines
 from coreloop.guard.lines import refuse_groups, refuse_replaced
+from coreloop.guard.metrics import is_day
 from coreloop.learn.proposals.words import Words
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")
@@ -90,6 +92,8 @@ def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) 
         yield f"the Candidate-Key of {where} is not a coreloop key"
     if group["Replay"] not in REPLAYS[phase]:
         yield f"the Replay of {where} does not allow a promotion"
+    if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
+        yield f"the {MEASURED} of {where} is no verdict of a measurement"
     yield from _refuse_target(group["Target"], engine_of(commit), settings)
 
 
@@ -109,7 +113,7 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
 
 
 def refuse_files(
-    files: Sequence[FileChange],
+    files: Sequence[PathChange],
     commit: Commit,
     *,
     settings: Settings,
@@ -122,7 +126,7 @@ def refuse_files(
 
     Parameters
     ----------
-    files : sequence of FileChange
+    files : sequence of PathChange
         All changed files.
     commit : Commit
         Its trailers name the docstring and the figures.
@@ -158,7 +162,7 @@ def _is_complete(group: Mapping[str, str]) -> bool:
     return group.get("Phase") in SECTIONS and all(map(group.get, NAMES))
 
 
-def lines_of(files: Sequence[FileChange], commit: Commit) -> tuple[list[str], list[str]]:
+def lines_of(files: Sequence[PathChange], commit: Commit) -> tuple[list[str], list[str]]:
     """The bullets that a promotion's docstring loses and gains, as its trailers name it, proved or not."""
     groups = read_promoted(commit.message)
     if len(files) != 1 or not groups or not groups[0].get("Target"):
@@ -167,14 +171,14 @@ def lines_of(files: Sequence[FileChange], commit: Commit) -> tuple[list[str], li
     return list((old - new).elements()), list((new - old).elements())
 
 
-def shrunk_target(files: Sequence[FileChange], commit: Commit) -> str | None:
+def shrunk_target(files: Sequence[PathChange], commit: Commit) -> str | None:
     """The docstring that a promotion removes lines from, or None."""
     return read_promoted(commit.message)[0]["Target"] if lines_of(files, commit)[0] else None
 
 
 def other_words(
-    files: Sequence[FileChange],
-    alone: Sequence[FileChange],
+    files: Sequence[PathChange],
+    alone: Sequence[PathChange],
     commit: Commit,
     *,
     settings: Settings,
@@ -184,7 +188,7 @@ def other_words(
 
     Parameters
     ----------
-    files, alone : sequence of FileChange
+    files, alone : sequence of PathChange
         What the promotion changes with the later commits, and without these.
     """
     if len(files) != 1 or [(file.path, file.modes) for file in files] != [
@@ -204,7 +208,7 @@ def other_words(
 
 
 def _changed(
-    change: FileChange, symbol: str, groups: Sequence[Mapping[str, str]], settings: Settings, width: int
+    change: PathChange, symbol: str, groups: Sequence[Mapping[str, str]], settings: Settings, width: int
 ) -> ChangedLines:
     qualname, _, line = symbol.partition(":")
     return changed_lines(
@@ -219,7 +223,7 @@ def _changed(
 
 
 def _refuse_text(
-    change: FileChange,
+    change: PathChange,
     symbol: str,
     groups: Sequence[Mapping[str, str]],
     words: Words,

@@ -44,7 +44,7 @@ class WantedReviews:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedProtection:
     """The file, with the API's names. Rules that it does not name are not changed."""
 
     branch: str
@@ -193,7 +193,7 @@ def _not_ready(api: GithubApi, root: Path, before: list[RuleDifference]) -> str 
     return never_green(api, root) if any(rule.rule == required for rule in before) else None
 
 
-def _limits(api: GithubApi, wanted: Wanted) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _limits(api: GithubApi, wanted: WantedProtection) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Lines of CODEOWNERS that GitHub ignores, and what the reviews mean for one person."""
     reviews = wanted.required_pull_request_reviews
     ignored = owners_errors(api, wanted.branch) if reviews.require_code_owner_reviews else ()
@@ -202,7 +202,7 @@ def _limits(api: GithubApi, wanted: Wanted) -> tuple[tuple[str, ...], tuple[str,
     return ignored, (advice_for_one(login, api.repo),) if login is not None else ()
 
 
-def read_wanted(path: Path) -> Wanted:
+def read_wanted(path: Path) -> WantedProtection:
     """Read the wanted state.
 
     Raises
@@ -211,7 +211,7 @@ def read_wanted(path: Path) -> Wanted:
         The file is missing or not YAML, or a key is unknown or missing.
     """
     try:
-        return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), Wanted, exact=True)
+        return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), WantedProtection, exact=True)
     except OSError as error:
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
@@ -232,19 +232,19 @@ def read_current(api: GithubApi, branch: str) -> Current:
     return Current(answer.decoded(_Protection), allowed)
 
 
-def differences(wanted: Wanted, current: Current) -> list[RuleDifference]:
+def differences(wanted: WantedProtection, current: Current) -> list[RuleDifference]:
     """The rules that are not as wanted; additional approvals or checks are allowed."""
     return [rule for rule in _compared(wanted, current) if rule.now != rule.wanted]
 
 
-def _compared(wanted: Wanted, current: Current) -> Iterator[RuleDifference]:
+def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
         yield RuleDifference(f"required check {check.context}", _has(protection, check), True)
     reviews, wanted_reviews = _reviews(protection), wanted.required_pull_request_reviews
     count = reviews.required_approving_review_count
-    most = max(count, wanted_reviews.required_approving_review_count)
-    yield RuleDifference("required_approving_review_count", count, most)
+    max_count = max(count, wanted_reviews.required_approving_review_count)
+    yield RuleDifference("required_approving_review_count", count, max_count)
     for name in ("require_code_owner_reviews", "dismiss_stale_reviews", "require_last_push_approval"):
         yield RuleDifference(name, getattr(reviews, name), getattr(wanted_reviews, name))
     yield RuleDifference("may merge without a review", _bypassing(reviews), [])
@@ -267,7 +267,7 @@ def _bypassing(reviews: _Reviews) -> list[str]:
     return sorted(name for names in allowed.names().values() for name in names)
 
 
-def apply(api: GithubApi, wanted: Wanted, current: Current) -> None:
+def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
     """Set the wanted rules on GitHub; rules that the file does not name are not changed.
 
     Raises
@@ -281,7 +281,7 @@ def apply(api: GithubApi, wanted: Wanted, current: Current) -> None:
         api.patch("", {"allow_auto_merge": wanted.allow_auto_merge}, doing=f"change settings of {api.repo}")
 
 
-def protection_body(wanted: Wanted, current: Current) -> dict[str, Any]:
+def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
     """The body of the update: the API takes the complete state, and resets omitted rules."""
     protection = current.protection or _Protection()
     checks = protection.required_status_checks or _Checks()
@@ -309,10 +309,10 @@ def _check_body(check: Check) -> dict[str, Any]:
     return {"context": check.context, "app_id": -1 if check.app_id is None else check.app_id}
 
 
-def _reviews_body(wanted: Wanted, now: _Reviews) -> dict[str, Any]:
+def _reviews_body(wanted: WantedProtection, now: _Reviews) -> dict[str, Any]:
     reviews = wanted.required_pull_request_reviews
-    most = max(reviews.required_approving_review_count, now.required_approving_review_count)
-    body: dict[str, Any] = {**asdict(reviews), "required_approving_review_count": most}
+    max_count = max(reviews.required_approving_review_count, now.required_approving_review_count)
+    body: dict[str, Any] = {**asdict(reviews), "required_approving_review_count": max_count}
     if now.dismissal_restrictions is not None:
         body["dismissal_restrictions"] = now.dismissal_restrictions.names()
     if _bypassing(now):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from coreloop.base.text import counted, printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
-    from coreloop.guard.commit_status import Published, Verdict
-    from coreloop.guard.decision import Action, Decision
+    from coreloop.guard.commit_status import GuardVerdict, PublishedVerdict
+    from coreloop.guard.decision import Action, GuardDecision
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.protection import Protected
 
@@ -47,7 +47,7 @@ class GuardReport:
         return () if as_json else self.errors
 
 
-def report_check(decision: "Decision") -> GuardReport:
+def report_check(decision: "GuardDecision") -> GuardReport:
     """Whether a pull request passes, and why not."""
     facts = {
         "state": decision.state,
@@ -82,7 +82,7 @@ def report_acted(acted: "Acted") -> GuardReport:
     )
 
 
-def report_published(published: "Published") -> GuardReport:
+def report_published(published: "PublishedVerdict") -> GuardReport:
     """The decision, and where it was written."""
     verdict, sha = published.verdict, published.sha
     written = (
@@ -113,18 +113,18 @@ def report_protected(protected: "Protected") -> GuardReport:
     )
 
 
-def _decision(decision: "Decision | Verdict") -> list[str]:
+def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
     notes = [f"note: {note}" for note in decision.notes]
     if not decision.claims and decision.state == "success":
         return ["passes: not a coreloop pull request", *notes]
-    signs = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
-    line = f"{_RESULTS[decision.state]}: coreloop pull request{signs}"
+    markers = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
+    line = f"{_RESULTS[decision.state]}: coreloop pull request{markers}"
     listed = [f"  - {reason}" for reason in (*decision.reasons, *decision.waits)]
     cure = (_CURE,) if decision.state == "failure" else ()
     return [line, *listed, *cure, *notes, *_about_base(decision)]
 
 
-def _about_base(decision: "Decision | Verdict") -> list[str]:
+def _about_base(decision: "GuardDecision | GuardVerdict") -> list[str]:
     unread = (f"not read, which changes nothing: {entry}" for entry in decision.unread)
     return [*(f"warning: {warning}" for warning in decision.warnings), *unread]
 

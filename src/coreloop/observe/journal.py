@@ -11,7 +11,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from coreloop.observe.tally import Tally
+from coreloop.observe.tally import ReasonCounts
 
 _REPORT_INTERVAL_S = 60.0
 _RETRY_INTERVAL_S = 1.0
@@ -39,7 +39,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.unreported = Tally()
+        self.unreported = ReasonCounts()
         self._reported: dict[str, int] = {}
         self.has_unreported = False
         self._next_report_s = 0.0
@@ -267,7 +267,7 @@ def _reset_after_fork() -> None:
     for journal in _JOURNALS:
         journal._lock, journal._busy = threading.RLock(), False
         # the parent reports its own counts
-        journal.unreported, journal._reported, journal.has_unreported = Tally(), {}, False
+        journal.unreported, journal._reported, journal.has_unreported = ReasonCounts(), {}, False
         journal.close()
 
 

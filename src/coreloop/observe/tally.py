@@ -7,7 +7,7 @@ from typing import Final
 NO_STACK: Final = "bug_RecursionError"
 
 
-class Tally:
+class ReasonCounts:
     """Counts by reason.
 
     Waiting for a lock would deadlock if a signal handler counts while its own thread is counting. So each

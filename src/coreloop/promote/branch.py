@@ -8,6 +8,7 @@ from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.git.trailers import (
     BRANCH_PREFIX,
     CANDIDATE_ID,
+    MEASURED,
     NAMES,
     SECTIONS,
     promoted_keys,
@@ -25,7 +26,7 @@ from coreloop.promote.statement import restored_row
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedBranch:
     """A branch with a single commit that promotes candidates of a docstring.
 
     Attributes
@@ -36,6 +37,8 @@ class Published:
         The trailers of each candidate.
     replay : Replay
         The verdict of the run that published it; a commit's questions are asked only once.
+    measured : str
+        The verdict of the measurement before, or empty.
     """
 
     branch: str
@@ -43,6 +46,7 @@ class Published:
     base_sha: str
     groups: tuple[Mapping[str, str], ...]
     replay: Replay
+    measured: str = ""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -89,7 +93,7 @@ def _messages(
             yield name, _message(repository, remote, name, sha)
 
 
-def read_published(repository: WritableRepository, branch: str, *, fetch: bool) -> Published:
+def read_published(repository: WritableRepository, branch: str, *, fetch: bool) -> PublishedBranch:
     """Read a branch that coreloop published; without ``fetch``, as this clone knows it.
 
     Raises
@@ -106,11 +110,14 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
         sha, groups = known.sha, read_promoted(known.message)
     base_sha = repository.resolve(f"{sha}^")
     verdicts = {group.get("Replay", "") for group in groups}
+    measured = {group.get(MEASURED, "") for group in groups}
     allowed = set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}
-    is_ours = len(verdicts) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
+    is_ours = len(verdicts) == len(measured) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
     if base_sha is None or not is_ours:
         raise RefusedError(f"the commit on branch {branch} is not coreloop's; delete the branch")
-    return Published(branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()))
+    return PublishedBranch(
+        branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()), measured.pop()
+    )
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
@@ -119,13 +126,13 @@ def _is_complete(group: Mapping[str, str]) -> bool:
 
 
 def restore(
-    published: Published, repository: WritableRepository, sibling: Proposal, *, path: str
+    published: PublishedBranch, repository: WritableRepository, sibling: Proposal, *, path: str
 ) -> tuple[Proposal, ...]:
     """The statements on a branch, restored from its trailers and lines.
 
     Parameters
     ----------
-    published : Published
+    published : PublishedBranch
         The branch.
     repository : WritableRepository
         The repository of the branch.
@@ -148,7 +155,7 @@ def restore(
 
 
 def _restored(
-    published: Published, group: Mapping[str, str], lines: Sequence[str], sibling: Proposal
+    published: PublishedBranch, group: Mapping[str, str], lines: Sequence[str], sibling: Proposal
 ) -> Proposal:
     phase, key, id = (group.get(name, "") for name in ("Phase", "Candidate-Key", "Candidate-Id"))
     evidence = read_statement_evidence(group.get("Evidence", ""))
@@ -159,7 +166,7 @@ def _restored(
             f"branch {published.branch} has a sequence or caveat, which is promoted alone; "
             "merge or close its pull request first"
         )
-    figures = {name: group[name] for name in ("Evidence", "Observed", "Unique-Questions", "Success-Rate")}
+    metrics = {name: group[name] for name in ("Evidence", "Observed", "Unique-Questions", "Success-Rate")}
     try:
         day = date.fromisoformat(id.partition("-")[2][:10])
     except ValueError as error:
@@ -177,22 +184,27 @@ def _restored(
         section=section,
         lines=(line,),
         day=day,
-        figures=figures,
+        metrics=metrics,
         row=restored_row(evidence, group["Unique-Questions"]),
     )
 
 
-def refuse_other_evidence(published: Published, proposals: Sequence[Proposal]) -> None:
+def refuse_other_evidence(published: PublishedBranch, proposals: Sequence[Proposal]) -> None:
     """Refuse a branch with the same candidates but other evidence, such as another night's.
 
     Its pull request would not describe the branch.
     """
-    if published.groups != read_promoted(trailers(proposals, published.replay)):
+    if published.groups != read_promoted(trailers(proposals, published.replay, published.measured)):
         raise _mismatch(published, proposals[0])
 
 
 def refuse_other_text(
-    published: Published, proposal: Proposal, repository: WritableRepository, *, path: str, edited: Edited
+    published: PublishedBranch,
+    proposal: Proposal,
+    repository: WritableRepository,
+    *,
+    path: str,
+    edited: Edited,
 ) -> None:
     """Refuse a branch whose commit is not exactly the planned edit."""
     same = repository.read(published.sha, path) == edited.source
@@ -221,7 +233,7 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
     raise GitError(f"there are already 100 branches {wanted}-…; delete some")
 
 
-def _mismatch(published: Published, proposal: Proposal) -> HumanDecidesError:
+def _mismatch(published: PublishedBranch, proposal: Proposal) -> HumanDecidesError:
     return HumanDecidesError(
         f"branch {published.branch} has other text or figures for {proposal.key} than {proposal.id}; "
         "promote the candidate that it was made from, or delete the branch"

@@ -1,7 +1,7 @@
 """The plan of a promotion, with a proven edit; reads only."""
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -17,9 +17,11 @@ from coreloop.descriptions.source import read_source
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
-from coreloop.promote.branch import Published, refuse_other_evidence, refuse_other_text, restore
+from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
@@ -37,6 +39,7 @@ class Overrides:
     unreached: bool = False
     unverified: bool = False
     unprotected: bool = False
+    harm: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,10 @@ class Plan:
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
         Failed checks that were allowed.
-    published : Published, optional
+    published : PublishedBranch, optional
         The branch, if an earlier run published it.
+    measured : Measurement, optional
+        What a model does with the lines, if they were measured.
     """
 
     proposals: tuple[Proposal, ...]
@@ -73,7 +78,8 @@ class Plan:
     branch: str
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
-    published: Published | None = None
+    published: PublishedBranch | None = None
+    measured: Measurement | None = None
 
     @property
     def proposal(self) -> Proposal:
@@ -88,7 +94,8 @@ class Plan:
     @property
     def message(self) -> str:
         """The commit's message."""
-        return commit_message(self.proposals, self.replay, section=self.section)
+        measured = self.measured.verdict.value if self.measured is not None else ""
+        return commit_message(self.proposals, self.replay, section=self.section, measured=measured)
 
     @property
     def body(self) -> str:
@@ -104,10 +111,15 @@ class Plan:
             section=self.section,
             removed=self.edited.removed,
             notes=notes,
+            measured=self.measured,
         )
 
 
 def _ignore(_: Reach) -> None:
+    pass
+
+
+def _unmeasured(_: Collection[str]) -> None:
     pass
 
 
@@ -135,6 +147,8 @@ class Promoting:
         Keys whose pull request was closed without a merge, and which a person accepted afterwards.
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
+    measured : callable, optional
+        The newest measurement of proposals, by their keys.
     """
 
     proposals: tuple[Proposal, ...]
@@ -146,6 +160,7 @@ class Promoting:
     extend: bool = False
     reopened: frozenset[str] = frozenset()
     on_reach: Callable[[Reach], None] = _ignore
+    measured: Callable[[Collection[str]], Measurement | None] = _unmeasured
 
     @property
     def proposal(self) -> Proposal:
@@ -161,11 +176,11 @@ class Promoting:
         RefusedError
             It is not in the repository, or not a Python file.
         """
-        return _repository_path(self.repository, self.project, self.proposal.file)
+        return repository_path(self.repository, self.project, self.proposal.file)
 
 
 def make_plan(
-    promoting: Promoting, base_sha: str, *, published: Published | None = None, rebuild: bool = False
+    promoting: Promoting, base_sha: str, *, published: PublishedBranch | None = None, rebuild: bool = False
 ) -> Plan:
     """Plan a promotion; reads only.
 
@@ -175,7 +190,7 @@ def make_plan(
         The lines to add, and the allowed checks.
     base_sha : str
         Parent of the new commit.
-    published : Published, optional
+    published : PublishedBranch, optional
         The branch that an earlier run published. Its replay verdict stays valid, and so do its allowed checks
         unless it is rebuilt.
     rebuild : bool
@@ -197,11 +212,12 @@ def make_plan(
         overrides = replace(overrides, unreached=overrides.unreached or not rebuild, unverified=True)
         refuse_other(promoting, published)
         base_sha = base_sha if rebuild else published.base_sha
-    edited = _edit(repository, base_sha, path, promoting.proposals, settings)
+    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings)
     reach = _reach(promoting, base_sha, path, edited)
     promoting.on_reach(reach)
     replay = published.replay if published is not None else promoting.ask(promoting.proposal)
-    obstacles, notes = _weigh(reach, replay, overrides)
+    measured = _measured(promoting, published if not rebuild else None)
+    obstacles, notes = _weigh(reach, replay, measured, overrides)
     return Plan(
         proposals=promoting.proposals,
         path=path,
@@ -216,7 +232,18 @@ def make_plan(
         obstacles=obstacles,
         notes=notes,
         published=published,
+        measured=measured,
     )
+
+
+def _measured(promoting: Promoting, published: PublishedBranch | None) -> Measurement | None:
+    """The newest measurement; for a published branch the one that its commit names."""
+    newest = promoting.measured([proposal.key for proposal in promoting.proposals])
+    if published is None:
+        return newest
+    if newest is not None and newest.verdict == published.measured:
+        return newest
+    return Measurement.named(published.measured, promoting.proposal.engine) if published.measured else None
 
 
 def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:
@@ -254,7 +281,14 @@ def diff_of(edited: Edited, path: str) -> str:
     return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
 
 
-def _repository_path(repository: Repository, project: Path, file: str) -> str:
+def repository_path(repository: Repository, project: Path, file: str) -> str:
+    """A Python file's path below the repository's root.
+
+    Raises
+    ------
+    RefusedError
+        It is not in the repository, or not a Python file.
+    """
     try:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
@@ -273,7 +307,7 @@ def _refuse_known(repository: WritableRepository, base_sha: str, proposals: Sequ
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
-def refuse_other(promoting: Promoting, published: Published) -> None:
+def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
     """Refuse a branch that differs from what would be promoted for its candidates now.
 
     Raises
@@ -286,7 +320,7 @@ def refuse_other(promoting: Promoting, published: Published) -> None:
     if published.keys != {proposal.key for proposal in own}:
         own = restore(published, repository, promoting.proposal, path=path)
     refuse_other_evidence(published, own)
-    edited = _edit(repository, published.base_sha, path, own, promoting.settings)
+    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings)
     refuse_other_text(published, own[0], repository, path=path, edited=edited)
 
 
@@ -294,13 +328,20 @@ def _section(proposal: Proposal, settings: Settings) -> str | None:
     return proposal.section if settings.docstring.placement == "section" else None
 
 
-def _edit(
+def edit_lines(
     repository: WritableRepository,
     base_sha: str,
     path: str,
     proposals: Sequence[Proposal],
     settings: Settings,
 ) -> Edited:
+    """Add the lines of proposals to their docstring in a commit; writes nothing.
+
+    Raises
+    ------
+    RefusedError, GitError
+        As `make_plan` does.
+    """
     source, lead = repository.read(base_sha, path), proposals[0]
     if source is None:
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
@@ -377,7 +418,9 @@ def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Re
     )
 
 
-def _weigh(reach: Reach, replay: Replay, overrides: Overrides) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _weigh(
+    reach: Reach, replay: Replay, measured: Measurement | None, overrides: Overrides
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The obstacles, and the notes about allowed checks."""
     obstacles = list(reach.forbidden)
     notes: list[str] = []
@@ -390,5 +433,10 @@ def _weigh(reach: Reach, replay: Replay, overrides: Overrides) -> tuple[tuple[st
     elif replay.verdict not in _GOES_ON:
         (notes if overrides.unverified else obstacles).append(
             f"replay: {replay.summary}" + ("" if overrides.unverified else "; --allow-unverified goes on")
+        )
+    if measured is not None and measured.verdict is MeasureVerdict.HURTS:
+        harm = f"measured: {measured.summary}"
+        (notes if overrides.harm else obstacles).append(
+            harm if overrides.harm else f"{harm}; --allow-harm goes on"
         )
     return tuple(obstacles), tuple(notes)

@@ -13,7 +13,7 @@ from coreloop.base.github.connect import describe_fork
 from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.branch import (
-    Published,
+    PublishedBranch,
     free_name,
     published_keys,
     read_published,
@@ -46,7 +46,7 @@ class _Start:
         Includes the proposals of the published branch.
     base_sha : str
         Commit of the base branch.
-    published : Published or None
+    published : PublishedBranch or None
         The branch of an earlier run.
     existing : PullRequest or None
         Its open pull request.
@@ -54,7 +54,7 @@ class _Start:
 
     promoting: Promoting
     base_sha: str
-    published: Published | None = None
+    published: PublishedBranch | None = None
     existing: PullRequest | None = None
 
     @property
@@ -191,7 +191,7 @@ def _start(promoting: Promoting, forge: Forge | None) -> _Start:
 
 
 def _refuse_others_work(
-    promoting: Promoting, published: Published | None, existing: PullRequest | None
+    promoting: Promoting, published: PublishedBranch | None, existing: PullRequest | None
 ) -> None:
     """Refuse to add to a pull request that a human has taken over."""
     wanted = {proposal.key for proposal in promoting.proposals}
@@ -206,7 +206,7 @@ def _refuse_others_work(
         )
 
 
-def _joined(promoting: Promoting, published: Published) -> tuple[Proposal, ...]:
+def _joined(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal, ...]:
     """The proposals of a branch, followed by the new proposals."""
     new = tuple(proposal for proposal in promoting.proposals if proposal.key not in published.keys)
     if not new and not all(map(_is_statement, promoting.proposals)):
@@ -220,7 +220,7 @@ def _joined(promoting: Promoting, published: Published) -> tuple[Proposal, ...]:
     subjects = {_subject(proposal) for proposal in new}
     restored = tuple(proposal for proposal in restored if _subject(proposal) not in subjects)
     known = {proposal.key: proposal for proposal in promoting.proposals}  # with complete evidence
-    return (*(_same_figures(proposal, known.get(proposal.key)) or proposal for proposal in restored), *new)
+    return (*(_same_metrics(proposal, known.get(proposal.key)) or proposal for proposal in restored), *new)
 
 
 def _subject(proposal: Proposal) -> tuple[str, ...] | None:
@@ -232,13 +232,13 @@ def _is_statement(proposal: Proposal) -> bool:
     return not proposal.steps and len(proposal.lines) == 1
 
 
-def _same_figures(restored: Proposal, known: Proposal | None) -> Proposal | None:
-    return known if known is not None and known.figures == restored.figures else None
+def _same_metrics(restored: Proposal, known: Proposal | None) -> Proposal | None:
+    return known if known is not None and known.metrics == restored.metrics else None
 
 
 def _open_branch(
     promoting: Promoting, base_sha: str, forge: Forge | None, *, fetch: bool
-) -> Published | None:
+) -> PublishedBranch | None:
     """The branch of an open promotion of the docstring: this promotion's, or a branch that it may extend.
 
     Raises
@@ -286,7 +286,7 @@ def _is_open(forge: Forge, key: str) -> bool:
     return pull is None or pull.state == "open"
 
 
-def _pull_request_of(forge: Forge, published: Published) -> PullRequest | None:
+def _pull_request_of(forge: Forge, published: PublishedBranch) -> PullRequest | None:
     pulls = (forge.find_pull_request(key) for key in sorted(published.keys))
     return next((pull for pull in pulls if pull is not None and pull.state == "open"), None)
 

@@ -59,7 +59,7 @@ class Proposal:
         Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
         The expected steps and the questions of a replay; empty for a caveat or a statement.
-    figures : mapping of str to str
+    metrics : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
     row : EvidenceRow
         The evidence.
@@ -77,7 +77,7 @@ class Proposal:
     day: date
     steps: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-    figures: Mapping[str, str]
+    metrics: Mapping[str, str]
     row: EvidenceRow
 
     @property
@@ -145,7 +145,7 @@ def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
         day=day,
         steps=tuple(step(call.name, call.selectors, call.selectors) for call in candidate.tool_pattern),
         questions=candidate.example_questions,
-        figures={
+        metrics={
             **guide_figures(guide_evidence(candidate)),
             "Success-Rate": f"{candidate.success_rate:.3f}",
         },
@@ -189,7 +189,7 @@ def _statement(
         section=SECTIONS[phase],
         lines=text.lines,
         day=day,
-        figures={
+        metrics={
             **statement_figures(statement_evidence(statement), statement.n_questions),
             "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
         },
@@ -246,7 +246,7 @@ def _caveat(counterexample: Counterexample, day: date, settings: Settings) -> Pr
         section=SECTIONS["F"],
         lines=text.lines,
         day=day,
-        figures={
+        metrics={
             **caveat_figures(fails, caveat_evidence(counterexample)),
             "Success-Rate": f"{succeeded / n_calls if n_calls else 0:.3f}",
         },

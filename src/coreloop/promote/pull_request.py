@@ -4,8 +4,9 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
 from coreloop.base.git.slug import to_slug
-from coreloop.base.git.trailers import branch_start, write_groups, write_message, write_title
+from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
 from coreloop.base.text import counted
+from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
 from coreloop.promote.replay import Replay
@@ -36,28 +37,31 @@ def pull_request_title(proposals: Sequence[Proposal]) -> str:
     return write_title([proposal.phase for proposal in proposals], proposals[0].engine)
 
 
-def trailers(proposals: Sequence[Proposal], replay: Replay) -> str:
-    """The trailers of commit and pull request, a paragraph per candidate."""
-    return write_groups(_groups(proposals, replay))
+def trailers(proposals: Sequence[Proposal], replay: Replay, measured: str = "") -> str:
+    """The trailers of commit and pull request, a paragraph per candidate; ``measured`` may be empty."""
+    return write_groups(_groups(proposals, replay, measured))
 
 
-def _groups(proposals: Sequence[Proposal], replay: Replay) -> list[dict[str, str]]:
+def _groups(proposals: Sequence[Proposal], replay: Replay, measured: str) -> list[dict[str, str]]:
     return [
         {
             "Phase": proposal.phase,
             "Candidate-Id": proposal.id,
             "Candidate-Key": proposal.key,
             "Target": proposal.target,
-            **proposal.figures,
+            **proposal.metrics,
             "Replay": replay.verdict.value,
+            **({MEASURED: measured} if measured else {}),
         }
         for proposal in proposals
     ]
 
 
-def commit_message(proposals: Sequence[Proposal], replay: Replay, *, section: str | None) -> str:
+def commit_message(
+    proposals: Sequence[Proposal], replay: Replay, *, section: str | None, measured: str = ""
+) -> str:
     """The complete commit message."""
-    return write_message(_groups(proposals, replay), proposals[0].engine, section)
+    return write_message(_groups(proposals, replay, measured), proposals[0].engine, section)
 
 
 def body(
@@ -68,6 +72,7 @@ def body(
     section: str | None,
     removed: Sequence[str] = (),
     notes: Sequence[str] = (),
+    measured: Measurement | None = None,
 ) -> str:
     """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
     parts = (
@@ -77,10 +82,16 @@ def body(
         *([f"Replaces: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
         f"## What the model receives\n\n{_received(reach)}",
         *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
+        *([f"## What a model does with it\n\n{_measured(measured)}"] if measured is not None else []),
         "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
-        trailers(proposals, replay),
+        trailers(proposals, replay, measured.verdict.value if measured is not None else ""),
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _measured(measured: Measurement) -> str:
+    asked = f", asked of `{measured.model}`" if measured.model else ""
+    return "\n".join((f"**{measured.summary}**{asked}.", "", *(f"- {text}" for text in measured.sentences())))
 
 
 def _opening(proposals: Sequence[Proposal], section: str | None) -> str:

@@ -10,7 +10,7 @@ from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.located import Place
+from coreloop.descriptions.located import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import SourceText, UnprovenError, read_source
 from coreloop.learn.effect.effect import Effect
@@ -127,7 +127,7 @@ def _without(content: bytes, qualname: str, lines: tuple[str, ...]) -> SourceTex
     reason = ""
     for section in (None, *SECTIONS.values()):
         try:
-            return remove_bullets(read_source(content), Place(qualname), lines, section=section)
+            return remove_bullets(read_source(content), DocstringPlace(qualname), lines, section=section)
         except UnprovenError as error:
             reason = reason or str(error)
     raise RefusedError(f"the lines cannot be removed with proof: {reason}; edit the docstring by hand")
@@ -135,15 +135,15 @@ def _without(content: bytes, qualname: str, lines: tuple[str, ...]) -> SourceTex
 
 def _message(effect: Effect) -> str:
     change, look = effect.change, effect.look
-    figures = ""
+    metrics = ""
     if look is not None:
         found = look.estimate
-        figures = (
+        metrics = (
             f" {found.before:.1%} of calls failed before, {found.after:.1%} after; without it "
             f"{found.expected:.1%} were expected."
         )
     lines = "\n".join(change.added)
     return (
         f'Revert "{change.subject}"\n\nThis reverts commit {change.sha}.\n\n'
-        f"It changed {change.target}: {effect.title}.{figures}\n\nRemoves:\n\n{lines}\n"
+        f"It changed {change.target}: {effect.title}.{metrics}\n\nRemoves:\n\n{lines}\n"
     )

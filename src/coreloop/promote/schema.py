@@ -79,7 +79,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     ReachError
         The command failed, took too long, or printed no schema with that tool.
     """
-    schema = _schema(command, folder)
+    schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
         raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
@@ -94,13 +94,20 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     ReachError
         The command failed, took too long, or printed no tool.
     """
-    names = tuple(dict.fromkeys(name for name, _ in _descriptions(_schema(command, folder))))
+    names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
     if not names:
-        raise ReachError(f"reach: {_shown(command)} has no tool with a name and a description")
+        raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
 
 
-def _schema(command: SchemaCommand, folder: Path) -> object:
+def read_schema(command: SchemaCommand, folder: Path) -> object:
+    """Run the command in a folder and return the JSON that it printed.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no JSON.
+    """
     output = _run(command, folder)
     try:
         return json.loads(output)
@@ -177,7 +184,7 @@ def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
 
 
 def _run(command: SchemaCommand, folder: Path) -> bytes:
-    shown = _shown(command)
+    printed = _printable(command)
     try:
         with subprocess.Popen(
             list(command.words),
@@ -188,30 +195,30 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
             stderr=subprocess.PIPE,
             start_new_session=True,
         ) as process:
-            stdout, stderr = _output(process, shown)
+            stdout, stderr = _output(process, printed)
     except OSError as error:
-        program = command.words[0] if command.reader else shown
+        program = command.words[0] if command.reader else printed
         raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
     if process.returncode:
         message = printable((stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1])
         if command.reader and process.returncode == _FAILED_READER:
             raise ReachError(f"reach: {message}")
-        raise ReachError(f"reach: {shown} exited with {process.returncode}: {message}")
+        raise ReachError(f"reach: {printed} exited with {process.returncode}: {message}")
     return stdout
 
 
-def _shown(command: SchemaCommand) -> str:
+def _printable(command: SchemaCommand) -> str:
     return command.words[-1] if command.reader else " ".join(command.words)
 
 
-def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]:
+def _output(process: subprocess.Popen[bytes], printed: str) -> tuple[bytes, bytes]:
     try:
         return process.communicate(timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
         # Kill the whole group: a grandchild that holds the pipe would block forever.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        raise ReachError(f"reach: {shown} took longer than {TIMEOUT_S} s") from error
+        raise ReachError(f"reach: {printed} took longer than {TIMEOUT_S} s") from error
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -44,7 +44,7 @@ def left(whole: Amount, part: Amount) -> Amount:
     return Amount(max(0, whole.microusd - part.microusd), max(0, whole.tokens - part.tokens))
 
 
-def most(*amounts: Amount) -> Amount:
+def max_amount(*amounts: Amount) -> Amount:
     """Return the largest of each unit."""
     return Amount(max(each.microusd for each in amounts), max(each.tokens for each in amounts))
 

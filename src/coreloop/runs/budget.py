@@ -77,6 +77,6 @@ def require_day(per_day: int, today: Amount) -> None:
 
 def _message(reason: str, limit: int, used: int, wanted: int, kept: int) -> str:
     amounts = (limit - kept, used, wanted)
-    shown = [f"{Amount(n).usd:.4f} USD" if reason == "usd" else f"{n:,} tokens" for n in amounts]
+    texts = [f"{Amount(n).usd:.4f} USD" if reason == "usd" else f"{n:,} tokens" for n in amounts]
     but = " without the reserve for the answer" if kept else ""
-    return f"a call for up to {shown[2]} would exceed the limit of {shown[0]}{but}: {shown[1]} are used"
+    return f"a call for up to {texts[2]} would exceed the limit of {texts[0]}{but}: {texts[1]} are used"

@@ -76,6 +76,14 @@ def mark_of(run_id: str) -> int:
     return (1 << _MARK_BITS) - 1 - (int(as_hexadecimal(run_id), 16) >> (128 - _MARK_BITS))
 
 
+def may_be_started_here(pid: int) -> bool:
+    """Whether this process may have started another one: it descends from it, or has ended meanwhile.
+
+    Number 0 is a process outside of this one's namespace.
+    """
+    return pid != 0 and (not (_PROC / str(pid)).exists() or os.getpid() in _ancestors(pid))
+
+
 def pid_namespace() -> str:
     """Return what tells the namespace of process numbers apart; "" where there is none, or no ``/proc``."""
     with suppress(OSError):
@@ -84,7 +92,7 @@ def pid_namespace() -> str:
 
 
 def _run_of_ancestors(environ: Mapping[str, str]) -> str:
-    for pid in _ancestors():
+    for pid in _ancestors(os.getpid()):
         if any(word.endswith(_KEEPER) for word in _command(pid)):
             return _variable(pid) or environ.get(RUN) or UNKNOWN
     return ""
@@ -99,10 +107,10 @@ def _has_ancestors() -> bool:
     return _parent(os.getpid()) is not None
 
 
-def _ancestors() -> Iterator[int]:
-    pid: int | None = os.getpid()
-    while (pid := _parent(pid)) is not None:
-        yield pid
+def _ancestors(pid: int) -> Iterator[int]:
+    parent: int | None = pid
+    while (parent := _parent(parent)) is not None:
+        yield parent
 
 
 def _parent(pid: int | None) -> int | None:

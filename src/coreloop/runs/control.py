@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from coreloop.base.errors import UsageError
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Caller, Completed, Paused, Resumed, StopRequested
 from coreloop.runs.load import load_run, require_going, require_resumable
@@ -35,6 +36,8 @@ def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock
     ------
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
+    UsageError
+        This process is of an agent, for example a service that it started.
     """
     return _tell(store, run_id, Paused, unless="paused", by=by, clock=clock)
 
@@ -62,6 +65,7 @@ def _tell(
 ) -> State:
     now: datetime = (clock or SystemClock()).now()
     folding, newest = load_run(store, run_id)
+    _refuse_agent(store, folding.state)
     told = event(at=now, by=by)
     is_told = False
     while not is_told:
@@ -74,3 +78,9 @@ def _tell(
         for newest, happened in events:  # noqa: B007
             folding.add(happened)
     return folding.state
+
+
+def _refuse_agent(store: Store, state: State) -> None:
+    """Refuse what a driver's command started, except about the runs that it created itself."""
+    if store.parent and state.parent != store.parent:
+        raise UsageError("an agent cannot pause, resume, complete or stop a run; use a terminal of your own")

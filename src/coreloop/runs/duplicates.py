@@ -239,6 +239,6 @@ def _best(scores: Iterable[tuple[str, float]]) -> tuple[str | None, float]:
     return best
 
 
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    length = math.hypot(*one) * math.hypot(*other)
-    return sum(a * b for a, b in zip(one, other, strict=True)) / length if length else 0.0
+def _cosine(first: Sequence[float], other: Sequence[float]) -> float:
+    length = math.hypot(*first) * math.hypot(*other)
+    return sum(a * b for a, b in zip(first, other, strict=True)) / length if length else 0.0

@@ -11,7 +11,7 @@ from coreloop.runs.stores.sql import Numbered
 from coreloop.runs.stores.store import Store
 
 
-class Journal:
+class RunJournal:
     """A run's events, to which one process writes; threads take turns.
 
     Attributes
@@ -37,7 +37,7 @@ class Journal:
         """Return how often the step of a key failed."""
         return self._folding.failures[key]
 
-    def keep(self, event: Event) -> None:
+    def buffer(self, event: Event) -> None:
         """Add an event to the state now, and to the store with the next `flush`."""
         with self.turn:
             stored = as_stored(event)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from coreloop.runs.reflexion import Failure, Reflexion, Result
+from coreloop.runs.reflexion import PastFailure, Reflexion, Result
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -61,15 +61,15 @@ def written(strategy: tuple[str, ...]) -> str:
     return " > ".join(strategy)
 
 
-def _orders(state: State, situation: str) -> Iterator[Failure]:
+def _orders(state: State, situation: str) -> Iterator[PastFailure]:
     """Each order that drift gave; what became of it is credited when an iteration follows it."""
     for order in state.last_orders:
         before = f": {written(order.before)}" if order.before else ""
         cause = f"{_CAUSES[order.rule]}{before}"
-        yield Failure(state.run_id, state.iteration, situation, cause, written(order.after))
+        yield PastFailure(state.run_id, state.iteration, situation, cause, written(order.after))
 
 
-def _searches(state: State, situation: str, *, has_progress: bool) -> Iterator[Failure]:
+def _searches(state: State, situation: str, *, has_progress: bool) -> Iterator[PastFailure]:
     """The searches of this iteration or the one before that brought nothing, and the next one that did."""
     history = state.search_history
     for place, search in enumerate(history):
@@ -79,4 +79,4 @@ def _searches(state: State, situation: str, *, has_progress: bool) -> Iterator[F
         if after is not None and after.iteration == state.iteration:
             result: Result = "progress" if has_progress else "no_progress"
             cause, solution = f"no result: {search.query}", f"{SEARCH}{after.query}"
-            yield Failure(state.run_id, state.iteration, situation, cause, solution, result)
+            yield PastFailure(state.run_id, state.iteration, situation, cause, solution, result)

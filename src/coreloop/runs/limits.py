@@ -127,20 +127,20 @@ def check_limits(limits: Limits, *, is_priced: bool) -> None:
             raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
 
 
-def tighter(one: Limits, other: Limits) -> Limits:
+def tighter(first: Limits, other: Limits) -> Limits:
     """Return the smaller of each limit; None is the largest. The smaller reserve fits both."""
     return Limits(
-        **{name: _smaller(getattr(one, name), getattr(other, name)) for name in _TOTALS},
+        **{name: _smaller(getattr(first, name), getattr(other, name)) for name in _TOTALS},
         answer=AnswerReserve(
-            usd=min(one.answer.usd, other.answer.usd),
-            tokens=min(one.answer.tokens, other.answer.tokens),
-            seconds=min(one.answer.seconds, other.answer.seconds),
+            usd=min(first.answer.usd, other.answer.usd),
+            tokens=min(first.answer.tokens, other.answer.tokens),
+            seconds=min(first.answer.seconds, other.answer.seconds),
         ),
     )
 
 
-def _smaller(one: float | None, other: float | None) -> Any:
-    return min((limit for limit in (one, other) if limit is not None), default=None)
+def _smaller(first: float | None, other: float | None) -> Any:
+    return min((limit for limit in (first, other) if limit is not None), default=None)
 
 
 def _numbers(limits: Limits) -> list[tuple[str, float]]:

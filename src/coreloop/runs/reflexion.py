@@ -29,7 +29,7 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class PastFailure:
     """A failure and what was done about it; texts have at most 500 characters.
 
     Attributes
@@ -92,10 +92,10 @@ class SuccessPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class ReflexionAdvice:
     """The closest past failures and success patterns, best first."""
 
-    failures: tuple[Failure, ...]
+    failures: tuple[PastFailure, ...]
     success_patterns: tuple[SuccessPattern, ...]
 
 
@@ -103,10 +103,10 @@ class Advice:
 class Reflexion:
     """Failures, oldest first, and success patterns, best first. Make new values with the methods."""
 
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[PastFailure, ...] = ()
     success_patterns: tuple[SuccessPattern, ...] = ()
 
-    def with_failure(self, failure: Failure) -> "Reflexion":
+    def with_failure(self, failure: PastFailure) -> "Reflexion":
         """Add a failure; beyond the maximum, the oldest that no progress followed is dropped."""
         return self.merge(Reflexion((_cleaned(failure),)))
 
@@ -160,7 +160,7 @@ class Reflexion:
             tuple(pattern for pattern in patterns if pattern.runs),
         )
 
-    def similar(self, situation: str, *, limit: int = 3) -> Advice:
+    def similar(self, situation: str, *, limit: int = 3) -> ReflexionAdvice:
         """Return what is known of the closest situations; patterns also rank by their success rate."""
         words = read_query(situation)
 
@@ -173,7 +173,7 @@ class Reflexion:
                 max((close(known.text) for known in pattern.situations), default=0.0) * pattern.success_rate
             )
 
-        return Advice(
+        return ReflexionAdvice(
             _best(reversed(self.failures), lambda failure: close(failure.situation), limit),
             _best(self.success_patterns, fitness, limit),
         )
@@ -232,11 +232,11 @@ class Reflexion:
         return cls().merge(cls(tuple(map(_cleaned, read.failures)), patterns))
 
 
-def _is_close(one: str, other: str) -> bool:
-    return word_similarity(read_query(one), read_query(other)) >= _SIMILAR_FROM
+def _is_close(first: str, other: str) -> bool:
+    return word_similarity(read_query(first), read_query(other)) >= _SIMILAR_FROM
 
 
-def _cleaned(failure: Failure) -> Failure:
+def _cleaned(failure: PastFailure) -> PastFailure:
     return replace(
         failure,
         situation=shorten_query(failure.situation),
@@ -250,11 +250,11 @@ def _cleaned_pattern(pattern: SuccessPattern) -> SuccessPattern:
     return replace(pattern, strategy=shorten_query(pattern.strategy), situations=situations)
 
 
-def _identity(failure: Failure) -> tuple[str, int, str, str, str]:
+def _identity(failure: PastFailure) -> tuple[str, int, str, str, str]:
     return failure.run_id, failure.iteration, failure.situation, failure.root_cause, failure.solution
 
 
-def _usefulness(failure: Failure) -> tuple[Any, ...]:
+def _usefulness(failure: PastFailure) -> tuple[Any, ...]:
     return failure.result == "progress", _identity(failure)
 
 
@@ -270,31 +270,31 @@ def _strategy_of(pattern: SuccessPattern) -> str:
     return pattern.strategy
 
 
-def _merged_failure(one: Failure, other: Failure) -> Failure:
-    return max(one, other, key=lambda failure: _RESULTS.index(failure.result))
+def _merged_failure(first: PastFailure, other: PastFailure) -> PastFailure:
+    return max(first, other, key=lambda failure: _RESULTS.index(failure.result))
 
 
-def _merged_pattern(one: SuccessPattern, other: SuccessPattern) -> SuccessPattern:
-    situations = _merged(one.situations + other.situations, lambda known: known.text, _newer)
-    runs = _merged(one.runs + other.runs, lambda run: run.run_id, _later)
+def _merged_pattern(first: SuccessPattern, other: SuccessPattern) -> SuccessPattern:
+    situations = _merged(first.situations + other.situations, lambda known: known.text, _newer)
+    runs = _merged(first.runs + other.runs, lambda run: run.run_id, _later)
     return SuccessPattern(
-        one.strategy,
-        tuple(sorted(situations, key=_moment, reverse=True)[:MAX_SITUATIONS]),
+        first.strategy,
+        tuple(sorted(situations, key=_timestamp, reverse=True)[:MAX_SITUATIONS]),
         tuple(sorted(runs, key=lambda run: run.run_id)[-MAX_RUNS:]),
     )
 
 
-def _moment(known: Situation) -> tuple[str, int, str]:
+def _timestamp(known: Situation) -> tuple[str, int, str]:
     return known.run_id, known.iteration, known.text
 
 
-def _newer(one: Situation, other: Situation) -> Situation:
-    return max(one, other, key=_moment)
+def _newer(first: Situation, other: Situation) -> Situation:
+    return max(first, other, key=_timestamp)
 
 
-def _later(one: RunUses, other: RunUses) -> RunUses:
+def _later(first: RunUses, other: RunUses) -> RunUses:
     """Of two states of a run, the later one contains the earlier one."""
-    return max(one, other, key=lambda run: (run.last_iteration, run.uses, run.successes))
+    return max(first, other, key=lambda run: (run.last_iteration, run.uses, run.successes))
 
 
 def _merged(

@@ -12,7 +12,7 @@ from typing import Any, Final
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.text import printable
-from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, most
+from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.caller import pid_namespace
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
@@ -29,7 +29,7 @@ from coreloop.runs.events import (
     StepFailed,
     as_stored,
 )
-from coreloop.runs.journal import Journal
+from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -72,13 +72,15 @@ class Interrupted(BaseException):
 class Run:
     """A run that this process holds, see `work_on`. Its steps may run in several threads at once."""
 
-    def __init__(self, store: Store, run_id: str, clock: Clock, leave: threading.Event | None = None) -> None:
+    def __init__(
+        self, store: Store, run_id: str, clock: Clock, shutdown: threading.Event | None = None
+    ) -> None:
         self._store = store
-        self._leave = leave or threading.Event()
+        self._shutdown = shutdown or threading.Event()
         self._clock = SteadyClock(clock)
         self._keys: dict[str, RLock] = {}
         self._under_way: dict[str, str] = {}
-        self._journal = Journal(store, run_id)
+        self._journal = RunJournal(store, run_id)
         self.run_id = run_id
 
     @property
@@ -135,7 +137,7 @@ class Run:
             committed = self._store.step(self.run_id, key)
             if committed is not None:
                 return committed.result
-            if self._leave.is_set():
+            if self._shutdown.is_set():
                 raise Interrupted
             reservation = self._reserve(at_most, is_answer=is_answer)
             attempt = _Attempt(name, key, reservation, at_most or NOTHING, is_answer)
@@ -202,7 +204,7 @@ class Run:
         """
         with self._journal.turn:
             require_going(self.state)
-            self._journal.keep(event_type(at=self.now(), **fields))
+            self._journal.buffer(event_type(at=self.now(), **fields))
 
     def catch_up(self) -> None:
         """Add what other processes said to the run until now: an agent's reports, a pause, a stop."""
@@ -315,9 +317,9 @@ class Run:
     def _open(self, reported: Reported = lambda _: NOTHING) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._journal.turn:
-            now, heard = self.now(), most(reported(self.state), self.state.progress.claimed)
+            now, heard = self.now(), max_amount(reported(self.state), self.state.progress.claimed)
             orphans = [
-                settled_in_full(name, most(rest, self._uncharged(name, heard)), now)
+                settled_in_full(name, max_amount(rest, self._uncharged(name, heard)), now)
                 for name, rest in self.state.reservations.items()
             ]
             self._journal.append(
@@ -344,7 +346,7 @@ class Run:
 
 @contextmanager
 def work_on(
-    store: Store, run_id: str, *, clock: Clock | None = None, leave: threading.Event | None = None
+    store: Store, run_id: str, *, clock: Clock | None = None, shutdown: threading.Event | None = None
 ) -> Iterator[Run]:
     """Hold a run and work on it; it goes on where the last process left it.
 
@@ -356,7 +358,7 @@ def work_on(
         Of `coreloop.runs.create.create_run`.
     clock : Clock or None
         None for the machine's.
-    leave : threading.Event or None
+    shutdown : threading.Event or None
         When it is set, the next step raises `Interrupted`.
 
     Raises
@@ -365,7 +367,7 @@ def work_on(
         The store has no such run, another process works on it, or it is over.
     """
     with store.hold(run_id):
-        yield open_held(store, run_id, clock=clock, leave=leave)
+        yield open_held(store, run_id, clock=clock, shutdown=shutdown)
 
 
 def open_held(
@@ -373,19 +375,19 @@ def open_held(
     run_id: str,
     *,
     clock: Clock | None = None,
-    leave: threading.Event | None = None,
+    shutdown: threading.Event | None = None,
     reported: Reported = lambda _: NOTHING,
 ) -> Run:
     """Open a run that this process holds already, as `work_on`.
 
     Parameters
     ----------
-    store, run_id, clock, leave
+    store, run_id, clock, shutdown
         As for `work_on`.
     reported : callable
         Called with the state; returns what a call is known to have spent whose process died.
     """
-    run = Run(store, run_id, clock or SystemClock(), leave)
+    run = Run(store, run_id, clock or SystemClock(), shutdown)
     require_going(run.state)
     run._open(reported)
     return run

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from coreloop.sanitize.find import Finding, find
+from coreloop.sanitize.find import PrivateData, find
 
 if TYPE_CHECKING:
     from coreloop.sanitize.masking import sanitize_text
     from coreloop.sanitize.names import Names, read_names
 
-__all__ = ["Finding", "Names", "find", "read_names", "sanitize_text"]
+__all__ = ["Names", "PrivateData", "find", "read_names", "sanitize_text"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,7 +20,7 @@ from coreloop.sanitize.compressed import (
 )
 from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import Rejected, sanitize_line
+from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, companies
@@ -39,7 +39,7 @@ _Keys = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FindingPlace:
     """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
 
     line: int
@@ -47,7 +47,7 @@ class Place:
     kind: str
 
 
-def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
+def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[FindingPlace]:
     """List the places of what a finder found in a record, at most `MAX_PLACES`."""
     try:
         findings: list[tuple[_Keys, str]] = []
@@ -56,11 +56,11 @@ def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
         findings = []
     if findings:
         keys: dict[str, str] = {}
-        shown = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
-        return [Place(line, path, kind) for path, kind in shown]
+        listed = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
+        return [FindingPlace(line, path, kind) for path, kind in listed]
     counter = Finder(like=finder)
     scan(record, counter)
-    return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
+    return [FindingPlace(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
 def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
@@ -79,17 +79,17 @@ def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tu
 
 def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> str:
     """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
-    shown = ""
+    path_text = ""
     for part in path:
         if part is None:
-            shown += " (key)"
+            path_text += " (key)"
         elif isinstance(part, int):
-            shown += f"[{part}]"
+            path_text += f"[{part}]"
         else:
             if part not in keys:
                 keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
-            shown = f"{shown}.{keys[part]}" if shown else keys[part]
-    return shown
+            path_text = f"{path_text}.{keys[part]}" if path_text else keys[part]
+    return path_text
 
 
 # Per chunk, too: 4 MiB can be two million bad lines, whose list grows a worker from 32 to 240 MiB.
@@ -144,7 +144,7 @@ class ChunkOutcome:
         Findings by kind.
     rejected : list of (int, str, int)
         Line, reason, bytes; the first `MAX_LISTED`.
-    places : list of Place
+    places : list of FindingPlace
         Locations of the findings of a check; the first `MAX_LISTED`, rounded up to whole lines.
     """
 
@@ -154,9 +154,9 @@ class ChunkOutcome:
     findings: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rejected: list[tuple[int, str, int]] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    places: list[FindingPlace] = field(default_factory=list)
 
-    def reject(self, line: int, rejected: Rejected) -> None:
+    def reject(self, line: int, rejected: RejectedLine) -> None:
         self.reasons[rejected.reason] += 1
         if len(self.rejected) < MAX_LISTED:
             self.rejected.append((line, rejected.reason, rejected.size_bytes))
@@ -194,7 +194,7 @@ def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
     except DamagedError as error:
         outcome.n_lines += 1
         outcome.n_in += 1
-        outcome.reject(outcome.n_lines, Rejected(str(error), chunk.end))
+        outcome.reject(outcome.n_lines, RejectedLine(str(error), chunk.end))
     outcome.findings = visitor.counts
     return outcome
 
@@ -219,7 +219,7 @@ def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, targe
         if result is None:
             continue
         outcome.n_in += 1
-        if isinstance(result, Rejected):
+        if isinstance(result, RejectedLine):
             outcome.reject(number, result)
         else:
             outcome.n_out += 1
@@ -233,7 +233,7 @@ def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> No
         if result is None:
             continue
         outcome.n_in += 1
-        if isinstance(result, Rejected):
+        if isinstance(result, RejectedLine):
             outcome.reject(number, result)
         else:
             outcome.n_out += 1

@@ -68,21 +68,21 @@ class Closed:
         return at + self._gone[n_before - 1] if n_before else at
 
 
-def closings(view: View | None, shown: str, *, pieces: bool) -> Iterator[tuple[Closed, Closing]]:
+def closings(view: View | None, visible: str, *, pieces: bool) -> Iterator[tuple[Closed, Closing]]:
     """Yield each distinct variant of a reading without the white space that may split words or numbers.
 
     Parameters
     ----------
     view : View, optional
         The reading, or None for the unchanged text.
-    shown : str
+    visible : str
         Its text.
     pieces : bool
         Also close runs of equally long pieces, to which only rules with `Rule.joins` apply.
     """
-    seen = {shown}
-    for gaps, kind in _gaps(shown, pieces=pieces):
-        closed = Closed(shown, gaps, view)
+    seen = {visible}
+    for gaps, kind in _gaps(visible, pieces=pieces):
+        closed = Closed(visible, gaps, view)
         if closed.text not in seen:
             seen.add(closed.text)
             yield closed, kind
@@ -100,33 +100,33 @@ def _pieces(gap: str) -> tuple[re.Pattern[str], ...]:
     )
 
 
-def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Closing]]:
+def _gaps(visible: str, *, pieces: bool) -> Iterator[tuple[Gaps, Closing]]:
     """Yield the gaps to close, with and without the words next to a run."""
-    if "\n" in shown:
-        for gaps in _breaks(shown):
+    if "\n" in visible:
+        for gaps in _breaks(visible):
             yield gaps, "joined"
-    if " " not in shown:
+    if " " not in visible:
         return
-    if runs := _runs(_SPELLED, shown):
+    if runs := _runs(_SPELLED, visible):
         for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
-            yield _spaces(runs, shown, head, tail), "joined"
-    signs = _runs(_SPACED_SIGN, shown)
-    if len(signs) > 1:
-        yield [gap for at, end in signs for gap in ((at, at + 1), (end - 1, end))], "joined"
+            yield _spaces(runs, visible, head, tail), "joined"
+    markers = _runs(_SPACED_SIGN, visible)
+    if len(markers) > 1:
+        yield [gap for at, end in markers for gap in ((at, at + 1), (end - 1, end))], "joined"
     if not pieces:
         return
-    for pattern in chain(*(_pieces(gap) for gap in _PIECE_GAPS if gap in shown)):
-        if runs := _runs(pattern, shown):
-            for gaps in _between(runs, shown):
+    for pattern in chain(*(_pieces(gap) for gap in _PIECE_GAPS if gap in visible)):
+        if runs := _runs(pattern, visible):
+            for gaps in _between(runs, visible):
                 yield gaps, "pieces"
 
 
-def _breaks(shown: str) -> Iterator[Gaps]:
+def _breaks(visible: str) -> Iterator[Gaps]:
     """Yield all line breaks, those before no word, and, if there are few, every other one."""
-    breaks = _runs(_BREAK, shown)
+    breaks = _runs(_BREAK, visible)
     yield breaks
     if len(breaks) > 2:
-        yield [gap for gap in breaks if not _WORD.match(shown, gap[1])]
+        yield [gap for gap in breaks if not _WORD.match(visible, gap[1])]
     if 1 < len(breaks) <= _FEW_BREAKS:
         yield breaks[::2]
         yield breaks[1::2]

@@ -13,8 +13,8 @@ from coreloop.sanitize.budget import Budget, OverBudgetError
 from coreloop.sanitize.closings import Closed, Closing, closings
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
+from coreloop.sanitize.detectors.markers import closed_signs
 from coreloop.sanitize.detectors.rule import Sign
-from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.spread import NUMBERS, spread
 from coreloop.sanitize.views import (
@@ -61,7 +61,7 @@ _HUMP: Final = re.compile(r"[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PrivateData:
     """Private data in a text.
 
     Attributes
@@ -86,7 +86,7 @@ class Hit(NamedTuple):
     value: str
 
 
-def find(text: str, *, names: "Names | None" = None) -> list[Finding]:
+def find(text: str, *, names: "Names | None" = None) -> list[PrivateData]:
     """Find private data in a text, even if disguised or encoded.
 
     Parameters
@@ -98,10 +98,10 @@ def find(text: str, *, names: "Names | None" = None) -> list[Finding]:
 
     Returns
     -------
-    list of Finding
+    list of PrivateData
         Sorted by position, without overlaps.
     """
-    return [Finding(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
+    return [PrivateData(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
 
 
 def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
@@ -155,8 +155,8 @@ def _scan(text: str) -> list[Hit]:
     try:
         for reading in readings(text):
             hits += _in_reading(text, reading, budget)
-            shown = text if reading is None else reading.text
-            for swapped in (letters_as_digits(reading, shown), spoken_digits(reading, shown)):
+            visible = text if reading is None else reading.text
+            for swapped in (letters_as_digits(reading, visible), spoken_digits(reading, visible)):
                 if swapped is not None:
                     hits += _in_rewritten(swapped, "joined", budget)
     except OverBudgetError:
@@ -166,24 +166,24 @@ def _scan(text: str) -> list[Hit]:
 
 def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
     """Find hits in a reading, both unchanged and with gaps closed; none if no variant shows a sign."""
-    shown = text if view is None else view.text
-    compact = "".join(shown.split())
-    signs, coded = closed_signs(shown, compact), may_be_encoded(compact)
-    if not signs and not coded:
+    visible = text if view is None else view.text
+    compact = "".join(visible.split())
+    markers, coded = closed_signs(visible, compact), may_be_encoded(compact)
+    if not markers and not coded:
         return []
-    budget.spend(len(shown))
-    is_closed = len(compact) == len(shown)
-    found = matches(shown, among=signs, signs=signs if is_closed else None)
-    spans = [*found, *(encoded(shown) if coded else ())]
-    hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans]
+    budget.spend(len(visible))
+    is_closed = len(compact) == len(visible)
+    found = matches(visible, among=markers, markers=markers if is_closed else None)
+    spans = [*found, *(encoded(visible) if coded else ())]
+    hits = [_hit(view, kind, start, end, visible[start:end]) for kind, start, end in spans]
     if is_closed:
         return hits
-    if signs & _NUMBER_SIGNS:
-        for kind, start, end in spread(shown, budget):
-            hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
+    if markers & _NUMBER_SIGNS:
+        for kind, start, end in spread(visible, budget):
+            hits.append(_hit(view, kind, start, end, "".join(visible[start:end].split())))
     whole = {kind: sorted(hit[1:3] for hit in hits if hit.kind == kind) for kind in ("EMAIL", "SECRET")}
-    for closed, closing in closings(view, shown, pieces=coded or signs & _PIECE_SIGNS != 0):
-        new = _in_rewritten(closed, closing, budget, among=signs & ~_OWN_GAPS, coded=coded)
+    for closed, closing in closings(view, visible, pieces=coded or markers & _PIECE_SIGNS != 0):
+        new = _in_rewritten(closed, closing, budget, among=markers & ~_OWN_GAPS, coded=coded)
         if closing == "pieces":
             new = [hit for hit in new if not _is_row(hit, text)]
         hits += [hit for hit in new if not _takes_words(hit, whole.get(hit.kind, ()), text)]
@@ -221,10 +221,10 @@ def _is_row(hit: Hit, text: str) -> bool:
 def _in_rewritten(
     view: View | Closed, closing: Closing, budget: Budget, *, among: int = ~0, coded: bool = True
 ) -> list[Hit]:
-    shown = view.text
-    budget.spend(len(shown))
-    spans = [*matches(shown, joins=closing == "pieces", among=among), *(encoded(shown) if coded else ())]
-    hits = (_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans)
+    visible = view.text
+    budget.spend(len(visible))
+    spans = [*matches(visible, joins=closing == "pieces", among=among), *(encoded(visible) if coded else ())]
+    hits = (_hit(view, kind, start, end, visible[start:end]) for kind, start, end in spans)
     return [hit for hit in hits if not _is_prose(hit.kind, hit.value)]
 
 
@@ -277,14 +277,14 @@ _SPOKEN: Final = re.compile(rf"(?<![A-Za-z]){_WORDS}|{_SYLLABLES}")
 _DIGIT: Final = re.compile(rf"{_WORD}|{_SYLLABLE}|[ -]+")
 
 
-def spoken_digits(view: View | None, shown: str) -> View | None:
+def spoken_digits(view: View | None, visible: str) -> View | None:
     """Replace spelled-out digits by digits; None if there are none.
 
     White space between English words goes; Korean groups of syllables keep it.
     """
-    if not _KOREAN_SEARCH.search(shown) and not (" " in shown and _ENGLISH_SEARCH.search(shown)):
+    if not _KOREAN_SEARCH.search(visible) and not (" " in visible and _ENGLISH_SEARCH.search(visible)):
         return None
-    return rewritten(view, shown, _SPOKEN, _digits)
+    return rewritten(view, visible, _SPOKEN, _digits)
 
 
 def _digits(match: re.Match[str]) -> list[tuple[str, int, int]]:

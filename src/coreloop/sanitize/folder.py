@@ -24,12 +24,12 @@ from coreloop.sanitize.chunks import (
 )
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
-from coreloop.sanitize.lines import Rejected
+from coreloop.sanitize.lines import RejectedLine
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.names import companies
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
-from coreloop.sanitize.sources import ShownNames, Sources, find_sources, io_errors, refuse_out
+from coreloop.sanitize.sources import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
 from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
@@ -114,8 +114,8 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         choices.vocabulary,
         choices.detection,
     )
-    shown = ShownNames(source, companies(choices.names_file, choices.detection))
-    report = _report(choices.mode, sources, shown)
+    label = PrintableNames(source, companies(choices.names_file, choices.detection))
+    report = _report(choices.mode, sources, label)
     with _staging(out) as folder:
         names = _out_names(files, keep=choices.keep_times)
         renumbering = Renumbering(task.tag)
@@ -126,10 +126,10 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
                     for part, outcome in results:
                         renumbering.copy(part, target)
                         part.unlink()
-                        report.add(shown(file), outcome)
+                        report.add(label(file), outcome)
                 if not (folder / name).stat().st_size:
                     (folder / name).unlink()  # all lines were rejected, and an empty file is not a log
-                _reject_empty(file, shown(file), report)
+                _reject_empty(file, label(file), report)
     return report
 
 
@@ -150,16 +150,16 @@ def check_dir(
     """
     sources = find_sources(source)
     chosen = detection or Detection()
-    shown = ShownNames(source, companies(names_file, chosen))
-    report = _report(None, sources, shown)
+    label = PrintableNames(source, companies(names_file, chosen))
+    report = _report(None, sources, label)
     task = SanitizeTask(None, names_file=names_file, detection=chosen)
     with io_errors(source):
         plan = _plan(sources.files, [""] * len(sources.files))
         with _run(plan, task, jobs=jobs, parts=None, progress=progress) as finished:
             for file, _, results in finished:
                 for _, outcome in results:
-                    report.add(shown(file), outcome)
-                _reject_empty(file, shown(file), report)
+                    report.add(label(file), outcome)
+                _reject_empty(file, label(file), report)
     return report
 
 
@@ -293,17 +293,17 @@ def _chunks(file: Path) -> list[Chunk]:
     return [Chunk(file, start, min(start + CHUNK_BYTES, size)) for start in range(0, size, CHUNK_BYTES)]
 
 
-def _reject_empty(file: Path, shown: str, report: Report) -> None:
+def _reject_empty(file: Path, label: str, report: Report) -> None:
     """Count an empty file as a rejected line."""
     if file.stat().st_size:
         return
     outcome = ChunkOutcome(n_in=1)
-    outcome.reject(1, Rejected("an empty file", 0))
-    report.add(shown, outcome)
+    outcome.reject(1, RejectedLine("an empty file", 0))
+    report.add(label, outcome)
 
 
-def _report(mode: Mode | None, sources: Sources, shown: ShownNames) -> Report:
-    return Report(mode, unread=map(shown, sources.unread[:MAX_LISTED]), n_unread=len(sources.unread))
+def _report(mode: Mode | None, sources: RecordFiles, label: PrintableNames) -> Report:
+    return Report(mode, unread=map(label, sources.unread[:MAX_LISTED]), n_unread=len(sources.unread))
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ _WHITE_SPACE: Final = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedLine:
     """A line that cannot be sanitized: the reason and its size."""
 
     reason: str
@@ -31,7 +31,7 @@ class _UnreadableError(ValueError):
     """An unreadable line; the message is the reason for its rejection."""
 
 
-def sanitize_line(raw: bytes, visitor: Finder) -> bytes | Rejected | None:
+def sanitize_line(raw: bytes, visitor: Finder) -> bytes | RejectedLine | None:
     """Sanitize a line of a file.
 
     Parameters
@@ -52,11 +52,11 @@ def sanitize_line(raw: bytes, visitor: Finder) -> bytes | Rejected | None:
     try:
         return _sanitized(content, visitor)
     except _UnreadableError as error:
-        return Rejected(str(error), len(raw))
+        return RejectedLine(str(error), len(raw))
     except RecursionError:
-        return Rejected("nested too deeply", len(raw))
+        return RejectedLine("nested too deeply", len(raw))
     except NotFiniteError:
-        return Rejected("a number beyond all bounds", len(raw))
+        return RejectedLine("a number beyond all bounds", len(raw))
 
 
 def _sanitized(raw: bytes, visitor: Finder) -> bytes:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.sanitize.detectors import rules_for
+from coreloop.sanitize.detectors.markers import JOINING, signs_of
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
-from coreloop.sanitize.detectors.signs import JOINING, signs_of
 from coreloop.sanitize.views import CACHED_CHARS
 
 Span = tuple[str, int, int]
@@ -21,7 +21,7 @@ _LINE_ENDS: Final = str.maketrans("\n\r\t", "   ")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
-def matches(text: str, *, joins: bool = False, among: int = ~0, signs: int | None = None) -> Iterator[Span]:
+def matches(text: str, *, joins: bool = False, among: int = ~0, markers: int | None = None) -> Iterator[Span]:
     """Yield the kind, start and end of each match.
 
     Parameters
@@ -32,15 +32,15 @@ def matches(text: str, *, joins: bool = False, among: int = ~0, signs: int | Non
         Apply only the rules that hold across white space.
     among : int
         Bits of `Sign` to consider.
-    signs : int, optional
+    markers : int, optional
         The bits that the text shows, if they are known.
     """
-    if signs is None:
-        signs = signs_of(text, among=among & JOINING if joins else among)
-    if not signs:
+    if markers is None:
+        markers = signs_of(text, among=among & JOINING if joins else among)
+    if not markers:
         return
     numbers: tuple[int, int] | None = None
-    for kind, literal, finditer, check, near, is_number in rules_for(signs, joins=joins):
+    for kind, literal, finditer, check, near, is_number in rules_for(markers, joins=joins):
         if literal not in text:
             continue
         if not is_number:

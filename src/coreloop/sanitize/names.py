@@ -140,9 +140,9 @@ class Names:
     def _search(self, text: str) -> list[Name]:
         names: list[Name] = []
         for view in readings(text):
-            shown = text if view is None else view.text
-            taken = _leftmost_longest(list(self._companies(shown)))
-            found = [*taken, *self._stock_codes(shown, taken), *self._encoded(shown)]
+            visible = text if view is None else view.text
+            taken = _leftmost_longest(list(self._companies(visible)))
+            found = [*taken, *self._stock_codes(visible, taken), *self._encoded(visible)]
             if view is not None:
                 found = [Name(name.kind, *view.span(name.start, name.end), name.code) for name in found]
             names += found

@@ -22,14 +22,14 @@ _KOREAN: Final = re.compile(r"(?<![가-힣])[가-힣]{2,4}(?![가-힣])")
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class RecordFiles:
     """The files of records in a folder, and the other files, which are not read."""
 
     files: Sequence[Path]
     unread: Sequence[Path] = ()
 
 
-def find_sources(source: Path) -> Sources:
+def find_sources(source: Path) -> RecordFiles:
     """List the files of records: every ``*.jsonl``, ``*.jsonl.gz`` and ``*.jsonl.zst``, or the given file.
 
     Raises
@@ -44,14 +44,14 @@ def find_sources(source: Path) -> Sources:
             raise WorkspaceError(
                 "does not exist; record requests first, or name another folder or file", path=source
             )
-        sources = _in_folder(source) if source.is_dir() else Sources([source])
+        sources = _in_folder(source) if source.is_dir() else RecordFiles([source])
     for path in sources.files:
         with io_errors(path):
             require_codec(codec_of(path))
     return sources
 
 
-def _in_folder(source: Path) -> Sources:
+def _in_folder(source: Path) -> RecordFiles:
     files: list[Path] = []
     unread: list[Path] = []
     for folder, folders, names in os.walk(source, onerror=_refuse_unreadable):
@@ -64,11 +64,11 @@ def _in_folder(source: Path) -> Sources:
                 unread.append(path)
     if not files:
         raise WorkspaceError(_no_records(source, unread), path=source)
-    return Sources(files, unread)
+    return RecordFiles(files, unread)
 
 
 def _no_records(source: Path, unread: Sequence[Path]) -> str:
-    names = ", ".join(map(ShownNames(source), unread[:_LISTED]))
+    names = ", ".join(map(PrintableNames(source), unread[:_LISTED]))
     others = f"; not read: {names}{', …' if len(unread) > _LISTED else ''}" if unread else ""
     return f"has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}"
 
@@ -96,7 +96,7 @@ def refuse_out(source: Path, out: Path) -> None:
         raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
 
 
-class ShownNames:
+class PrintableNames:
     """The names of files in a report, with labels for private data: a file may have a person's name.
 
     Parameters

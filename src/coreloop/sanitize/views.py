@@ -6,12 +6,11 @@ more leak without the readings (24 %).
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
-
-from coreloop.sanitize.confusables import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +68,23 @@ SHORT_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-0\]")
 _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
 
 
-def letters_as_digits(view: View | None, shown: str) -> View | None:
+def letters_as_digits(view: View | None, visible: str) -> View | None:
     """Replace letters between digits by the digits they resemble; None if there are none."""
-    if not (_LIKE_DIGITS.search(shown) and _LETTER_BY_DIGIT.search(shown)):
+    if not (_LIKE_DIGITS.search(visible) and _LETTER_BY_DIGIT.search(visible)):
         return None
-    if not _DIGITS_BY_LETTERS.search(shown):
+    if not _DIGITS_BY_LETTERS.search(visible):
         return None
-    return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
+    return _rewrite(view or _identity(visible), _DIGITS_BY_LETTERS, _letters_as_digits)
 
 
 def rewritten(
     view: View | None,
-    shown: str,
+    visible: str,
     pattern: re.Pattern[str],
     replace: Callable[[re.Match[str]], list[tuple[str, int, int]]],
 ) -> View:
     """Replace matches in a reading by characters with their own offsets within the match."""
-    return _rewrite(view or _identity(shown), pattern, replace)
+    return _rewrite(view or _identity(visible), pattern, replace)
 
 
 def readings(text: str) -> Iterable[View | None]:
@@ -227,3 +226,97 @@ def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
 
 def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:
     return [(char.translate(_AS_DIGITS), at, at + 1) for at, char in enumerate(match[0])]
+
+
+_LOOK_ALIKES: Final = {
+    "a": "аɑα∝ᴀ",
+    "b": "ЬƅᏏ",
+    "c": "сϲᴄⅽ",
+    "d": "ԁɗᏧ",
+    "e": "еҽєε℮ᴇ",
+    "f": "ϝғ",
+    "g": "ɡɢց",
+    "h": "һհн",
+    "i": "іιıɩɪ",
+    "j": "јϳ",
+    "k": "κкᴋ",
+    "l": "ӏǀاⅼ",
+    "m": "мᴍ",
+    "n": "ողп",
+    "o": "оοօσᴏ",
+    "p": "рρ",
+    "q": "ԛզ",
+    "r": "гᴦ",
+    "s": "ѕꜱ",
+    "t": "тτᴛ",
+    "u": "υսᴜц",
+    "v": "ѵνᴠ",
+    "w": "ѡԝωᴡ",
+    "x": "хχ×",
+    "y": "уγүყ",
+    "z": "ᴢʐ",
+    "A": "АΑᎪ",
+    "B": "ВΒᏴ",
+    "C": "СϹᏟ",
+    "D": "Ꭰ",
+    "E": "ЕΕᎬ",
+    "F": "Ϝ",
+    "G": "ԌᏀ",
+    "H": "НΗᎻ",
+    "I": "ІΙӀ",
+    "J": "ЈᎫ",
+    "K": "КΚᏦ",
+    "L": "Ꮮ",
+    "M": "МΜᎷ",
+    "N": "Ν",
+    "O": "ОΟՕ",
+    "P": "РΡᏢ",
+    "Q": "Ԛ",
+    "R": "Ꭱ",
+    "S": "ЅՏᏚ",
+    "T": "ТΤᎢ",
+    "U": "Ս",
+    "V": "ѴᏙ",
+    "W": "ԜᎳ",
+    "X": "ХΧ",
+    "Y": "ҮΥ",
+    "Z": "ΖᏃ",
+    "-": "‐‑‒–—―−⁃﹣－ーㅡ➖",
+    ".": "。․·ㆍ・‧∙•｡",
+    "@": "＠﹫",
+    "/": "⁄∕⧸",
+    ":": "꞉∶ː։",
+    "_": "＿",
+    "0": "〇",
+    "'": "‘’ʼ′",
+    '"': "“”″",
+    " ": "\u1680",
+}
+_FOLDED: Final = {alike: plain for plain, alikes in _LOOK_ALIKES.items() for alike in alikes}
+
+
+@lru_cache(maxsize=4096)
+def fold(cluster: str) -> str:
+    """Fold a character with its marks, or the letters of a syllable, into the plain text it reads as."""
+    plain = "".join(_FOLDED.get(char, char) for char in cluster)
+    plain = unicodedata.normalize("NFKC", plain)
+    return "".join(map(_fold_char, plain))
+
+
+def _fold_char(char: str) -> str:
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    if char in _FOLDED:
+        return _FOLDED[char]
+    category = unicodedata.category(char)
+    if category in {"Zl", "Zp"}:
+        return "\n"
+    if category[0] == "Z":
+        return " "
+    if category == "Mn" and char < "\u0370":
+        return ""
+    if "\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff":
+        base = unicodedata.normalize("NFD", char)[0]
+        return base if base.isascii() else char
+    return char

@@ -13,19 +13,19 @@ from coreloop.answer.repair.queued import queue_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.problems import Problem
-from coreloop.web.route import Call
+from coreloop.web.route import HttpCall
 
 Begin = Callable[..., str]
 """Called with ``run_id`` and ``trace_id``; creates the run unless it exists, and returns its id."""
 _MAX_KEY_CHARS: Final = 200
 
 
-async def accept(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
+async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     """Create the run of a question and queue it; a repeated idempotency key finds the first one.
 
     Parameters
     ----------
-    call : Call
+    call : HttpCall
         The request.
     kind : str
         Of the run.
@@ -41,7 +41,7 @@ async def accept(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
     return await run_in_threadpool(_accepted, call, kind, begin)
 
 
-def _accepted(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
+def _accepted(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     service = call.service
     queue = service.deps.queue
     if service.backlog.number() >= service.settings.max_queued:
@@ -56,7 +56,7 @@ def _accepted(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
     return run_id, job
 
 
-def _run_id(call: Call) -> str:
+def _run_id(call: HttpCall) -> str:
     now, key = datetime.now(UTC), call.request.headers.get("idempotency-key")
     if key is None:
         return new_ulid(now, token_bytes(10))

@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
 from coreloop.answer.repair.queued import queue_run
 from coreloop.answer.repair.run import begin_answer
+from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.knowledge import Request
@@ -25,13 +28,24 @@ from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
 from coreloop.web.accept import accept
-from coreloop.web.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, Waiting
+from coreloop.web.bodies import (
+    Accepted,
+    AskRequest,
+    FeedbackRequest,
+    JobsQuery,
+    JobsReply,
+    RunRequest,
+    SimpleRequest,
+    WaitOptions,
+)
 from coreloop.web.follow import EventStream, closed, follow, stop_quietly
+from coreloop.web.problems import Problem, one_sentence
 from coreloop.web.replies import final_answer
-from coreloop.web.route import Call
+from coreloop.web.route import HttpCall
+from coreloop.web.running import stream_of
 
 
-async def run(call: Call) -> Any:
+async def run(call: HttpCall) -> Any:
     """Research a question, or go on with one."""
     body: RunRequest = call.body
     wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
@@ -44,7 +58,7 @@ async def run(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-async def run_simple(call: Call) -> Any:
+async def run_simple(call: HttpCall) -> Any:
     """Research a question with the least effort."""
     body: SimpleRequest = call.body
     deps, request = call.service.deps, Request(tier="simple")
@@ -52,7 +66,7 @@ async def run_simple(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-async def ask(call: Call) -> Any:
+async def ask(call: HttpCall) -> Any:
     """Answer a question from the project's files."""
     body: AskRequest = call.body
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
@@ -62,7 +76,7 @@ async def ask(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
-def _go_on(call: Call, session: str) -> tuple[str, Job]:
+def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     store = call.service.store
     state = read_session(store, session)
     require_going(state)
@@ -75,8 +89,8 @@ def _go_on(call: Call, session: str) -> tuple[str, Job]:
     return session, job
 
 
-async def _reply(call: Call, run_id: str, job: Job) -> Any:
-    body: Waiting = call.body
+async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
+    body: WaitOptions = call.body
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:
@@ -84,7 +98,7 @@ async def _reply(call: Call, run_id: str, job: Job) -> Any:
     return await _unless_closed(call, run_id, _answered(call, run_id, job))
 
 
-async def _answered(call: Call, run_id: str, job: Job) -> Any:
+async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
     async for numbered in follow(call.service, run_id, 0):
         if numbered and isinstance(numbered[1], events.Paused):
             return _accepted(run_id, job)
@@ -96,7 +110,7 @@ def _accepted(run_id: str, job: Job) -> Response:
     return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
 
 
-async def _unless_closed(call: Call, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
+async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
     """Wait for an answer as long as the client does."""
     answered = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(closed(call.request.receive))
@@ -112,3 +126,41 @@ async def _unless_closed(call: Call, run_id: str, answering: Coroutine[Any, Any,
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+def list_jobs(call: HttpCall) -> JobsReply:
+    """Return jobs, the newest first."""
+    query: JobsQuery = call.query
+    return JobsReply(tuple(call.service.deps.queue.jobs(status=query.status, limit=query.limit)))
+
+
+def show_job(call: HttpCall) -> Job:
+    """Return a job."""
+    try:
+        return call.service.deps.queue.get(call.path("job_id"))
+    except UsageError as error:
+        raise Problem(404, "not_found", one_sentence(str(error))) from error
+
+
+def give(call: HttpCall) -> Feedback:
+    """Store what a person says; a rejected answer is answered again by a worker."""
+    body: FeedbackRequest = call.body
+    feedback = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
+    if feedback.mended_by:
+        call.service.spending.begin(call.caller, feedback.mended_by)
+    call.service.workers.wake()
+    return feedback
+
+
+def notice(call: HttpCall) -> Notice:
+    """Return the better answer to a rejected one, or how far it is."""
+    return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
+
+
+async def notice_events(call: HttpCall) -> Response:
+    """Stream the work on the better answer."""
+    replies = await run_in_threadpool(call.service.deps.tables.feedback_of, call.path("answer_id"))
+    run_id = next((feedback.mended_by for feedback in replies if feedback.mended_by), "")
+    if not run_id:
+        raise Problem(404, "not_found", "nobody rejected this answer")
+    return await stream_of(call, run_id)

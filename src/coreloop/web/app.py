@@ -19,7 +19,7 @@ from coreloop.web.log import log
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
 from coreloop.web.problems import Problem, problem_of, problem_response
-from coreloop.web.route import Endpoint
+from coreloop.web.route import RouteEndpoint
 from coreloop.web.routes import ROUTES
 from coreloop.web.service import Service
 
@@ -33,7 +33,7 @@ _QUIET: Final = _PROBES | {"/metrics"}
 def build_app(service: Service) -> ASGIApp:
     """Build the ASGI application of a service."""
     routes = [
-        StarletteRoute(route.path, Endpoint(route, service), methods=[route.method]) for route in ROUTES
+        StarletteRoute(route.path, RouteEndpoint(route, service), methods=[route.method]) for route in ROUTES
     ]
     pages = Pages(service)
     routes += [
@@ -61,7 +61,7 @@ class _Front:
         scope["app"] = self  # so that the router raises instead of answering in plain text
         started = time.monotonic()
         # readers may disagree where a chunked body ends: what follows it is no request
-        is_last = self._service.leave.is_set if "transfer-encoding" not in headers else lambda: True
+        is_last = self._service.shutdown.is_set if "transfer-encoding" not in headers else lambda: True
         sent = _Sent(send, trace_id, is_last=is_last)
         try:
             await self._admit(scope, receive, sent)

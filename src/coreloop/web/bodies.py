@@ -25,7 +25,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """JSON of a request."""
 
 
-class Waiting(Body, frozen=True, kw_only=True):
+class WaitOptions(Body, frozen=True, kw_only=True):
     """How to wait for an answer.
 
     Attributes
@@ -47,7 +47,7 @@ class Waiting(Body, frozen=True, kw_only=True):
             raise ValueError("stream and async exclude each other")
 
 
-class SimpleRequest(Waiting, frozen=True, kw_only=True):
+class SimpleRequest(WaitOptions, frozen=True, kw_only=True):
     """A question to research."""
 
     task: Question
@@ -75,7 +75,7 @@ class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     session: RunId | None = None
 
 
-class AskRequest(Waiting, frozen=True, kw_only=True):
+class AskRequest(WaitOptions, frozen=True, kw_only=True):
     """A question to answer.
 
     Attributes
@@ -130,7 +130,7 @@ class NoQuery(Body, frozen=True, kw_only=True):
     """No parameters."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that was found; see `coreloop.answer.search.source.Source`."""
 
     title: str
@@ -145,7 +145,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 class SearchReply(msgspec.Struct, frozen=True):
     """Passages, best first; ``note`` says if changed files are still being read."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[SourceReply, ...]
     note: str = ""
 
 
@@ -185,7 +185,7 @@ class Accepted(msgspec.Struct, frozen=True):
     job_id: str
 
 
-class Told(msgspec.Struct, frozen=True):
+class StatusReply(msgspec.Struct, frozen=True):
     """The status of a run after it was told something."""
 
     run_id: str

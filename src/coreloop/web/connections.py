@@ -17,7 +17,7 @@ _OTHER_FILES: Final = 8 * ACCEPTED_AT_ONCE + 128
 
 
 @cache
-def most_connections() -> int:
+def max_connections() -> int:
     """Return how many connections may be open, so that the process can always open a file."""
     try:
         import resource
@@ -40,8 +40,10 @@ class Connections:
     def open(self, address: str) -> bool:
         """Count a new connection; returns whether it may stay. `close` must follow in any case."""
         self._open[address] += 1
-        most = most_connections()
-        is_one_too_many = self._open.total() > most or self._open[address] > max(1, most // _SHARE_OF_ADDRESS)
+        max_open = max_connections()
+        is_one_too_many = self._open.total() > max_open or self._open[address] > max(
+            1, max_open // _SHARE_OF_ADDRESS
+        )
         return not is_one_too_many
 
     def close(self, address: str) -> None:

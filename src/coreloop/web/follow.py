@@ -183,8 +183,8 @@ def _step(event: events.StepCommitted) -> _Sent | None:
 def _noted(event: events.Noted) -> _Sent | None:
     if event.name == READ:
         source = event.data["source"]
-        shown = {name: source.get(name) for name in ("title", "location", "type", "line", "published")}
-        return "source", {"number": event.data["number"]} | shown
+        fields = {name: source.get(name) for name in ("title", "location", "type", "line", "published")}
+        return "source", {"number": event.data["number"]} | fields
     if event.name == FOUND:
         return "finding", {name: event.data.get(name) for name in ("text", "sources", "confidence", "tag")}
     if event.name == ATTEMPTED:

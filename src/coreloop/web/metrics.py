@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.metrics import RepairFigures
-from coreloop.runs.jobs.job import QueueFigures
+from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -95,27 +95,27 @@ class Metrics:
         ):
             self._sums[name].labels(kind).inc(number)
 
-    def text(self, figures: RepairFigures) -> bytes:
+    def text(self, numbers: RepairFigures) -> bytes:
         """Return all figures in Prometheus' text format."""
-        self._show_jobs(figures.jobs)
-        self._show_answers(figures)
+        self._show_jobs(numbers.jobs)
+        self._show_answers(numbers)
         return generate_latest(self._registry)
 
-    def _show_answers(self, figures: RepairFigures) -> None:
-        self._retry_rate.set(figures.retry_rate)
+    def _show_answers(self, numbers: RepairFigures) -> None:
+        self._retry_rate.set(numbers.retry_rate)
         self._evidence.clear()  # what was yesterday's is not today's
-        for source, number in figures.evidence.items():
+        for source, number in numbers.evidence.items():
             self._evidence.labels(source).set(number)
         for kind in ("up", "down"):
-            self._feedback.labels(kind).set(figures.feedback.get(kind, 0))
-        self._notice.set(nan if figures.notice_s is None else figures.notice_s)
+            self._feedback.labels(kind).set(numbers.feedback.get(kind, 0))
+        self._notice.set(nan if numbers.notice_s is None else numbers.notice_s)
 
-    def _show_jobs(self, figures: QueueFigures) -> None:
-        for status, number in figures.by_status.items():
+    def _show_jobs(self, numbers: QueueMetrics) -> None:
+        for status, number in numbers.by_status.items():
             self._jobs.labels(status).set(number)
-        self._jobs_done.set(figures.done_last_hour)
-        if figures.p95_s is not None:
-            self._jobs_p95.set(figures.p95_s)
+        self._jobs_done.set(numbers.done_last_hour)
+        if numbers.p95_s is not None:
+            self._jobs_p95.set(numbers.p95_s)
 
 
 def known_method(method: str) -> str:

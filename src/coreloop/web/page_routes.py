@@ -14,7 +14,7 @@ from coreloop.web.caller import Caller
 from coreloop.web.keys import ApiKey, find_key
 from coreloop.web.pages.frame import ROOT, Frame, choose_language
 from coreloop.web.pages.render import ASSETS, asset, render
-from coreloop.web.pages.section import Section
+from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.sections import SECTIONS
 from coreloop.web.problems import Problem, problem_of
 from coreloop.web.route import read_body, send_in_time
@@ -134,7 +134,7 @@ class Pages:
         )
 
 
-def _section(parts: tuple[str, ...]) -> Section:
+def _section(parts: tuple[str, ...]) -> PageSection:
     section = _BY_NAME.get(parts[0])
     if section is None:
         raise Problem(404, "not_found", "there is no such page")

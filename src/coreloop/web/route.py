@@ -27,7 +27,7 @@ _BODY_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class HttpCall:
     """A request that was checked.
 
     Attributes
@@ -72,7 +72,7 @@ class Call:
         return str(self.request.path_params[name])
 
 
-Handler = Callable[[Call], Any | Awaitable[Any]]
+Handler = Callable[[HttpCall], Any | Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ class Route:
     name: str = ""
 
 
-class Endpoint:
+class RouteEndpoint:
     """A route of a service as an ASGI application."""
 
     def __init__(self, route: Route, service: Service) -> None:
@@ -134,7 +134,7 @@ class Endpoint:
         request = Request(scope, receive)
         scope["coreloop.route"] = route.path
         key = _authorised(request, service, route.scope) if route.scope else ANYONE
-        call = Call(
+        call = HttpCall(
             service=service,
             request=request,
             key=key,
@@ -142,7 +142,7 @@ class Endpoint:
             query=_query(request.query_params, route.query),
             last_event_id=_event_id(request.headers.get("last-event-id", "0")),
         )
-        if service.leave.is_set() and route.method == "POST":
+        if service.shutdown.is_set() and route.method == "POST":
             raise leaving()
         response = _response(await _called(route.handler, call), route)
         await send_in_time(response, scope, receive, send)
@@ -222,7 +222,7 @@ def _event_id(text: str) -> int:
     return int(text)
 
 
-async def _called(handler: Handler, call: Call) -> Any:
+async def _called(handler: Handler, call: HttpCall) -> Any:
     if inspect.iscoroutinefunction(handler):
         return await handler(call)
     return await run_in_threadpool(handler, call)

@@ -10,13 +10,13 @@ from coreloop.runs.control import pause_run, stop_run
 from coreloop.runs.manage import read_run, require_status
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, Told
+from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, StatusReply
 from coreloop.web.follow import EventStream
 from coreloop.web.replies import row_reply, run_reply
-from coreloop.web.route import Call
+from coreloop.web.route import HttpCall
 
 
-def list_runs(call: Call) -> RunsReply:
+def list_runs(call: HttpCall) -> RunsReply:
     """Return runs, the newest first."""
     query: RunsQuery = call.query
     require_status(query.status)
@@ -24,17 +24,17 @@ def list_runs(call: Call) -> RunsReply:
     return RunsReply(tuple(map(row_reply, rows)))
 
 
-def show_run(call: Call) -> RunReply:
+def show_run(call: HttpCall) -> RunReply:
     """Return a run."""
     return run_reply(read_run(call.service.store, call.run_id))
 
 
-async def run_events(call: Call) -> Response:
+async def run_events(call: HttpCall) -> Response:
     """Stream what happens to a run."""
     return await stream_of(call, call.run_id)
 
 
-async def stream_of(call: Call, run_id: str) -> Response:
+async def stream_of(call: HttpCall, run_id: str) -> Response:
     """Stream a run from the client's last event on; 204 if it is over and the client has everything."""
     after, store = call.last_event_id, call.service.store
     state = await run_in_threadpool(read_run, store, run_id)
@@ -44,23 +44,23 @@ async def stream_of(call: Call, run_id: str) -> Response:
     return EventStream(call.service, run_id, after)
 
 
-def pause(call: Call) -> Told:
+def pause(call: HttpCall) -> StatusReply:
     """Let a run stop after its iteration."""
     return _tell(call, pause_run)
 
 
-def stop(call: Call) -> Told:
+def stop(call: HttpCall) -> StatusReply:
     """End a run."""
     return _tell(call, stop_run)
 
 
-def resume(call: Call) -> Told:
+def resume(call: HttpCall) -> StatusReply:
     """Let a run go on; a worker takes it if workers know its kind."""
     state = go_on(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
-    return Told(state.run_id, state.status)
+    return StatusReply(state.run_id, state.status)
 
 
-def _tell(call: Call, tell: Callable[[Store, str], State]) -> Told:
+def _tell(call: HttpCall, tell: Callable[[Store, str], State]) -> StatusReply:
     state = tell(call.service.store, call.run_id)
-    return Told(state.run_id, state.status)
+    return StatusReply(state.run_id, state.status)

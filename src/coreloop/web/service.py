@@ -22,20 +22,18 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
-from coreloop.web.admission import Admission
-from coreloop.web.backlog import Backlog
+from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
-from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
-from coreloop.web.watch import Watch
-from coreloop.web.workers import Workers
+from coreloop.web.watch import RunWatch
+from coreloop.web.workers import Backlog, Workers
 
 _FRESH_S: Final = 1.0
 
@@ -137,7 +135,7 @@ class Service:
     ----------
     deps : Deps
         Workspace, store of runs, models, search, queue and tables.
-    source : Source
+    source : PageSource
         What pages read.
     keys : tuple of ApiKey
         Empty if anyone on this machine may call.
@@ -153,7 +151,7 @@ class Service:
         What callers have done.
     metrics : Metrics
         Figures.
-    watch : Watch
+    watch : RunWatch
         Wakes those who wait for runs.
     workers : Workers
         Do the jobs.
@@ -163,12 +161,12 @@ class Service:
         Whether requests can be answered.
     outage : Outage
         What is noticed of the databases.
-    leave : threading.Event
+    shutdown : threading.Event
         Set when the process begins to end.
     """
 
     deps: Deps
-    source: Source
+    source: PageSource
     keys: tuple[ApiKey, ...]
     sign_in: SignIn
     hosts: frozenset[str]
@@ -176,12 +174,12 @@ class Service:
     spending: Spending
     admission: Admission
     metrics: Metrics
-    watch: Watch
+    watch: RunWatch
     workers: Workers
     backlog: Backlog
     readiness: Readiness
     outage: Outage
-    leave: Event
+    shutdown: Event
 
     @property
     def store(self) -> Store:
@@ -193,10 +191,10 @@ class Service:
         """The bounds."""
         return self.deps.workspace.settings.service
 
-    def begin_to_leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
-        self.leave.set()
-        self.watch.leave()
+        self.shutdown.set()
+        self.watch.shutdown()
         self.workers.wake()
 
 
@@ -222,7 +220,7 @@ def open_service(
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
-        metrics, watch, leave = Metrics(), Watch(store.newest), Event()
+        metrics, watch, shutdown = Metrics(), RunWatch(store.newest), Event()
         outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:
@@ -235,10 +233,10 @@ def open_service(
             watch.poke()
 
         backlog = Backlog(deps.queue, time.monotonic)
-        handlers = all_handlers(deps, leave=leave, show=show)
+        handlers = all_handlers(deps, leave=shutdown, show=show)
         yield Service(
             deps=deps,
-            source=Source(
+            source=PageSource(
                 workspace=workspace, environ=environ, runs=store, queue=deps.queue, tables=deps.tables
             ),
             keys=keys,
@@ -249,11 +247,11 @@ def open_service(
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(deps.queue, handlers, leave, outage),
+            workers=Workers(deps.queue, handlers, shutdown, outage),
             backlog=backlog,
             readiness=Readiness(deps, backlog, time.monotonic),
             outage=outage,
-            leave=leave,
+            shutdown=shutdown,
         )
 
 

@@ -159,5 +159,5 @@ def _step_facts(step: str, result: Mapping[str, Any]) -> tuple[str, _Facts]:
     }
 
 
-def _nanoseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1_000_000) * 1_000
+def _nanoseconds(timestamp: datetime) -> int:
+    return int(timestamp.timestamp() * 1_000_000) * 1_000

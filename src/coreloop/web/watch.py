@@ -14,7 +14,7 @@ EVERY_S: Final = 0.1
 _Waiter = tuple[int, "asyncio.Future[None]"]
 
 
-class Watch:
+class RunWatch:
     """Wakes those who wait for a run. Only the event loop's thread uses it, apart from `poke`.
 
     Parameters
@@ -57,7 +57,7 @@ class Watch:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._new.set)
 
-    def leave(self) -> None:
+    def shutdown(self) -> None:
         """Let everyone who waits, and who will, know that the service shuts down."""
         self._has_left = True
         for waiters in self._waiting.values():

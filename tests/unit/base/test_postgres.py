@@ -37,7 +37,7 @@ def test_stores_that_are_open_work_again_after_a_restart(server: PostgresServer,
         assert [row.run_id for row in store.runs()] == [run_id]
         taken = queue.take(["index"])
         assert taken is not None
-        assert (taken.id, queue.keep(taken)) == (job.id, True)
+        assert (taken.id, queue.extend_lease(taken)) == (job.id, True)
 
 
 def test_a_transaction_that_loses_its_session_has_done_nothing(server: PostgresServer):

@@ -12,7 +12,7 @@ from coreloop.base.validation import shaped
 from coreloop.guard.protection import (
     Check,
     Current,
-    Wanted,
+    WantedProtection,
     WantedReviews,
     _Protection,
     differences,
@@ -350,7 +350,7 @@ def test_protect_without_its_file_is_an_error(command: Command):
 
 def test_nobody_may_merge_past_the_review_and_who_may_push_stays():
     reviews = WantedReviews(1, True, True, True)
-    wanted = Wanted("main", (Check("guard"),), reviews, True, False, False, False)
+    wanted = WantedProtection("main", (Check("guard"),), reviews, True, False, False, False)
     answer = {
         "required_pull_request_reviews": {
             "bypass_pull_request_allowances": {"users": [{"login": "root"}], "teams": [{"slug": "ops"}]},

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from coreloop.guard.decision import Decision
+from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, read_event
 from coreloop.guard.policy import decide
 from guarding import HEAD, approval, commit, facts, file, pull
@@ -74,7 +74,7 @@ def derived(action: str) -> Payload:
     return validated(payload, f"pull_request${action}")
 
 
-def decided(payload: Payload, tmp_path: Path, name: str = "pull_request", **changes: Any) -> Decision:
+def decided(payload: Payload, tmp_path: Path, name: str = "pull_request", **changes: Any) -> GuardDecision:
     path = tmp_path / "event.json"
     path.write_text(json.dumps(payload), encoding="utf-8")
     return decide(read_event(path, name), facts(**changes))
@@ -83,7 +83,7 @@ def decided(payload: Payload, tmp_path: Path, name: str = "pull_request", **chan
 def test_every_example_of_a_pull_request_is_read_and_goes_on(tmp_path: Path):
     assert len(examples("pull_request")) == 29
     for payload in examples("pull_request"):
-        assert decided(payload, tmp_path, commits=(commit("fix: x"),), files={}) == Decision()
+        assert decided(payload, tmp_path, commits=(commit("fix: x"),), files={}) == GuardDecision()
 
 
 def test_every_example_as_a_promotion_goes_on(tmp_path: Path):
@@ -139,7 +139,7 @@ def test_every_example_of_a_merge_group_is_read(tmp_path: Path):
         assert isinstance(event, MergeGroupEvent)
         assert event.number == 104
         ordinary = {"commits": (commit("fix: x"),), "files": {}}
-        assert decided(payload, tmp_path, "merge_group", **ordinary) == Decision()
+        assert decided(payload, tmp_path, "merge_group", **ordinary) == GuardDecision()
         assert decided(payload, tmp_path, "merge_group", files={HEAD: (file(),)}).reasons
         reviewed = (approval(pull=104),)
         group = {"pulls": (pull(number=104),), "reviews": reviewed}

@@ -6,8 +6,8 @@ import pytest
 
 from coreloop.guard.approval import machines
 from coreloop.guard.base_rules import BaseRules
-from coreloop.guard.change import Gained
-from coreloop.guard.decision import Action, Decision
+from coreloop.guard.change import AddedLine
+from coreloop.guard.decision import Action, GuardDecision
 from coreloop.guard.event import Account, Authorship, Push, PushEvent
 from coreloop.guard.policy import decide
 from guarding import (
@@ -43,7 +43,7 @@ from promoting import FILE, LINES, SOURCE
 from rows import each_row
 
 
-def decided_with(name: str, value: str | None) -> Decision:
+def decided_with(name: str, value: str | None) -> GuardDecision:
     """The decision when commit and pull request agree on that value."""
     message = with_trailer(name, value)
     return judged(event(body=message), commits=(commit(message),))
@@ -112,11 +112,11 @@ def test_a_reviewed_promotion_may_be_queued():
     ],
 )
 def test_what_is_not_coreloop_s_goes_on(happened):
-    assert judged(happened, commits=(ORDINARY,), files={}) == Decision()
+    assert judged(happened, commits=(ORDINARY,), files={}) == GuardDecision()
 
 
 def test_a_push_goes_on():
-    assert decide(PushEvent(), facts()) == Decision()
+    assert decide(PushEvent(), facts()) == GuardDecision()
 
 
 # --- what says that it is coreloop's ---------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_a_commit_s_trailers_say_it_too(name):
     ids=["quoted", "indented", "a code block", "in a sentence", "a revert"],
 )
 def test_quoted_trailers_do_not(message):
-    assert judged(ordinary_event(), commits=(commit(message),), files={}) == Decision()
+    assert judged(ordinary_event(), commits=(commit(message),), files={}) == GuardDecision()
 
 
 def test_so_does_a_commit_s_subject():
@@ -374,7 +374,7 @@ def test_hostile_names_are_shown_harmlessly():
 
 # --- lines without words ---------------------------------------------------------------------------
 
-LINE = Gained(FILE, "analysis", "- First: show")
+LINE = AddedLine(FILE, "analysis", "- First: show")
 OUTSIDE = f"{FILE}: - First: show is a line of coreloop's and comes without its promotion"
 BY_GITHUB = ("A Reviewer", "reviewer@example.org", "GitHub", "noreply@github.com")
 
@@ -385,15 +385,15 @@ def test_a_line_that_a_machine_gains_says_it_too():
         (ordinary_event(author=Account("", human=False)), {}),
         (ordinary_event(), {"machine_made": frozenset({LINE})}),
     ):
-        decision = judged(happened, commits=(ORDINARY,), files={}, gained=(LINE,), **more)
+        decision = judged(happened, commits=(ORDINARY,), files={}, added_lines=(LINE,), **more)
         assert decision.claims == (f"coreloop's lines in {FILE}",)
         assert_stops_only_for(decision, OUTSIDE)
-    titled = judged(ordinary_event(title=pull().title), commits=(ORDINARY,), files={}, gained=(LINE,))
+    titled = judged(ordinary_event(title=pull().title), commits=(ORDINARY,), files={}, added_lines=(LINE,))
     assert_stops(titled, OUTSIDE)
 
 
 def test_a_line_of_a_human_s_is_said_and_stops_nothing():
-    decision = judged(ordinary_event(), commits=(ORDINARY,), files={}, gained=(LINE, LINE))
+    decision = judged(ordinary_event(), commits=(ORDINARY,), files={}, added_lines=(LINE, LINE))
     assert (decision.passes, decision.claims) == (True, ())
     assert decision.notes == (
         f"{FILE}: lines in coreloop's form are their author's own: - First: show, - First: show",
@@ -401,18 +401,18 @@ def test_a_line_of_a_human_s_is_said_and_stops_nothing():
 
 
 def test_a_promotion_gains_its_lines():
-    assert judged(gained=(LINE,)).reasons == ()
+    assert judged(added_lines=(LINE,)).reasons == ()
 
 
 def test_signs_of_landed_commits_do_not_count():
     happened = ordinary_event(title=pull().title)
-    assert judged(happened, files={}, landed=frozenset({HEAD})) == Decision()
+    assert judged(happened, files={}, landed=frozenset({HEAD})) == GuardDecision()
     described = ordinary_event(body=MESSAGE)
-    assert judged(described, files={}, landed=frozenset({HEAD})) == Decision()
+    assert judged(described, files={}, landed=frozenset({HEAD})) == GuardDecision()
     retitled = ordinary_event("edited", former_title=pull().title)
-    assert judged(retitled, files={}, landed=frozenset({HEAD})) == Decision()
+    assert judged(retitled, files={}, landed=frozenset({HEAD})) == GuardDecision()
     assert judged(happened, files={}, landed=frozenset({OTHER})).claims
-    gained = judged(happened, files={}, landed=frozenset({HEAD}), gained=(LINE,))
+    gained = judged(happened, files={}, landed=frozenset({HEAD}), added_lines=(LINE,))
     assert_stops(gained, "comes without its promotion")
     named = judged(ordinary_event(branch=pull().branch), files={}, landed=frozenset({HEAD}))
     assert named.claims == ("its branch",)
@@ -433,12 +433,12 @@ def test_commits_that_github_has_verified_may_follow_the_promotion():
 
 
 def test_a_group_gains_the_lines_of_its_promotions_only():
-    gained = tuple(Gained(FILE, "analysis", line) for line in LINES)
+    gained = tuple(AddedLine(FILE, "analysis", line) for line in LINES)
     approved = {"pulls": (pull(),), "reviews": (approval(),), "machine_made": frozenset({*gained, LINE})}
-    assert grouped(gained=gained, **approved).reasons == ()
-    assert_stops_only_for(grouped(gained=(*gained, LINE), **approved), OUTSIDE)
+    assert grouped(added_lines=gained, **approved).reasons == ()
+    assert_stops_only_for(grouped(added_lines=(*gained, LINE), **approved), OUTSIDE)
     work = ordinary_event().pull
-    alone = {"commits": (ORDINARY,), "files": {}, "gained": (LINE,)}
+    alone = {"commits": (ORDINARY,), "files": {}, "added_lines": (LINE,)}
     assert_stops_only_for(grouped(**alone, pulls=(work,), machine_made=frozenset({LINE})), OUTSIDE)
     assert_stops_only_for(grouped(**alone, pulls=(replace(work, author=BOT),)), OUTSIDE)
     assert grouped(**alone, pulls=(work,)).passes
@@ -500,7 +500,7 @@ def test_a_corrected_title_and_a_label_that_was_taken_off_are_no_live_signs():
         ordinary_event("edited", live=True, former_title=pull().title),
         ordinary_event("unlabeled", live=True, label="coreloop"),
     ):
-        assert judged(happened, commits=(ORDINARY,), files={}) == Decision()
+        assert judged(happened, commits=(ORDINARY,), files={}) == GuardDecision()
 
 
 def test_what_the_tests_call_a_promotion_is_one():

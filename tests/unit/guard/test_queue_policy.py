@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.guard.change import Gained
-from coreloop.guard.decision import Action, Decision
+from coreloop.guard.change import AddedLine
+from coreloop.guard.decision import Action, GuardDecision
 from coreloop.guard.event import Authorship
 from guarding import (
     HEAD,
@@ -37,7 +37,7 @@ from rows import each_row
 
 
 def test_a_group_without_a_promotion_goes_on():
-    assert grouped(commits=(ORDINARY,), files={}, pulls=(ordinary_event().pull,)) == Decision()
+    assert grouped(commits=(ORDINARY,), files={}, pulls=(ordinary_event().pull,)) == GuardDecision()
 
 
 @each_row(
@@ -155,8 +155,13 @@ def test_later_commits_repair_a_group_s_promotion_only_if_they_prove_it_and_its_
 
 
 def test_a_repair_brings_the_lines_of_its_group():
-    gained = (Gained(FILE, "analysis", LINES[1]),)
-    lines = {"gained": gained, "pulls": (pull(),), "reviews": (approval(),), "repairs": {HEAD: ((file(),),)}}
+    gained = (AddedLine(FILE, "analysis", LINES[1]),)
+    lines = {
+        "added_lines": gained,
+        "pulls": (pull(),),
+        "reviews": (approval(),),
+        "repairs": {HEAD: ((file(),),)},
+    }
     assert grouped(files={HEAD: ()}, **lines).reasons == ()
 
 

@@ -3,11 +3,11 @@
 import sys
 import threading
 
-from coreloop.observe.tally import NO_STACK, Tally
+from coreloop.observe.tally import NO_STACK, ReasonCounts
 
 
 def test_cases_are_counted_by_reason():
-    tally = Tally()
+    tally = ReasonCounts()
     for reason in ("a", "b", "a"):
         tally.add(reason)
     tally.no_stack += 2
@@ -17,7 +17,7 @@ def test_cases_are_counted_by_reason():
 
 
 def test_threads_lose_no_case():
-    tally, before = Tally(), sys.getswitchinterval()
+    tally, before = ReasonCounts(), sys.getswitchinterval()
 
     def work():
         for _ in range(2000):
@@ -36,7 +36,7 @@ def test_threads_lose_no_case():
 
 
 def test_a_case_that_comes_while_its_thread_is_counting_is_counted():
-    tally = Tally()
+    tally = ReasonCounts()
     with tally._lock:  # as in the midst of counting
         tally.add("interrupting")
         assert tally.counts() == {}

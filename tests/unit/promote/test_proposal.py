@@ -261,7 +261,7 @@ def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
     proposal = read_statement(tmp_path)
     assert (proposal.phase, proposal.section, proposal.lines) == ("R", "Guide", ("- First: show",))
     assert (proposal.engine, proposal.axis, proposal.steps, proposal.questions) == ("analysis", None, (), ())
-    assert proposal.figures == {
+    assert proposal.metrics == {
         "Evidence": "58 of 61 calls, otherwise 17 of 26",
         "Observed": "87",
         "Unique-Questions": "15",
@@ -283,8 +283,8 @@ def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None
     line = "- Always pass company and axis"
     proposal = read_statement(tmp_path, kind="condition", line=line, sides=sides)
     assert (proposal.phase, proposal.section, proposal.lines) == ("F", "Caveats", (line,))
-    assert proposal.figures["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
-    assert (proposal.figures["Observed"], proposal.figures["Success-Rate"]) == ("114", "0.990")
+    assert proposal.metrics["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
+    assert (proposal.metrics["Observed"], proposal.metrics["Success-Rate"]) == ("114", "0.990")
     assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
 
 
@@ -292,7 +292,7 @@ def test_source_has_one_side(tmp_path: Path) -> None:
     line = "- company: from search().hits[].company"
     sides = {"n_ok": 70, "n": 80, "other_ok": 0, "other_n": 0}
     proposal = read_statement(tmp_path, kind="source", line=line, sides=sides, held=sides)
-    assert proposal.figures["Evidence"] == "70 of 80 calls"
+    assert proposal.metrics["Evidence"] == "70 of 80 calls"
     row = proposal.row
     assert (row.as_it_says, row.otherwise, row.last_days) == ("70 of 80 values", "–", "70 of 80")
     assert row.difference == "share 0.30 (0.12 to 0.49)"
@@ -393,7 +393,7 @@ def test_foreign_text_of_a_statement_is_shown_to_nobody(tmp_path: Path, changes:
 def test_guide_has_two_lines_or_as_once_three(tmp_path: Path) -> None:
     two = candidate(suggested_append=suggested(body="\n".join(LINES[:2])))
     assert read(tmp_path, two).lines == LINES[:2]
-    assert read(tmp_path, two).figures == read(tmp_path).figures
+    assert read(tmp_path, two).metrics == read(tmp_path).metrics
     for lines in (
         LINES[:1],
         LINES[1:2],

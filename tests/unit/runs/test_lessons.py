@@ -4,7 +4,7 @@ from typing import Any
 
 from coreloop.runs.agent.agent import record_report
 from coreloop.runs.agent.next_step import next_step
-from coreloop.runs.agent.report import Action, Learnt, Query, Report
+from coreloop.runs.agent.report import AgentReport, Learnt, Query, ReportedAction
 from coreloop.runs.create import create_run
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.manage import read_run
@@ -21,7 +21,11 @@ def step(store: Store, run_id: str, strategy: tuple[str, ...], source: str = "",
     """An iteration; with a source it brings news."""
     found = (Learnt("up", (source,)),) if source else ()
     queries = more.pop("queries", (Query(f"revenue {strategy} {source}", 1, success=True),))
-    record_report(store, run_id, Report(actions=(Action("web", strategy),), findings=found, queries=queries))
+    record_report(
+        store,
+        run_id,
+        AgentReport(actions=(ReportedAction("web", strategy),), findings=found, queries=queries),
+    )
 
 
 def failures(store: Store) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ from coreloop.runs.reflexion import (
     MAX_PATTERNS,
     MAX_RUNS,
     MAX_SITUATIONS,
-    Failure,
+    PastFailure,
     Reflexion,
     RunUses,
     SuccessPattern,
@@ -33,7 +33,7 @@ def learnt(draw: st.DrawFn) -> Reflexion:
     for _ in range(draw(st.integers(0, 6))):
         run_id, iteration = draw(RUNS), draw(st.integers(0, 5))
         if draw(st.booleans()):
-            value = value.with_failure(Failure(run_id, iteration, draw(TEXTS), draw(TEXTS), draw(TEXTS)))
+            value = value.with_failure(PastFailure(run_id, iteration, draw(TEXTS), draw(TEXTS), draw(TEXTS)))
         else:
             value = value.credit(
                 draw(TEXTS),
@@ -84,7 +84,9 @@ def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
     value = Reflexion()
     for run in range(5):
         for step in range(10):
-            value = value.with_failure(Failure(f"r{run}", step, "상황" * 9_999, "원인" * 9_999, f"{step}"))
+            value = value.with_failure(
+                PastFailure(f"r{run}", step, "상황" * 9_999, "원인" * 9_999, f"{step}")
+            )
             value = value.credit(
                 f"strategy {step % 6}",
                 situation=f"s {run} {step}",
@@ -102,7 +104,7 @@ def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_file_with_more_than_the_maximum_is_cut():
     failures = tuple(
-        Failure("r", number, f"situation {number}", "", "") for number in range(MAX_FAILURES + 5)
+        PastFailure("r", number, f"situation {number}", "", "") for number in range(MAX_FAILURES + 5)
     )
     runs = tuple(RunUses(f"{number:03}", 1, 1, 1) for number in range(MAX_RUNS + 5))
     patterns = tuple(SuccessPattern(f"p{number}", (), runs) for number in range(MAX_PATTERNS + 5))
@@ -114,12 +116,12 @@ def test_a_file_with_more_than_the_maximum_is_cut():
 
 def test_a_full_list_keeps_what_worked_and_still_learns(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reflexion, "MAX_FAILURES", 4)
-    value = Reflexion().with_failure(Failure("r", 0, "403 from the portal", "no session", "log in first"))
+    value = Reflexion().with_failure(PastFailure("r", 0, "403 from the portal", "no session", "log in first"))
     value = value.credit(
         "log in first", situation="403 from the portal", run_id="r", iteration=1, progress=True
     )
     for iteration in range(2, 9):
-        value = value.with_failure(Failure("r", iteration, f"timeout {iteration}", "slow", "wait"))
+        value = value.with_failure(PastFailure("r", iteration, f"timeout {iteration}", "slow", "wait"))
     assert [failure.iteration for failure in value.failures] == [0, 6, 7, 8]
 
 
@@ -141,7 +143,9 @@ def test_crediting_an_iteration_again_changes_nothing():
 
 
 def test_a_solution_gets_the_result_of_the_iteration_that_followed():
-    value = Reflexion().with_failure(Failure("r", 3, "no results for 매출", "too narrow", "widen the years"))
+    value = Reflexion().with_failure(
+        PastFailure("r", 3, "no results for 매출", "too narrow", "widen the years")
+    )
     assert value.failures[0].result == ""
     worse = value.credit("widen the years", situation="no results", run_id="r", iteration=4, progress=False)
     better = value.credit("widen the years", situation="no results", run_id="r", iteration=4, progress=True)
@@ -166,7 +170,7 @@ def test_similar_gives_the_closest_first_and_nothing_that_shares_no_word():
     for iteration, situation in enumerate(
         ("전자공시 검색 결과가 없음", "사업보고서 검색 결과가 없음", "rate limit of the news API")
     ):
-        value = value.with_failure(Failure("r", iteration, situation, "cause", "solution"))
+        value = value.with_failure(PastFailure("r", iteration, situation, "cause", "solution"))
     value = value.credit(
         "ask the archive", situation="사업보고서 검색 결과 없음", run_id="r", iteration=5, progress=True
     )
@@ -196,7 +200,7 @@ def test_what_is_no_reflexion_is_refused(data: bytes):
 
 
 def test_a_view_is_not_read_back():
-    value = Reflexion().with_failure(Failure("r", 1, "a", "b", "c"))
+    value = Reflexion().with_failure(PastFailure("r", 1, "a", "b", "c"))
     with pytest.raises(UsageError, match="run_id"):
         Reflexion.from_json(orjson.dumps(value.view()))
 

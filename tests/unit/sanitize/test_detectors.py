@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize import Finding, find, sanitize_text
+from coreloop.sanitize import PrivateData, find, sanitize_text
 from coreloop.sanitize.detectors.finance import has_luhn
 from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
 from rows import each_row
@@ -364,7 +364,7 @@ def test_base64_of_a_secret_is_found(secret: str, encode):
 def test_a_finding_has_offsets_in_the_original():
     text = "메일: h\u200bong@example.com!"
     (finding,) = find(text)
-    assert finding == Finding("EMAIL", 4, 21)
+    assert finding == PrivateData("EMAIL", 4, 21)
     assert text[finding.start : finding.end] == "h\u200bong@example.com"
 
 

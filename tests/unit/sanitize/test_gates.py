@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.sanitize.closings import Closed, closings
 from coreloop.sanitize.detectors import RULES
-from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
+from coreloop.sanitize.detectors.markers import JOINING, closed_signs, signs_of
 from coreloop.sanitize.find import Hit, find_hits
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.views import readings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import Rejected, sanitize_line
+from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
@@ -50,14 +50,14 @@ VISITORS = {
 @each_row("visitor", VISITORS.values(), ids=VISITORS)
 @each_row(("raw", "reason"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
-    assert sanitize_line(raw + b"\n", visitor()) == Rejected(reason, len(raw) + 1)
+    assert sanitize_line(raw + b"\n", visitor()) == RejectedLine(reason, len(raw) + 1)
 
 
 @each_row("visitor", VISITORS.values(), ids=VISITORS)
 def test_lines_after_a_broken_line_are_sanitized(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
     mode = visitor()
-    assert [type(sanitize_line(raw, mode)) for raw in lines] == [Rejected, type(None), bytes, bytes]
+    assert [type(sanitize_line(raw, mode)) for raw in lines] == [RejectedLine, type(None), bytes, bytes]
 
 
 VALID = {

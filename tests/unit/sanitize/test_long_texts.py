@@ -5,7 +5,7 @@ from time import process_time
 import pytest
 
 from bounded import bounded
-from coreloop.sanitize import Finding, find, sanitize_text
+from coreloop.sanitize import PrivateData, find, sanitize_text
 from coreloop.sanitize.chunks import MAX_PLACES, places_of
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record
@@ -50,7 +50,7 @@ def test_a_long_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape
 
 
 def test_a_text_beyond_the_budget_is_replaced_whole() -> None:
-    assert find(OVER_BUDGET) == [Finding("TEXT", 0, len(OVER_BUDGET))]
+    assert find(OVER_BUDGET) == [PrivateData("TEXT", 0, len(OVER_BUDGET))]
     assert sanitize_text(OVER_BUDGET) == "[TEXT-1]"
 
 

@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.names import Names
-from coreloop.sanitize.sources import ShownNames, find_sources
+from coreloop.sanitize.sources import PrintableNames, find_sources
 from logs import record, write_log
 from rows import each_row
 
@@ -75,11 +75,11 @@ def test_a_folder_without_records_is_an_error(tmp_path: Path, others: list[str],
 )
 def test_private_data_in_a_file_s_name_is_masked(name: str, shown: str) -> None:
     names = Names([("000001", "들찬푸드", [])])
-    assert ShownNames(Path("in"), names)(Path("in", name)) == shown
+    assert PrintableNames(Path("in"), names)(Path("in", name)) == shown
 
 
 def test_files_with_equal_labels_stay_apart() -> None:
-    shown = ShownNames(Path("in"))
+    shown = PrintableNames(Path("in"))
     files = [
         Path("in", name) for name in ("a@example.com", "A@example.com", "b@example.com", "a@example.com")
     ]

@@ -45,8 +45,8 @@ def test_nothing_is_lost_and_no_committed_step_is_done_twice_when_one_is_killed(
                 queue.put("index.file", {"path": "docs/han.md"}, key=f"job {number}")
             until(lambda: sum(line["event"] == "ended" for line in killed.lines) > RUNS // 10, 60)
             killed.end(signal.SIGKILL)
-        until(lambda: queue.figures().by_status.get("done", 0) >= RUNS + JOBS + GATES, 240)
-        assert "dead" not in queue.figures().by_status
+        until(lambda: queue.metrics().by_status.get("done", 0) >= RUNS + JOBS + GATES, 240)
+        assert "dead" not in queue.metrics().by_status
         assert [line for line in other.lines if line["event"] == "bug"] == []
     with open_store(open_workspace(tmp_path), environ=environ) as store:
         assert {row.status for row in store.runs(limit=RUNS + 1)} <= {"completed", "stopped"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import getitem
 
-from coreloop.admin.demo.plan import FromResult, PlannedStep, Request
+from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.prose import Result
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.observe import AuditCollector
@@ -29,14 +29,16 @@ class ScriptedAnswer:
     n_failed_calls: int = 0
 
 
-def answer(scenario: Scenario, request: Request, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
+def answer(
+    scenario: Scenario, request: DemoRequest, tools: Tools, collector: AuditCollector
+) -> ScriptedAnswer:
     """Answer a request by really calling the tools of its plan.
 
     Parameters
     ----------
     scenario : Scenario
         Words the answer.
-    request : Request
+    request : DemoRequest
         A request of ``scripted_requests``.
     tools : Mapping
         Tool name to function.
@@ -62,7 +64,7 @@ def answer(scenario: Scenario, request: Request, tools: Tools, collector: AuditC
     return replace(outcome, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
-def _write(scenario: Scenario, request: Request, work: "_Work", *, finished: bool) -> ScriptedAnswer:
+def _write(scenario: Scenario, request: DemoRequest, work: "_Work", *, finished: bool) -> ScriptedAnswer:
     prose, language = scenario.prose, request.language
     label = partial(prose.label, language=language)
     lines = [line for tool, result in work.results for line in scenario.render(tool, result, label)]

@@ -109,9 +109,9 @@ def render(tool: str, result: _Filed, label: Label) -> list[str]:
 
 def _render_analysis(result: _Filed, label: Label) -> list[str]:
     head = f"[{result['company']} {result['axis']}, {result['year']}]"
-    figures = [f"- {label(name)}: {_amount(value)}" for name, value in result["figures"].items()]
+    metrics = [f"- {label(name)}: {_amount(value)}" for name, value in result["figures"].items()]
     flags = [f"- ! {flag}" for flag in result["flags"]]
-    return [head, *figures, *flags]
+    return [head, *metrics, *flags]
 
 
 def _render_show(result: _Filed, label: Label) -> list[str]:

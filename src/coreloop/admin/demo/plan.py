@@ -42,7 +42,7 @@ class PlannedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DemoRequest:
     """A question and the agent's plan for it.
 
     Attributes
@@ -76,7 +76,7 @@ class Subject:
     nouns : Mapping[str, object]
         Values for the question and the arguments of its calls, by the name in braces.
     stock_code : str or None
-        As in `Request`.
+        As in `DemoRequest`.
     """
 
     nouns: Mapping[str, object]

@@ -13,7 +13,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from coreloop.admin.demo.agent import answer
-from coreloop.admin.demo.plan import PlannedStep, Request
+from coreloop.admin.demo.plan import DemoRequest, PlannedStep
 from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
@@ -35,7 +35,7 @@ _NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class DemoCounts:
     """Numbers of the requests that the scripted agent answered, of its calls and of failed calls."""
 
     n_requests: int
@@ -74,7 +74,7 @@ def run_demo(
     folder: Path,
     *,
     seed: int,
-    tell: Callable[[Recorded | DemoProposals | DemoRefined | Promoted], None] = lambda _: None,
+    tell: Callable[[DemoCounts | DemoProposals | DemoRefined | Promoted], None] = lambda _: None,
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -137,7 +137,7 @@ def make_project(scenario: Scenario, folder: Path) -> None:
         raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
 
 
-def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> Recorded:
+def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> DemoCounts:
     """Let the scripted agent answer its questions; every request becomes a line of the audit log.
 
     Parameters
@@ -167,7 +167,7 @@ def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int =
         answered = answer(scenario, request, tools, collector)
         n_calls += answered.n_calls
         n_failed += answered.n_failed_calls
-    return Recorded(count, n_calls, n_failed)
+    return DemoCounts(count, n_calls, n_failed)
 
 
 def propose_candidates(folder: Path) -> DemoProposals:
@@ -196,7 +196,7 @@ _WINDOW_MIN = 30 * 24 * 60
 _SESSION_MIN = 60
 
 
-def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[Request]:
+def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[DemoRequest]:
     """Yield questions over thirty days, each with the agent's planned calls.
 
     Parameters
@@ -210,7 +210,7 @@ def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterat
 
     Yields
     ------
-    Request
+    DemoRequest
         In the order of ``offset_min``.
     """
     rng = Random(seed)
@@ -242,12 +242,14 @@ def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
     return sorted(moments[:count])
 
 
-def _request(scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> Request:
+def _request(
+    scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str
+) -> DemoRequest:
     subject = scenario.choose_subject(recipe, rng)
     steps, nouns = scenario.recipes.plan_calls(recipe, subject, rng)
     plan = tuple(_timed(step, rng) for step in steps)
     question, language = scenario.phrases.word_question(recipe.topic, rng, nouns=nouns)
-    return Request(
+    return DemoRequest(
         question=question,
         language=language,
         session=session,

@@ -67,14 +67,14 @@ def recent_lines(files: Sequence[Path]) -> list[RecordLine]:
 
 def _last_lines(path: Path) -> list[RecordLine]:
     lines: list[RecordLine] = []
-    for most in _TAILS_BYTES:
+    for max_bytes in _TAILS_BYTES:
         with open_regular(path) as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - most))
-            raw = file.read(most).split(b"\n")
-        decoded = (decode_line(line) for line in (raw[1:] if size > most else raw) if line.strip())
+            file.seek(max(0, size - max_bytes))
+            raw = file.read(max_bytes).split(b"\n")
+        decoded = (decode_line(line) for line in (raw[1:] if size > max_bytes else raw) if line.strip())
         lines = [line for line in decoded if isinstance(line, RecordLine)]
-        if lines or size <= most:
+        if lines or size <= max_bytes:
             break
     return lines
 

@@ -22,7 +22,7 @@ _VALUE: Final = re.compile(r"[^\W\d_][\w.-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ToolUsage:
     """The use of a tool.
 
     Attributes
@@ -42,7 +42,7 @@ def newest_records(folder: Path) -> Iterator[dict[str, Any]]:
     return islice(_objects(folder), MOST_RECORDS)
 
 
-def read_usage(folder: Path) -> dict[str, Usage]:
+def read_usage(folder: Path) -> dict[str, ToolUsage]:
     """Count how the newest records use the tools.
 
     Parameters
@@ -68,7 +68,7 @@ def read_usage(folder: Path) -> dict[str, Usage]:
     for (name, key), counts in values.items():
         if closed := _closed_set(counts):
             selectors[name][key] = closed
-    return {name: Usage(n, selectors[name]) for name, n in n_requests.most_common()}
+    return {name: ToolUsage(n, selectors[name]) for name, n in n_requests.most_common()}
 
 
 def _closed_set(counts: Counter[object]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from coreloop.admin.status.facts import Alarm, Standing, Status
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.stability import QUIET_DAYS
 from coreloop.base.text import counted, printable
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 SILENT_DAYS: Final = 7
@@ -165,7 +165,7 @@ def _unmerged(status: Status) -> Alarm | None:
 
 
 def _hurts(status: Status) -> Alarm | None:
-    harmful = [effect for effect in status.effects if effect.verdict is Verdict.HURTS and effect.todo]
+    harmful = [effect for effect in status.effects if effect.verdict is EffectVerdict.HURTS and effect.todo]
     if not harmful:
         return None
     names = ", ".join(
@@ -196,10 +196,10 @@ def _unstable(status: Status) -> Alarm | None:
     stability = status.promotions.stability
     since = status.generated_at - timedelta(days=QUIET_DAYS)
     flawed = sum(flaw.merged_at >= since for flaw in stability.flaws)
-    figures = {f"unclean merges in {QUIET_DAYS} days": flawed}
+    metrics = {f"unclean merges in {QUIET_DAYS} days": flawed}
     # No young project passes the first gate; that is not a loss of stability.
-    figures |= {gate.name: gate.figure for gate in stability.gates[1:]}
-    lost = ", ".join(f"{name} {n:,}" for name, n in figures.items() if n)
+    metrics |= {gate.name: gate.figure for gate in stability.gates[1:]}
+    lost = ", ".join(f"{name} {n:,}" for name, n in metrics.items() if n)
     if not lost:
         return None
     return Alarm(

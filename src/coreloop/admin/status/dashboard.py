@@ -43,7 +43,7 @@ class AlarmFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureFacts:
+class EffectMetrics:
     """The estimate of a change in ``status --json``."""
 
     before: float
@@ -67,7 +67,7 @@ class EffectFacts:
     todo: str
     decided_on: str | None = None
     pull_request: int | None = None
-    figures: FigureFacts | None = None
+    figures: EffectMetrics | None = None
 
 
 @dataclass(frozen=True, slots=True)

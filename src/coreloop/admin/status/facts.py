@@ -9,7 +9,7 @@ from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.judge import Pending
 from coreloop.learn.verdicts.state import Standpoint
-from coreloop.observe.judgments import Judgments
+from coreloop.observe.verdicts import HumanVerdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Status:
 
 def count_standing(
     pending: Sequence[Pending],
-    judgments: Judgments,
+    judgments: HumanVerdicts,
     *,
     prefix: str,
     known: frozenset[str],
@@ -105,7 +105,7 @@ def count_standing(
     ----------
     pending : sequence of Pending
         Oldest first.
-    judgments : Judgments
+    judgments : HumanVerdicts
         The newest verdict on a proposal counts.
     prefix : str
         Of the ids: ``cand-`` for candidates, ``ce-`` for counterexamples.

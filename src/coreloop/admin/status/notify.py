@@ -40,7 +40,7 @@ ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits", "verdic
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusChange:
     """A change of the status.
 
     Attributes
@@ -70,7 +70,7 @@ class Notified:
     verdicts: dict[str, str] = field(default_factory=dict)
     at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
-    def note(self, change: Change, generated_at: datetime) -> None:
+    def note(self, change: StatusChange, generated_at: datetime) -> None:
         """Remember a change."""
         self.at, at = generated_at, generated_at.isoformat(timespec="seconds")
         if change.kind == "alarm_raised":
@@ -120,30 +120,32 @@ def notify_changes(workspace: Workspace, status: Status, *, environ: Mapping[str
         return (printable(f"notify: {error}"),)
 
 
-def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
+def find_changes(status: Status, notified: Notified) -> Iterator[StatusChange]:
     """Yield the changes since the last notification; an alarm that could not be checked is not cleared."""
     raised = {alarm.kind: alarm.text for alarm in status.alarms}
     for kind, text in raised.items():
         if kind not in notified.alarms:
-            yield Change("alarm_raised", kind, kind, text)
+            yield StatusChange("alarm_raised", kind, kind, text)
     for kind, since in notified.alarms.items():
         if kind not in raised and _is_checked(kind, status):
-            yield Change("alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}")
+            yield StatusChange(
+                "alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}"
+            )
     for standing in (status.candidates, status.counterexamples):
         for key, id in standing.waiting.items():
             if key not in notified.candidates:
-                yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
+                yield StatusChange("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
     yield from _verdict_changes(status, notified)
 
 
-def _verdict_changes(status: Status, notified: Notified) -> Iterator[Change]:
+def _verdict_changes(status: Status, notified: Notified) -> Iterator[StatusChange]:
     """Verdicts that are new or other than the last one sent; ``too early`` is none."""
     for effect in status.effects:
         key, verdict = f"{effect.change.sha[:10]} {effect.change.tool}", str(effect.verdict)
         if effect.verdict in TOLD and notified.verdicts.get(key) != verdict:
             subject = effect.change.ids[0] if effect.change.ids else effect.change.sha[:10]
             message = f"{effect.change.tool}: the change {subject}: {effect.title}, since {effect.decided_on}"
-            yield Change("verdict_changed", f"{key}: {verdict}", subject, message)
+            yield StatusChange("verdict_changed", f"{key}: {verdict}", subject, message)
 
 
 def _is_checked(kind: str, status: Status) -> bool:
@@ -191,7 +193,7 @@ def read_notified(path: Path) -> Notified:
         raise WorkspaceError(message, path=path) from error
 
 
-def _document(change: Change, workspace: Workspace, at: str) -> bytes:
+def _document(change: StatusChange, workspace: Workspace, at: str) -> bytes:
     facts = {
         "kind": change.kind,
         "subject": printable(change.subject),

@@ -86,7 +86,7 @@ def read_promotions(
         merged=len(in_effect),
         by_phase={phase: phases.count(phase) for phase in ("R", "F")},
         reverted=len({promotion.sha for promotion in promotions if promotion.reverted}),
-        newest=history.moment(max(places), now=now) if places else None,
+        newest=history.timestamp(max(places), now=now) if places else None,
         open=join_open(open_branches(repository, {promotion.key for promotion in promotions}), pulls),
         stability=read_stability(repository, history, folder=folder, now=now),
     )

@@ -28,7 +28,7 @@ from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, pending_proposals, read_proposed
 from coreloop.learn.verdicts.state import read_states
 from coreloop.observe.dropped_file import read_dropped
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.reach_log import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
@@ -68,7 +68,7 @@ def read_status(
         promotions and its notes say why.
     """
     promotions, known, settled, in_base, notes = _read_history(workspace, now, environ)
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
@@ -180,7 +180,7 @@ def _read_history(workspace: Workspace, now: datetime, environ: Mapping[str, str
         asked = {key for pull in pulls for key in promoted_keys(pull.body)}
         in_base = tuple(in_history(repository.log(repository.base(base))))
         settled = frozenset(asked | {entry.key for entry in in_base})
-        judgments = read_judgments(workspace.judgments_dir)
+        judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
         return promotions, known_keys(repository, base=base) | asked, settled, in_base, notes
 

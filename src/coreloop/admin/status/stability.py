@@ -156,7 +156,7 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
     """
     in_a_row = sum(1 for _ in takewhile(lambda weighed: weighed.reason is None, newest))
     since = now - timedelta(days=QUIET_DAYS)
-    reverts = sum(history.moment(place, now=now) >= since for place in history.revert_places)
+    reverts = sum(history.timestamp(place, now=now) >= since for place in history.revert_places)
     losses = sum(len(weighed.losses) for weighed in newest)
     gates = (
         StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
@@ -171,6 +171,6 @@ def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterat
         lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
         if weighed.reason or lost:
             promotion = weighed.merge.promotion
-            merged_at = history.moment(weighed.merge.place, now=now)
+            merged_at = history.timestamp(weighed.merge.place, now=now)
             reasons = "; ".join(filter(None, [weighed.reason, lost]))
             yield Flaw(promotion.sha, promotion.candidate_id, merged_at, reasons)

@@ -27,8 +27,8 @@ from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.observe.judgments import append_judgment
 from coreloop.observe.reading.decode import has_record
+from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
@@ -154,7 +154,7 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
         created_at=now,
     )
     # first: if it fails, nothing is stored
-    append_judgment(deps.workspace.judgments_dir, judgment_of(feedback))
+    append_verdict(deps.workspace.judgments_dir, judgment_of(feedback))
     if answered and kind == "up":
         deps.tables.accept(answered.question)
     if answered and kind == "down":

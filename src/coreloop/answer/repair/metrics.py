@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow, Feedback
-from coreloop.runs.jobs.job import QueueFigures
+from coreloop.runs.jobs.job import QueueMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class RepairFigures:
         ``up`` and ``down``.
     notice_s : float or None
         Seconds from a rejection to the other answer: the median; None for none.
-    jobs : QueueFigures
+    jobs : QueueMetrics
         Of the queue.
     """
 
@@ -64,7 +64,7 @@ class RepairFigures:
     gates: dict[str, float]
     feedback: dict[str, int]
     notice_s: float | None
-    jobs: QueueFigures
+    jobs: QueueMetrics
 
     @property
     def retry_rate(self) -> float:
@@ -85,7 +85,7 @@ def read_figures(deps: Deps, *, now: datetime, window: timedelta = timedelta(day
         gates={gate: one.share for gate, kept in newest.items() for one in kept},
         feedback=dict(Counter(one.kind for one in said)),
         notice_s=_notice_s(said, rows),
-        jobs=deps.queue.figures(),
+        jobs=deps.queue.metrics(),
     )
 
 

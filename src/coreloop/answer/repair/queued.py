@@ -17,10 +17,12 @@ from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research
-from coreloop.base.errors import RunEndedError, RunNotFoundError
+from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.control import resume_run
+from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.manage import read_run
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -53,7 +55,11 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     ------
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
+    UsageError
+        A driver drives it, which must be started again, by a person who can be told from the agent.
     """
+    if is_driven(read_run(store, run_id)):
+        raise UsageError(f"a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
     state = resume_run(store, run_id)
     if state.kind in _NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)

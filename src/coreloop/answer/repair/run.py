@@ -118,7 +118,7 @@ def continue_answer(
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
-    with work_on(deps.store, run_id, leave=leave) as run:
+    with work_on(deps.store, run_id, shutdown=leave) as run:
         try:
             drive(run, partial(iterate, deps=deps), show=show)
         finally:

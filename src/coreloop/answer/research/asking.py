@@ -130,7 +130,5 @@ def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
         f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
         for finding in memory.semantic
     ]
-    hypotheses = [
-        f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.active_hypotheses
-    ]
+    hypotheses = [f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.focus]
     return findings + hypotheses

@@ -247,7 +247,7 @@ class Knowledge:
     request: Request = field(default_factory=Request)
     tier: str = ""
     model: str = ""
-    active_hypotheses: list[Hypothesis] = field(default_factory=list)
+    active_hypotheses: list[str] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
@@ -269,6 +269,11 @@ class Knowledge:
     repairs: list[Repaired] = field(default_factory=list)
 
     @property
+    def focus(self) -> list[Hypothesis]:
+        """The active hypotheses, the highest priority first."""
+        return [one for one in self.all_hypotheses if one.id in self.active_hypotheses]
+
+    @property
     def is_degraded(self) -> bool:
         """Whether a search was blocked or failed."""
         return bool(self.failed_queries)
@@ -285,7 +290,7 @@ class Knowledge:
 
 def knowledge_of(state: State) -> Knowledge:
     """Return what the run of a state knows; to be read only."""
-    return Knowledge(**state.extra)
+    return Knowledge(**{known.name: state.extra[known.name] for known in fields(Knowledge)})
 
 
 def initial() -> dict[str, Any]:
@@ -328,7 +333,7 @@ def _dropped(extra: dict[str, Any], data: Any) -> None:
 
 def _tested(extra: dict[str, Any], data: Any) -> None:
     extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
-    extra["active_hypotheses"] = extra["all_hypotheses"][:MAX_ACTIVE]
+    extra["active_hypotheses"] = [one.id for one in extra["all_hypotheses"][:MAX_ACTIVE]]
 
 
 def _reflected(extra: dict[str, Any], data: Any) -> None:

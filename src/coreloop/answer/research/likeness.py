@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from coreloop.answer.deps import Deps
@@ -25,7 +25,15 @@ _DOUBTFUL_FROM: Final = 0.2
 """For a model to judge: 99.7 % of ParaKQC's paraphrases, 9.1 % of other pairs (at 0.4, 94.8 and 3.1 %)."""
 
 Likeness = Literal["exact", "similar"]
-Like = tuple[Likeness, RunRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """An earlier run, how like its question is, and the share of words that both have, 0–1."""
+
+    likeness: Likeness
+    row: RunRow
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +42,8 @@ class LikeSessions:
 
     Attributes
     ----------
-    sessions : tuple of (str, RunRow)
-        ``exact`` or ``similar``, the likest first, at most `MAX_LIKE`.
+    sessions : tuple of Like
+        The likest first, at most `MAX_LIKE`.
     begun : str or None
         The new research, if it was begun to ask a model in it: go on with it, or stop it.
     """
@@ -62,12 +70,12 @@ def find_like(question: str, deps: Deps, begin: Callable[[], str]) -> LikeSessio
     going = [row for row in sessions_of(deps.store) if row.status not in TERMINAL]
     by_words = like_sessions(question, going)
     doubtful = like_sessions(question, going, least=_DOUBTFUL_FROM)
-    is_sure = any(likeness == "exact" for likeness, _ in doubtful)
+    is_sure = any(like.likeness == "exact" for like in doubtful)
     if deps.ladder.name == OFFLINE or is_sure or not doubtful:
         return LikeSessions(by_words)
     begun = begin()
     try:
-        return LikeSessions(_judged([row for _, row in doubtful], begun, deps), begun)
+        return LikeSessions(_judged(doubtful, begun, deps), begun)
     except (ModelError, BudgetError):
         return LikeSessions(by_words, begun)
 
@@ -83,18 +91,17 @@ def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMI
         score = 1.0 if is_exact else word_similarity(words, other)
         if score >= least:
             likeness: Likeness = "exact" if is_exact else "similar"
-            scored.append((score, likeness, row))
-    scored.sort(key=lambda entry: -entry[0])
-    return tuple((likeness, row) for _, likeness, row in scored[:MAX_LIKE])
+            scored.append(Like(likeness, row, score))
+    return tuple(sorted(scored, key=lambda like: -like.score)[:MAX_LIKE])
 
 
-def _judged(rows: Sequence[RunRow], run_id: str, deps: Deps) -> tuple[Like, ...]:
+def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:
     """Let a model say which are like; the run is held no longer, since waiting for a person is no work."""
-    notes = tuple(f"research {number}: {row.question}" for number, row in enumerate(rows, 1))
+    notes = tuple(f"research {number}: {like.row.question}" for number, like in enumerate(likes, 1))
     with work_on(deps.store, run_id) as run:
         material = Material(question=run.state.question, notes=notes)
         said = ask(run, deps.ladder, "likeness", material, LikenessResponse, key="likeness")
-    numbered = list(enumerate(rows, 1))
-    exact: list[Like] = [("exact", row) for number, row in numbered if number in said.exact]
+    numbered = list(enumerate(likes, 1))
+    exact = [replace(like, likeness="exact") for number, like in numbered if number in said.exact]
     similar = {*said.similar} - {*said.exact}
-    return (*exact, *(("similar", row) for number, row in numbered if number in similar))
+    return (*exact, *(replace(like, likeness="similar") for number, like in numbered if number in similar))

@@ -153,7 +153,7 @@ def continue_research(
         write_views(run)
         show(run)
 
-    with work_on(deps.store, run_id, leave=leave) as run:
+    with work_on(deps.store, run_id, shutdown=leave) as run:
         try:
             drive(run, partial(iterate, deps=deps), answer=partial(answer, deps=deps), show=show_all)
         finally:

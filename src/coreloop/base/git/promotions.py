@@ -83,7 +83,7 @@ class History:
                 by_key[promotion.key] = promotion
         return list(by_key.values())
 
-    def moment(self, place: int, *, now: datetime) -> datetime:
+    def timestamp(self, place: int, *, now: datetime) -> datetime:
         """When a commit came to the branch, corrected for wrong clocks.
 
         A commit is not older than its ancestors, and not newer than ``now``.

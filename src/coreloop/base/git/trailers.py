@@ -38,6 +38,13 @@ NAMES: Final = (
     "Success-Rate",
     "Replay",
 )
+MEASURED: Final = "Measured"
+"""The trailer that a promotion has only if its lines were measured before."""
+
+MEASURED_VERDICTS: Final = frozenset(
+    {"helps", "hurts", "equivalent", "not known", "nothing to gain", "model too weak", "unavailable"}
+)
+"""Verdicts of a measurement, see `coreloop.promote.measure`; none keeps a promotion from its review."""
 CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
@@ -47,7 +54,7 @@ SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 _CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
-_LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):(.*)$", re.MULTILINE)
+_LINE: Final = re.compile(rf"^({'|'.join((*NAMES, MEASURED))}):(.*)$", re.MULTILINE)
 
 
 def read_trailers(message: str) -> dict[str, str]:
@@ -90,7 +97,8 @@ def promoted_keys(message: str) -> tuple[str, ...]:
 
 def write_trailers(values: Mapping[str, str]) -> str:
     """Write trailers as one paragraph, in the order of `NAMES`; each value on one line."""
-    return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in NAMES if name in values)
+    written = (name for name in (*NAMES, MEASURED) if name in values)
+    return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in written)
 
 
 def write_title(phases: Collection[str], engine: str) -> str:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ApiReply:
     """A response of any status, with header names in lower case and the token masked in the text."""
 
     status: int
@@ -51,7 +51,7 @@ class Transport(Protocol):
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> ApiReply:
         """Send a request.
 
         Parameters
@@ -78,7 +78,7 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """A successful response, not yet decoded."""
 
     doing: str
@@ -142,23 +142,23 @@ class GithubApi:
         """Close the connection."""
         self._transport.close()
 
-    def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> Answer:
+    def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> ApiAnswer:
         """Send a GET request; `doing` follows "cannot" in an error message."""
         return self._send("GET", path, doing=doing, query=query)
 
-    def post(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
+    def post(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
         """Send a POST request."""
         return self._send("POST", path, doing=doing, body=body)
 
-    def put(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
+    def put(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
         """Send a PUT request."""
         return self._send("PUT", path, doing=doing, body=body)
 
-    def patch(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
+    def patch(self, path: str, body: Mapping[str, Any], *, doing: str) -> ApiAnswer:
         """Send a PATCH request."""
         return self._send("PATCH", path, doing=doing, body=body)
 
-    def delete(self, path: str, *, doing: str) -> Answer:
+    def delete(self, path: str, *, doing: str) -> ApiAnswer:
         """Send a DELETE request."""
         return self._send("DELETE", path, doing=doing)
 
@@ -201,12 +201,12 @@ class GithubApi:
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> ApiAnswer:
         full_path = f"/repos/{self.repo}{path}" if path is not None else None
         reply = self._transport.send(verb, full_path, doing=doing, query=query, body=body)
         if reply.status >= 300:
             raise refusal(doing, status=reply.status, headers=reply.headers, detail=quoted(reply.text))
-        return Answer(doing=doing, link=reply.headers.get("link", ""), text=reply.text)
+        return ApiAnswer(doing=doing, link=reply.headers.get("link", ""), text=reply.text)
 
 
 def checked_token(token: str) -> str:

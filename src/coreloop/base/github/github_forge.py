@@ -201,8 +201,8 @@ class GithubForge:
         counts = [
             rule.parameters.required_approving_review_count for rule in rules if rule.type == "pull_request"
         ]
-        if most := max(counts, default=0):
-            return ReviewRequired(approvals=most, source="ruleset")
+        if max_count := max(counts, default=0):
+            return ReviewRequired(approvals=max_count, source="ruleset")
         return ReviewNotRequired(f"no ruleset of {base} requires a review")
 
     def _classic_rule(self, base: str) -> ReviewRule:

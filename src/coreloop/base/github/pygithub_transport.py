@@ -19,7 +19,14 @@ from github import (
 from urllib3.util import Retry
 
 from coreloop.base.errors import ForgeError
-from coreloop.base.github.github_api import API_VERSION, DEFAULT_URL, Reply, Verb, checked_host, checked_token
+from coreloop.base.github.github_api import (
+    API_VERSION,
+    DEFAULT_URL,
+    ApiReply,
+    Verb,
+    checked_host,
+    checked_token,
+)
 from coreloop.base.github.github_errors import (
     no_answer,
     quoted,
@@ -113,13 +120,13 @@ class PygithubTransport:
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> ApiReply:
         """`Transport.send`."""
         with translated(doing, timeout_s=self._timeout_s):
             requester = self._github.requester
             url = path if path is not None else requester.graphql_url
             status, headers, text = requester.requestJson(verb, url, parameters=dict(query or {}), input=body)
-            return Reply(status, headers, self._masked(text))
+            return ApiReply(status, headers, self._masked(text))
 
     def close(self) -> None:
         """Close the connection."""

@@ -12,7 +12,14 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from coreloop.base.errors import ForgeUnavailableError
-from coreloop.base.github.github_api import API_VERSION, DEFAULT_URL, Reply, Verb, checked_host, checked_token
+from coreloop.base.github.github_api import (
+    API_VERSION,
+    DEFAULT_URL,
+    ApiReply,
+    Verb,
+    checked_host,
+    checked_token,
+)
 from coreloop.base.github.github_errors import is_rate_limit, no_answer, quoted, without_secrets, wrong_answer
 
 _TRIES: Final = 4
@@ -77,7 +84,7 @@ class UrllibTransport:
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> ApiReply:
         """`Transport.send`."""
         url = self._graphql_url() if path is None else self._base_url + path
         url += f"?{urlencode(query)}" if query else ""
@@ -98,7 +105,7 @@ class UrllibTransport:
     def close(self) -> None:
         """Do nothing: each request has its own connection."""
 
-    def _pause(self, reply: Reply, wait_s: float) -> float | None:
+    def _pause(self, reply: ApiReply, wait_s: float) -> float | None:
         """Seconds to wait before the next attempt; None for a final answer."""
         if reply.status >= 500:
             return wait_s
@@ -115,7 +122,7 @@ class UrllibTransport:
         # plus a second: the reset time is rounded to seconds
         return float(reset) - self._now() + 1 if reset.isdecimal() else _LONGEST_WAIT_S
 
-    def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> Reply:
+    def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiReply:
         with _translated(doing, timeout_s=self._timeout_s), self._opened(verb, url, body) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
             status, content = int(answer.status or 0), answer.read()
@@ -124,7 +131,7 @@ class UrllibTransport:
         except UnicodeDecodeError as exc:
             raise wrong_answer(doing, "it is not UTF-8") from exc
         # a server may echo the request
-        return Reply(status, headers, text.replace(self._token, "***"))
+        return ApiReply(status, headers, text.replace(self._token, "***"))
 
     def _opened(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> "HTTPResponse | HTTPError":
         """The answer, of any status."""

@@ -106,15 +106,15 @@ class Guards:
         return tuple(getattr(self, name) for name in _EQUAL)
 
 
-def differing_guards(one: Guards, other: Guards) -> tuple[str, ...]:
+def differing_guards(first: Guards, other: Guards) -> tuple[str, ...]:
     """Names of the guards that tell two queries apart; symmetric."""
-    names = [name for name in _EQUAL if getattr(one, name) != getattr(other, name)]
-    return (*names, "direction") if is_reversed(one, other) else tuple(names)
+    names = [name for name in _EQUAL if getattr(first, name) != getattr(other, name)]
+    return (*names, "direction") if is_reversed(first, other) else tuple(names)
 
 
-def is_reversed(one: Guards, other: Guards) -> bool:
+def is_reversed(first: Guards, other: Guards) -> bool:
     """Return whether a source of one is a target of the other, and the other way round."""
-    return bool(one.sources & other.targets and one.targets & other.sources)
+    return bool(first.sources & other.targets and first.targets & other.sources)
 
 
 @lru_cache(maxsize=1_024)

@@ -19,43 +19,43 @@ _SHORT_WORDS: Final = 4
 """In a query of up to so many words, an exchanged noun is another subject."""
 
 
-def features(one: QueryWords, other: QueryWords) -> dict[str, float]:
+def features(first: QueryWords, other: QueryWords) -> dict[str, float]:
     """Return the values that `WEIGHTS` weighs; symmetric."""
     return {
-        "words": _dice(one.words, other.words),
-        "letters": _dice(one.letters, other.letters),
-        "trigrams": _dice(one.trigrams, other.trigrams),
-        "swapped": min(_missing_share(one, other), _missing_share(other, one)),
-        "intents": len(one.intents ^ other.intents),
+        "words": _dice(first.words, other.words),
+        "letters": _dice(first.letters, other.letters),
+        "trigrams": _dice(first.trigrams, other.trigrams),
+        "swapped": min(_missing_share(first, other), _missing_share(other, first)),
+        "intents": len(first.intents ^ other.intents),
     }
 
 
-def similarity(one: QueryWords, other: QueryWords) -> float:
+def similarity(first: QueryWords, other: QueryWords) -> float:
     """Return 0–1; 1 for texts that differ in spaces alone, 0 for another subject; symmetric."""
-    if one.text == other.text or (one.joined and one.joined == other.joined):
+    if first.text == other.text or (first.joined and first.joined == other.joined):
         return 1.0
-    if not one.words or not other.words or is_other_subject(one, other):
+    if not first.words or not other.words or is_other_subject(first, other):
         return 0.0
-    weighed = BIAS + sum(WEIGHTS[name] * value for name, value in features(one, other).items())
+    weighed = BIAS + sum(WEIGHTS[name] * value for name, value in features(first, other).items())
     return 1 / (1 + math.exp(-weighed))
 
 
-def word_similarity(one: QueryWords, other: QueryWords) -> float:
+def word_similarity(first: QueryWords, other: QueryWords) -> float:
     """Return how much of their words two texts share, 0–1; whether they ask the same does not matter."""
-    return (_dice(one.words, other.words) + _dice(one.trigrams, other.trigrams)) / 2
+    return (_dice(first.words, other.words) + _dice(first.trigrams, other.trigrams)) / 2
 
 
-def is_other_subject(one: QueryWords, other: QueryWords) -> bool:
+def is_other_subject(first: QueryWords, other: QueryWords) -> bool:
     """Return whether a question word, a foreign word, a keyword or a swapped noun shows another subject."""
-    if one.intents and other.intents and not one.intents & other.intents:
+    if first.intents and other.intents and not first.intents & other.intents:
         return True
-    here, there = missing_words(one, other), missing_words(other, one)
+    here, there = missing_words(first, other), missing_words(other, first)
     if any(not is_hangul(word) for word in here | there):
         return True
-    here, there = here & one.nouns, there & other.nouns
-    if one.is_keywords and other.is_keywords:
+    here, there = here & first.nouns, there & other.nouns
+    if first.is_keywords and other.is_keywords:
         return bool(here or there)
-    return bool(here and there) and min(len(one.words), len(other.words)) <= _SHORT_WORDS
+    return bool(here and there) and min(len(first.words), len(other.words)) <= _SHORT_WORDS
 
 
 def missing_words(query: QueryWords, other: QueryWords) -> frozenset[str]:
@@ -74,6 +74,6 @@ def _is_in(word: str, other: QueryWords) -> bool:
     return len(word) >= _JOINED_LETTERS and word in other.joined
 
 
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    total = len(one) + len(other)
-    return 2 * len(one & other) / total if total else 0.0
+def _dice(first: frozenset[str], other: frozenset[str]) -> float:
+    total = len(first) + len(other)
+    return 2 * len(first & other) / total if total else 0.0

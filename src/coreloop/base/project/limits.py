@@ -9,7 +9,7 @@ _BOUNDS: Final = frozenset({"le", "lt", "ge", "gt", "min_length", "min_items"})
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SchemaLimits:
     """What a schema says of an argument.
 
     Attributes
@@ -28,7 +28,9 @@ class Limits:
     never_empty: bool = False
 
 
-def declared_limits(function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.AST) -> dict[str, Limits]:
+def declared_limits(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.AST
+) -> dict[str, SchemaLimits]:
     """Return the limits of each argument, as ``Field(le=4)`` in its annotation or as its default says them.
 
     Parameters
@@ -58,17 +60,21 @@ def _arguments(of: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
     yield from zip(of.kwonlyargs, of.kw_defaults, strict=True)
 
 
-def _limits(annotation: ast.expr | None, default: ast.expr | None, named: Mapping[str, ast.expr]) -> Limits:
+def _limits(
+    annotation: ast.expr | None, default: ast.expr | None, named: Mapping[str, ast.expr]
+) -> SchemaLimits:
     if isinstance(annotation, ast.Name):
         annotation = named.get(annotation.id, annotation)
     nodes = [node for part in (annotation, default) if part is not None for node in ast.walk(part)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    said = {word.arg: _number(word.value) for call in calls for word in call.keywords if word.arg in _BOUNDS}
-    return Limits(
+    bounds = {
+        word.arg: _number(word.value) for call in calls for word in call.keywords if word.arg in _BOUNDS
+    }
+    return SchemaLimits(
         required=default is None or (isinstance(default, ast.Call) and not _has_default(default)),
-        over=_first(said.get("le"), _next(said.get("lt"), -1)),
-        under=_first(said.get("ge"), _next(said.get("gt"), 1)),
-        never_empty=bool(said.get("min_length") or said.get("min_items")),
+        over=_first(bounds.get("le"), _next(bounds.get("lt"), -1)),
+        under=_first(bounds.get("ge"), _next(bounds.get("gt"), 1)),
+        never_empty=bool(bounds.get("min_length") or bounds.get("min_items")),
     )
 
 

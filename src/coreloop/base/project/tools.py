@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.project.choices import declared_choices, listed_values
-from coreloop.base.project.limits import Limits, declared_limits
+from coreloop.base.project.limits import SchemaLimits, declared_limits
 from coreloop.base.project.settings import ToolSettings
 
 _SKIPPED_FOLDERS: Final = frozenset(
@@ -43,7 +43,7 @@ class Tool:
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.base.project.choices`.
-    limits : mapping of str to Limits
+    limits : mapping of str to SchemaLimits
         Argument -> what the schema says of it besides its type.
     listed : frozenset of frozenset of str
         Sets of texts that the file lists together.
@@ -56,7 +56,7 @@ class Tool:
     literals: frozenset[str]
     docstring: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    limits: Mapping[str, Limits] = field(default_factory=dict, hash=False)
+    limits: Mapping[str, SchemaLimits] = field(default_factory=dict, hash=False)
     listed: frozenset[frozenset[str]] = frozenset()
 
 

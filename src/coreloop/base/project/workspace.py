@@ -127,6 +127,16 @@ class Workspace:
         return self.audit_dir / "reach.jsonl"
 
     @property
+    def measured_file(self) -> Path:
+        """What lines do to a model's next call, see `coreloop.promote.measure`."""
+        return self.audit_dir / "measured.jsonl"
+
+    @property
+    def replies_file(self) -> Path:
+        """A model's replies, so that a measurement goes on where it stopped. Safe to delete."""
+        return self.audit_dir / "measured-replies.jsonl"
+
+    @property
     def effects_file(self) -> Path:
         """Effects that cannot change any more, see `coreloop.learn.effect.settled`. Safe to delete."""
         return self.audit_dir / "effects.json"

@@ -17,11 +17,11 @@ from coreloop.base.records import SCHEMA_VERSION, UNSPECIFIED, hash_question, is
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import day_files
-from coreloop.observe.judgments import Judgments
 from coreloop.observe.reading.decode import NOT_PLAIN, Skipped, decode_line, microseconds, raw_lines
 from coreloop.observe.reading.fields import CallFields, RecordFields
 from coreloop.observe.reading.loose import time_of
 from coreloop.observe.reading.outcome import BY_VERDICT, RequestOutcome, by_length, decide, is_judged, is_ok
+from coreloop.observe.verdicts import HumanVerdicts
 
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
 
@@ -114,7 +114,7 @@ class Request:
 
 
 def read_requests(
-    workspace: Workspace, judgments: Judgments, *, since: int | None = None
+    workspace: Workspace, judgments: HumanVerdicts, *, since: int | None = None
 ) -> Iterator[Request]:
     """Read the requests of a project's log, file by file.
 
@@ -122,7 +122,7 @@ def read_requests(
     ----------
     workspace : Workspace
         Its settings decide what a failure is and which category a question has.
-    judgments : Judgments
+    judgments : HumanVerdicts
         Verdicts on requests.
     since : int, optional
         First day, since 1970; files named after earlier days are not opened.
@@ -170,7 +170,7 @@ def tool_names(workspace: Workspace, *, since: int | None = None) -> frozenset[s
 class _Reader:
     """Lines -> requests."""
 
-    def __init__(self, workspace: Workspace, judgments: Judgments) -> None:
+    def __init__(self, workspace: Workspace, judgments: HumanVerdicts) -> None:
         settings = workspace.settings
         self._rules = Categories((rule.label, rule.any) for rule in settings.categories)
         self._handoff = frozenset(settings.handoff)

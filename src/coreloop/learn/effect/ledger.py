@@ -155,7 +155,7 @@ class _Reader:
             sha=sha,
             subject=commit.message.partition("\n")[0].strip(),
             place=place,
-            merged_at=self._history.moment(place, now=self._now),
+            merged_at=self._history.timestamp(place, now=self._now),
             added=tuple(has - had),
             removed=tuple(had - has),
             pull_request=_number(commit.message),

@@ -17,7 +17,7 @@ from coreloop.learn.effect.ledger import Ledger, read_ledger
 from coreloop.learn.effect.log import read_log
 from coreloop.learn.effect.settled import id_of, is_settled, keep_settled, read_settled
 from coreloop.learn.facts.file import EPOCH_DAY
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
@@ -104,7 +104,7 @@ def _effects(
     requests: Iterable[Request] = ()
     is_new = any(id_of(change) not in settled for change in ledger.changes)
     if is_new and workspace.records_dir.is_dir():
-        requests = read_requests(workspace, read_judgments(workspace.judgments_dir), since=since)
+        requests = read_requests(workspace, read_verdicts(workspace.judgments_dir), since=since)
     tools = frozenset(names)
     log = read_log(requests, counting.failures, names=lambda name: names.get(name, name), tools=tools)
     return find_effects(

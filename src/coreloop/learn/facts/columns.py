@@ -11,9 +11,9 @@ import polars as pl
 
 from coreloop.base.failures import error_class
 from coreloop.base.records import digest64, hash_sequence, join_steps
-from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts
+from coreloop.learn.facts.arguments import read_arguments
+from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
 from coreloop.learn.facts.shapes import CallColumns
-from coreloop.learn.facts.values import read_values
 from coreloop.observe.reading.signals import template
 
 ROW: Final[Mapping[str, Any]] = {
@@ -25,8 +25,19 @@ ROW: Final[Mapping[str, Any]] = {
     "session": pl.String,
     "request_id": pl.String,
     "n_calls": pl.UInt32,
+    "asked": pl.String,
+    "recorded_case": pl.String,
+    "tools_version": pl.String,
+    "descriptions": pl.String,
+    "rounds": pl.Float64,
+    "duration_ms": pl.Float64,
+    "input_tokens": pl.Float64,
+    "output_tokens": pl.Float64,
+    "cost_usd": pl.Float64,
 }
-"""A record: ``group`` is the number of its `Group`; question, session and id are as recorded."""
+"""A record: ``group`` is the number of its `Group`; question (a hash), session and id are as recorded.
+
+``asked`` is the question's text, ``recorded_case`` the hashes without separators."""
 GROUP: Final[Mapping[str, Any]] = {
     "category": pl.String,
     "ok_calls": pl.UInt32,
@@ -41,6 +52,8 @@ Group = tuple[str, tuple[int, ...], str | None, str | None, str | None, int | No
 OkCalls = tuple[tuple[int, ...], str | None]
 """Numbers of the shapes of a record's successful calls; and the recorded hash if calls were omitted."""
 _Text = tuple[str, int, str]
+_VARIABLE: Final = r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*"""
+"""Quoted parts, and words with a digit, @, / or backslash: ``"a b"``, ``#w12``; not ``refund``."""
 _MAX_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
 _digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts recur every day
@@ -66,24 +79,27 @@ class Columns:
     records: list[Any] = field(default_factory=list)
 
 
-def to_facts(columns: Columns) -> Facts:
+def to_facts(columns: Columns, *, case_key: bytes = b"") -> Facts:
     """Convert a batch; its texts may be repeated."""
     values = {name: columns.records[index :: len(ROW)] for index, name in enumerate(ROW)}
-    records = pl.DataFrame(values, schema=ROW)
+    records = pl.DataFrame(values, schema=ROW, strict=False)
     groups, sequences = _groups(columns)
     calls, texts = _calls(records, groups, columns.calls)
-    texts.extend(chain.from_iterable(sequences))
-    return Facts(_requests(records, groups).lazy(), calls.lazy(), _frame(texts, TEXTS).lazy())
+    read = read_arguments(calls, columns.calls, case_key=_needed(case_key, records))
+    texts.extend(chain(read.texts, *sequences))
+    requests = _requests(records, groups, read.cases)
+    tables = (requests, calls.select(_typed(CALLS)), read.arguments, read.saw, frame_of(texts, TEXTS))
+    return Facts(*(table.lazy() for table in tables))
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """A frame of rows, passed as columns: a third of the time that polars takes for rows."""
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
+def _needed(case_key: bytes, records: pl.DataFrame) -> bytes | None:
+    """The key, or None if each record has a case or a session."""
+    lacking = records["recorded_case"].is_null() & records["session"].is_null()
+    return case_key if lacking.any() else None
 
 
 def _typed(schema: Mapping[str, Any]) -> list[pl.Expr]:
-    return [pl.col(name).cast(kind) for name, kind in schema.items()]
+    return [pl.col(name).cast(kind, strict=False) for name, kind in schema.items()]
 
 
 def _groups(columns: Columns) -> tuple[pl.DataFrame, list[Sequence[_Text]]]:
@@ -96,7 +112,7 @@ def _groups(columns: Columns) -> tuple[pl.DataFrame, list[Sequence[_Text]]]:
     hashed = [_hashed(ok_calls, columns.calls) for ok_calls in numbers]
     named = [(*hashed[row[1]][:2], _pattern(row[0], hashed[row[1]][0])) for row in rows]
     frame = pl.concat(
-        [_frame(rows, GROUP), _frame(named, dict.fromkeys(("sequence", "shape", "pattern"), pl.UInt64))],
+        [frame_of(rows, GROUP), frame_of(named, dict.fromkeys(("sequence", "shape", "pattern"), pl.UInt64))],
         how="horizontal",
     )
     filled = frame.with_columns(pl.col("provider", "model").fill_null(""))
@@ -121,7 +137,7 @@ def _hashed(ok_calls: OkCalls, calls: CallColumns) -> tuple[int, int, Sequence[_
     return *hashes, [("sequence", hashes[0], sequence), ("shape", hashes[1], shape)]
 
 
-def _requests(records: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
+def _requests(records: pl.DataFrame, groups: pl.DataFrame, cases: pl.DataFrame) -> pl.DataFrame:
     hashes = {
         "question": _as_ints(records["question"], as_int, prefixed=True).fill_null(0),
         "session": _as_ints(records["session"], as_int, prefixed=True).fill_null(0),
@@ -129,56 +145,96 @@ def _requests(records: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     }
     of_group = groups.drop("ok_calls")[records["group"]]
     rows = pl.concat([records.with_columns(**hashes), of_group], how="horizontal")
-    return rows.with_columns(case=pl.lit(None, pl.UInt64)).select(_typed(REQUESTS))
+    rows = rows.join(cases, on="offset", how="left", maintain_order="left")
+    computed = pl.when(pl.col("session") == 0).then("case")
+    return rows.with_columns(
+        template=_template(),
+        case=pl.coalesce(_recorded_case(), computed),
+        duration_us=_microseconds(pl.col("duration_ms")),
+    ).select(_typed(REQUESTS))
+
+
+def _template() -> pl.Expr:
+    """Hash of a question without what varies from case to case; null without a question."""
+    text = pl.col("asked").str.normalize("NFKC").str.to_lowercase()
+    text = text.str.replace_all(_VARIABLE, "*").str.replace_all(r"\s+", " ").str.strip_chars(" ")
+    return pl.when(text != "").then(text.hash())
+
+
+def _recorded_case() -> pl.Expr:
+    hashes = pl.col("recorded_case").str.extract_all(r"[0-9a-f]{8}")
+    return hashes.list.eval(pl.element().str.to_integer(base=16, dtype=pl.UInt32))
+
+
+def _microseconds(milliseconds: pl.Expr) -> pl.Expr:
+    return (milliseconds * 1000).clip(0, _MAX_US).round().cast(pl.Int64)
 
 
 def _calls(
     records: pl.DataFrame, groups: pl.DataFrame, calls: CallColumns
 ) -> tuple[pl.DataFrame, list[_Text]]:
-    """A row per call; and the texts of their shapes, errors, names and sources."""
+    """A row per call with ``index`` and ``part``; and the texts of their shapes, errors and names."""
     names = [msgspec.json.encode(part.names).decode() for part in calls.parts]
-    shapes = _frame(
+    shapes = frame_of(
         [
-            (part.name, _digest(part.text), _digest(text), len(part.names))
+            (part.name, _digest(part.text), _digest(text))
             for part, text in zip(calls.parts, names, strict=True)
         ],
-        {"tool": pl.String, "shape": pl.UInt64, "names": pl.UInt64, "n_values": pl.UInt32},
+        {"tool": pl.String, "shape": pl.UInt64, "names": pl.UInt64},
     )
-    places = [0, *(_digest(text) for text in list(calls.places)[1:])]
-    numbers = pl.Series(calls.shapes, dtype=pl.UInt32)
-    durations = pl.Series(calls.durations, dtype=pl.Float64, strict=False)
-    rows = shapes[numbers].with_columns(
-        _of_requests(records, groups),
-        duration_us=(durations * 1000).clip(0, _MAX_US).round().cast(pl.Int64),
-        sources=pl.Series(places, dtype=pl.UInt64).gather(pl.Series(calls.sources, dtype=pl.UInt32)),
+    part = pl.Series("part", calls.shapes, dtype=pl.UInt32)
+    rows = shapes[part].with_columns(
+        part,
+        *_of_requests(records, groups),
+        duration_us=pl.Series(calls.durations, dtype=pl.Float64, strict=False),
+        result_bytes=pl.Series(calls.result_bytes, dtype=pl.Float64, strict=False),
     )
     errors, templates = _errors(calls.failed)
-    rows = rows.with_row_index("call").with_columns(_arguments(rows["n_values"], calls.values))
-    rows = rows.join(errors, on="call", how="left", maintain_order="left").with_columns(
+    rows = rows.with_row_index("index").with_columns(
+        _microseconds(pl.col("duration_us")).alias("duration_us"),
+        flagged=_marks(calls.flagged, rows.height),
+        overrides=_marks(calls.overridden, rows.height),
+    )
+    rows = rows.join(errors, on="index", how="left", maintain_order="left").with_columns(
         pl.col("error_class").fill_null(""), pl.col("template").fill_null(0)
     )
     texts = [("call", _digest(part.text), part.text) for part in calls.parts]
     texts += [("names", _digest(text), text) for text in set(names)]
-    texts += [("sources", _digest(text), text) for text in list(calls.places)[1:]]
-    return rows.select(_typed(CALLS)), [*texts, *templates]
+    return _with_retries(rows), [*texts, *templates]
+
+
+def _marks(indexes: Sequence[int], n: int) -> pl.Series:
+    return pl.int_range(n, dtype=pl.UInt32, eager=True).is_in(pl.Series(indexes, dtype=pl.UInt32).implode())
+
+
+def _with_retries(calls: pl.DataFrame) -> pl.DataFrame:
+    """Calls with ``retry`` and ``recovered``; only requests with a failed call are looked at."""
+    failed = pl.col("error_class") != ""
+    same = ("offset", "tool")
+    rows = calls.lazy().select("index", *same, failed=failed)
+    rows = rows.join(rows.filter("failed").select(same).unique(), on=same, how="semi", maintain_order="left")
+    ok = ~pl.col("failed")
+    found = rows.select(
+        "index",
+        retry=(pl.col("failed").cum_sum() - pl.col("failed")).over(same) > 0,
+        recovered=pl.when("failed").then(ok.cum_sum(reverse=True).over(same) > 0),
+    ).collect()
+    joined = calls.join(found, on="index", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("retry").fill_null(False))
 
 
 def _of_requests(records: pl.DataFrame, groups: pl.DataFrame) -> list[pl.Series]:
-    """Time, offset and provider of the request of each call."""
-    repeated = pl.int_range(records.height, dtype=pl.UInt32, eager=True).rename("row").to_frame()
-    row = repeated.select(pl.col("row").repeat_by(records["n_calls"]).explode())["row"].drop_nulls()
+    """Time, offset and provider of the request of each call, and its place in the request."""
+    n_calls = records["n_calls"].cast(pl.Int64)
+    repeated = (
+        records.select(row=pl.int_range(pl.len(), dtype=pl.UInt32), first=n_calls.cum_sum() - n_calls)
+        .select(pl.all().repeat_by(n_calls).explode())
+        .drop_nulls()
+    )
+    row = repeated["row"]
+    place = pl.int_range(row.len(), eager=True) - repeated["first"]
     provider = groups["provider"].gather(records["group"].gather(row))
-    return [records["ts_us"].gather(row), records["offset"].gather(row), provider]
-
-
-def _arguments(n_values: pl.Series, values: Sequence[Any]) -> list[pl.Series]:
-    """The values and buckets of each call's arguments, as lists."""
-    call = n_values.to_frame("n").with_row_index("call")
-    of_value = call.select(pl.col("call").repeat_by("n").explode()).drop_nulls()
-    read = pl.concat([of_value, read_values(values)], how="horizontal")
-    lists = read.group_by("call", maintain_order=True).agg("value", "bucket")
-    joined = call.join(lists, on="call", how="left", maintain_order="left")
-    return [joined["value"].alias("values"), joined["bucket"].alias("buckets")]
+    return [records["ts_us"].gather(row), records["offset"].gather(row), provider, place.alias("call")]
 
 
 def _errors(failed: Sequence[tuple[int, str]]) -> tuple[pl.DataFrame, list[_Text]]:
@@ -188,15 +244,15 @@ def _errors(failed: Sequence[tuple[int, str]]) -> tuple[pl.DataFrame, list[_Text
     """
     error = pl.col("error")
     text = pl.when(error.str.contains("429", literal=True)).then(error)
-    rows = _frame(failed, {"call": pl.UInt32, "error": pl.String}).with_columns(
+    rows = frame_of(failed, {"index": pl.UInt32, "error": pl.String}).with_columns(
         text=text.otherwise(error.str.replace_all("[1-9]", "0"))
     )
     classified = [(text, *_classify(text)) for text in rows["text"].unique()]
     hashes = {general: _digest(general) for _, _, general in classified}
     schema = {"text": pl.String, "error_class": pl.String, "template": pl.UInt64}
-    errors = _frame([(text, name, hashes[general]) for text, name, general in classified], schema)
+    errors = frame_of([(text, name, hashes[general]) for text, name, general in classified], schema)
     templates = [("template", number, general) for general, number in hashes.items()]
-    return rows.join(errors, on="text").select("call", "error_class", "template"), templates
+    return rows.join(errors, on="text").select("index", "error_class", "template"), templates
 
 
 @lru_cache(maxsize=8192)  # the same errors recur every day

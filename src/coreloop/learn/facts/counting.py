@@ -69,11 +69,13 @@ def mine_settings(
     *,
     replayed: frozenset[str] = frozenset(),
     verdicts: Mapping[str, str] | None = None,
+    case_key: bytes = b"",
 ) -> MineSettings:
     """Collect the settings of coreloop.yaml and the workspace that change how a request counts."""
     rules = Categories((rule.label, rule.any) for rule in settings.categories)
     handoff = frozenset(settings.handoff)
-    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed, handoff, verdicts or {})
+    selectors = settings.selectors()
+    return MineSettings(rules, selectors, min_chunk_len, replayed, handoff, verdicts or {}, case_key=case_key)
 
 
 def replays(requests: pl.LazyFrame, settings: MineSettings) -> pl.LazyFrame:

@@ -1,6 +1,7 @@
 """Lines -> facts. A year has millions of lines, so the loop over them is kept short."""
 
 import gc
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from coreloop.observe.reading.fields import CallFields, CountedFields
 from coreloop.observe.reading.outcome import decide, is_judged
 from coreloop.observe.reading.signals import signals
 
+_CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _LINES_AT_ONCE: Final = 16_384
 """About 20 MB of lines: their arguments are kept until the batch is converted."""
 
@@ -30,6 +32,8 @@ class Reading:
 
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    case_key: bytes = field(default=b"", kw_only=True)
+    """Of the identifiers' hashes in records that have no ``case``, see `coreloop.observe.case`."""
 
 
 def read_facts(lines: Iterable[tuple[int, bytes]], reading: Reading) -> tuple[Facts, Oddities]:
@@ -53,7 +57,7 @@ def read_facts(lines: Iterable[tuple[int, bytes]], reading: Reading) -> tuple[Fa
     with _no_garbage_collection():
         for line in rest:
             batch = chain([line], islice(rest, _LINES_AT_ONCE - 1))
-            parts.append(to_facts(_columns(batch, reading, oddities)))
+            parts.append(to_facts(_columns(batch, reading, oddities), case_key=reading.case_key))
     return merge_facts(parts).collected(), oddities
 
 
@@ -86,6 +90,14 @@ def _columns(lines: Iterable[tuple[int, bytes]], reading: Reading, oddities: Odd
             if label == fields.category_hash and label != UNSPECIFIED:  # the next question may match a rule
                 labels.add(label)
         ok = calls_of.add(calls)
+        if calls_of.places.is_odd or calls_of.states.is_odd:
+            oddities.read_as_absent(calls_of.take_odd(), offset)
+        case = None
+        if fields.case:
+            case = "".join(fields.case)
+            if not _CASE(case):
+                oddities.read_as_absent(("case",), offset)
+                case = None
         decided, judged, bits = None, False, 0
         if not is_plain or fields.error or len(ok) < len(calls):
             decided = decide(fields, calls)
@@ -97,7 +109,25 @@ def _columns(lines: Iterable[tuple[int, bytes]], reading: Reading, oddities: Odd
         question = fields.question_hash or hash_question(fields.question or "")
         session = fields.session_hash or None
         add_record(
-            (ts_us, offset, number, fields.chunk_len, question, session, fields.request_id, len(calls))
+            (
+                ts_us,
+                offset,
+                number,
+                fields.chunk_len,
+                question,
+                session,
+                fields.request_id,
+                len(calls),
+                fields.question,
+                case,
+                fields.tools_version,
+                fields.descriptions,
+                fields.rounds,
+                fields.duration_total_ms,
+                fields.input_tokens,
+                fields.output_tokens,
+                fields.cost_usd,
+            )
         )
     return columns
 

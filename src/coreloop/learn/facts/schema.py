@@ -4,11 +4,13 @@ Numbers stay numbers: what a setting decides (a complete answer's length, a verd
 the queries. No table holds an argument's value or a user's words.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import polars as pl
+
+from coreloop.learn.facts.values import KINDS, LETTERS, SHAPES
 
 REQUESTS: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,  # microseconds since 1970
@@ -16,6 +18,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "id": pl.UInt64,  # hash of its id; null: none recorded
     "session": pl.UInt64,  # 0: none recorded
     "question": pl.UInt64,
+    "template": pl.UInt64,  # of the question without numbers, names of files, addresses, quoted parts
     "category": pl.String,
     "model": pl.String,
     "provider": pl.String,
@@ -26,7 +29,14 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "decided": pl.Int8,  # outcome by verdict, mark or error; null: the length of the answer decides
     "judged": pl.Boolean,  # whether the record holds a verdict
     "signals": pl.UInt16,  # see `coreloop.observe.reading.signals`, without a short answer
-    "case": pl.UInt64,  # null: none recorded
+    "case": pl.List(pl.UInt32),  # hashes of identifiers; null: see the package
+    "tools_version": pl.String,  # this and all below: null: not recorded
+    "descriptions": pl.String,
+    "rounds": pl.UInt32,
+    "duration_us": pl.Int64,
+    "input_tokens": pl.UInt64,
+    "output_tokens": pl.UInt64,
+    "cost_usd": pl.Float64,
 }
 """A row per record, in the order of the lines."""
 
@@ -34,22 +44,49 @@ CALLS: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,  # this and the next two: of its request
     "offset": pl.UInt64,
     "provider": pl.String,
+    "call": pl.UInt16,  # its place in the request, from 0
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
+    "names": pl.UInt64,  # of its arguments' names
     "error_class": pl.String,  # empty: it succeeded
     "template": pl.UInt64,  # of its error; 0: it succeeded
+    "retry": pl.Boolean,  # after a failed call of the same tool in its request
+    "recovered": pl.Boolean,  # a later call of the same tool in its request worked; null: it succeeded
+    "flagged": pl.Boolean,  # it reported an implausible value
+    "overrides": pl.Boolean,  # the caller replaced assumptions of the tool
     "duration_us": pl.Int64,  # null: not recorded
-    "names": pl.UInt64,  # of its arguments' names
-    "values": pl.List(pl.UInt32),  # by argument, see `coreloop.learn.facts.values`
-    "buckets": pl.List(pl.Int16),  # by argument; null: no number
-    "sources": pl.UInt64,  # of the earlier places of its values; 0: not recorded
+    "result_bytes": pl.UInt64,  # null: not recorded
 }
 """A row per call, in the order in which they happened."""
+
+ARGUMENTS: Final[Mapping[str, Any]] = {
+    "offset": pl.UInt64,  # this and the next: of its call
+    "call": pl.UInt16,
+    "name": pl.String,
+    "kind": pl.Enum(KINDS),
+    "value": pl.UInt32,  # hash to compare by; null: absent, empty or too long to be recorded
+    "number": pl.Float64,  # of a number; of a date the seconds since 1970, as written; else null
+    "shape": pl.Enum(SHAPES),  # of numbers and texts, else null
+    "letters": pl.Enum(LETTERS),  # of a text; null: without letters that have cases
+    "length": pl.UInt32,  # characters of a text, items of a list, keys of an object; else null
+    "prefix": pl.UInt32,  # hash of what stands before the digits of a prefixed text, else null
+    "sources": pl.UInt64,  # of the earlier places of its value; null: not recorded
+}
+"""A row per argument of a call, in the order of the calls."""
+
+SAW: Final[Mapping[str, Any]] = {
+    "offset": pl.UInt64,  # this and the next: of the call
+    "call": pl.UInt16,
+    "argument": pl.String,
+    "field": pl.String,
+    "literal": pl.String,  # ``delivered``, ``true``, ``3``; null: seen with another value
+}
+"""A row per field of the object that an earlier result last showed for an argument's value."""
 
 TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text": pl.String}
 """Texts by hash. Kinds: ``sequence`` (without omitted calls), ``shape`` (JSON of the steps with their
 argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error), ``names`` (JSON
-of a list), ``sources`` (JSON of a list of places by argument)."""
+of a list), ``sources`` (JSON of a list of places, the nearest first)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +95,8 @@ class Facts:
 
     requests: pl.LazyFrame
     calls: pl.LazyFrame
+    arguments: pl.LazyFrame
+    saw: pl.LazyFrame
     texts: pl.LazyFrame
 
     def collected(self) -> "Facts":
@@ -66,7 +105,13 @@ class Facts:
 
 
 NAMES: Final = tuple(field.name for field in fields(Facts))
-SCHEMAS: Final = dict(zip(NAMES, (REQUESTS, CALLS, TEXTS), strict=True))
+SCHEMAS: Final = dict(zip(NAMES, (REQUESTS, CALLS, ARGUMENTS, SAW, TEXTS), strict=True))
+
+
+def frame_of(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """A frame of rows, passed as columns: a third of the time that polars takes for rows."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
 
 def concatenate(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
@@ -78,4 +123,4 @@ def merge_facts(parts: Iterable[Facts]) -> Facts:
     """Join the parts of a file, given in order; the result does not depend on how the file was split."""
     parts = list(parts)
     rows = Facts(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
-    return Facts(rows.requests, rows.calls, rows.texts.unique().sort("kind", "hash"))
+    return replace(rows, texts=rows.texts.unique().sort("kind", "hash"))

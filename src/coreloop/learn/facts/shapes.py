@@ -13,9 +13,8 @@ from coreloop.observe.reading.fields import CallFields
 
 _MAX_CACHED: Final = 100_000
 _LONGEST_VALUE_BYTES: Final = 400
-_MAX_PATHS: Final = 4
-"""Places of a value that are kept, the nearest first."""
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
+Literal = str | int | float | bool | None
 _Known = tuple[str | None, tuple[str, ...], dict[bytes, int]]
 
 
@@ -40,12 +39,20 @@ class CallColumns:
         By number of the shape: the step in a sequence, and its `Part`.
     shapes, durations, sources : list
         Of each call: the number of its shape, its milliseconds or None, and the number of its sources.
+    result_bytes : list
+        Of each call: the size of its result or None.
     values : list
         Arguments as JSON, call after call.
     failed : list of tuple
         Index and error of each failed call.
-    places : dict of str to int
-        Sources as JSON -> their number; 0 stands for none.
+    flagged, overridden : list of int
+        Indexes of calls that reported an implausible value, and of calls with overrides.
+    places : Objects
+        Sources of arguments by name.
+    saw : list of (int, int)
+        Index of a call, and the number of its ``saw`` in ``states``.
+    states : Objects
+        Literals by field, by argument.
     """
 
     def __init__(self, selectors: Mapping[str, Sequence[str]]) -> None:
@@ -53,15 +60,19 @@ class CallColumns:
         self._numbers: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self._known: defaultdict[str, dict[tuple[str, ...], _Known]] = defaultdict(dict)
         self._n_known = 0
-        self._sources: dict[bytes, int] = {}
         self.steps: list[str] = []
         self.parts: list[Part] = []
         self.shapes: list[int] = []
         self.durations: list[float | None] = []
         self.sources: list[int] = []
+        self.result_bytes: list[float | None] = []
         self.values: list[Any] = []
         self.failed: list[tuple[int, str]] = []
-        self.places: dict[str, int] = {"{}": 0}
+        self.flagged: list[int] = []
+        self.overridden: list[int] = []
+        self.places = Objects(tuple[str, ...])
+        self.saw: list[tuple[int, int]] = []
+        self.states = Objects(dict[str, Literal])
 
     def add(self, calls: Iterable[CallFields]) -> tuple[int, ...]:
         """Add a record's calls, and return the numbers of the successful ones."""
@@ -89,11 +100,26 @@ class CallColumns:
                 ok.append(number)
             else:
                 self.failed.append((len(shapes), str(call.error)[:MAX_ERROR_CHARS]))
+            if call.extreme_flags:
+                self.flagged.append(len(shapes))
+            if call.overrides_used:
+                self.overridden.append(len(shapes))
+            if call.saw:
+                self.saw.append((len(shapes), self.states.number_of(call.saw)))
             shapes.append(number)
             self.durations.append(call.duration_ms)
+            self.result_bytes.append(call.result_size_bytes)
             self.values.extend(args.values())
-            self.sources.append(self._places_of(call.args_from) if call.args_from else 0)
+            self.sources.append(self.places.number_of(call.args_from) if call.args_from else 0)
         return tuple(ok)
+
+    def take_odd(self) -> list[str]:
+        """The names of fields with an unusable value since this was last called."""
+        named = {"args_from": self.places, "saw": self.states}
+        odd = [name for name, objects in named.items() if objects.is_odd]
+        for name in odd:
+            named[name].is_odd = False
+        return odd
 
     def _learn(self, name: str, names: tuple[str, ...]) -> _Known:
         """The selectors among these arguments, and an empty cache for the numbers of their values."""
@@ -129,21 +155,38 @@ class CallColumns:
             self.parts.append(Part(call.name, named, orjson.dumps(nameless).decode(), names))
         return number
 
-    def _places_of(self, raw: msgspec.Raw) -> int:
-        number = self._sources.get(key := bytes(raw))
+
+class Objects:
+    """The distinct values of a field that is an object, such as ``args_from``, by number; 0 is the empty one.
+
+    Attributes
+    ----------
+    values : list of dict
+        By number; entries of another type than expected are left out.
+    is_odd : bool
+        Whether anything was left out since this was last cleared.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._numbers: dict[bytes, int] = {b"{}": 0, b"null": 0}
+        self.values: list[dict[str, Any]] = [{}]
+        self.is_odd = False
+
+    def number_of(self, raw: msgspec.Raw) -> int:
+        """The number of a value."""
+        number = self._numbers.get(key := bytes(raw))
         if number is None:
-            text = msgspec.json.encode(_read_sources(raw)).decode()
-            number = self.places.setdefault(text, len(self.places))
-            if len(self._sources) < _MAX_CACHED and len(key) <= _LONGEST_VALUE_BYTES:
-                self._sources[key] = number
+            raws = _read(raw, dict[str, msgspec.Raw])
+            read = {name: _read(value, self._kind) for name, value in (raws or {}).items()}
+            value = {name: entry for name, entry in read.items() if entry is not None}
+            is_whole = raws is not None and len(value) == len(raws)
+            self.is_odd |= not is_whole
+            number = len(self.values)
+            self.values.append(value)
+            if is_whole and len(self._numbers) < _MAX_CACHED and len(key) <= _LONGEST_VALUE_BYTES:
+                self._numbers[key] = number
         return number
-
-
-def _read_sources(raw: msgspec.Raw) -> dict[str, tuple[str, ...]]:
-    """The earlier places of a call's values by argument; malformed ones count as not recorded."""
-    raws = _read(raw, dict[str, msgspec.Raw])
-    read = {name: _read(paths, tuple[str, ...]) for name, paths in raws.items()} if raws else {}
-    return {name: paths[:_MAX_PATHS] for name, paths in read.items() if paths is not None}
 
 
 def _read(raw: msgspec.Raw, kind: Any) -> Any:

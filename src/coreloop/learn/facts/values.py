@@ -1,8 +1,9 @@
-"""Argument values as facts hold them: a 32-bit hash to compare them by, and the bucket of a number."""
+"""Argument values as facts hold them: hashes to compare by, numbers, and the shapes of texts."""
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any, Final
 
 import msgspec
@@ -10,16 +11,43 @@ import orjson
 import polars as pl
 
 from coreloop.base.encoding import ELIDED
+from coreloop.observe.case import identifiers
 
+KINDS: Final = ("null", "empty", "unknown", "boolean", "number", "text", "list", "object")
+"""Of a value. ``empty`` is an empty text, list or object; ``unknown`` was too long to be recorded."""
+LETTERS: Final = ("lower", "upper", "mixed")
+_FORMS: Final[Mapping[str, str]] = {
+    "date": r"^\d{4}-\d\d-\d\d$",
+    "time": r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
+    "other date": r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?$",
+    "whole": r"^[+-]?\d+$",
+    "decimal": r"^[+-]?\d*[.,]\d[\d.,]*$",
+    "uuid": r"^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$",
+    "e-mail": r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+    "address": r"^[a-zA-Z][a-zA-Z0-9+.-]*://\S*$",
+    "absolute path": r"^(?:~?[/\\]|[A-Za-z]:[/\\])\S*$",
+    "relative path": r"^[^\s@]*[/\\]\S*$",
+    "prefixed": r"^[^\d\s]{1,12}\d[\w-]*$",
+    "identifier": r"^[^\s@]*\d[^\s@]*$",
+}
+"""Shapes of texts with a digit, @, / or backslash; the first that matches counts."""
+SHAPES: Final = (*_FORMS, "null word", "word", "text")
+"""Of texts; numbers are ``whole`` or ``decimal``. A ``word`` has no space, a ``text`` has."""
+_NULL_WORDS: Final = ("null", "none", "nil", "undefined", "n/a", "nan", "-")
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
 """Upper ends of the buckets of positive numbers, ten per decade; bucket 0 holds numbers up to 0.001."""
-UNKNOWN: Final = 0
-"""Stands for a value that was too long to be recorded."""
-EMPTY: Final = 1
-"""Stands for an empty text, list or object; a null is an absent value."""
-_PLAIN: Final = r'^(?:"[^"\\\x00-\x1f]*"|0|-?[1-9][0-9]{0,14}|true|false)$'
-"""JSON that is its own text: ``"a b"``, ``-20``, ``true``; not ``"a\\n"``, ``1.0``, ``[1]``, ``null``."""
+_PLAIN: Final = r'^(?:"[^"\\\x00-\x1f]+"|0|-?[1-9][0-9]{0,14}|true|false)$'
+"""JSON that is its own text: ``"a b"``, ``-20``, ``true``; not ``""``, ``"a\\n"``, ``1.0``, ``[1]``."""
+_SLOW: Final[Mapping[str, Any]] = {
+    "read_text": pl.String,
+    "read_kind": pl.String,
+    "read_number": pl.Float64,
+    "read_length": pl.UInt32,
+}
+_COLUMNS: Final = ("kind", "value", "number", "shape", "letters", "length", "prefix")
+_ELIDED_JSON: Final = orjson.dumps(ELIDED).decode()
+_TRUNCATED: Final = {"truncated", "size", "preview"}
 
 
 def texts_by_hash(texts: Iterable[str]) -> dict[int, str]:
@@ -29,11 +57,20 @@ def texts_by_hash(texts: Iterable[str]) -> dict[int, str]:
     return dict(zip(pl.select(_hash(pl.lit(normal))).to_series().to_list(), texts, strict=True))
 
 
-def read_values(raws: Sequence[Any]) -> pl.DataFrame:
-    """The ``value`` and the ``bucket`` of each argument, given as JSON without line ends.
+def read_values(raws: Sequence[Any], *, case_key: bytes | None = None) -> pl.DataFrame:
+    """The columns of `coreloop.learn.facts.schema.ARGUMENTS` that depend on the value alone.
 
-    The same text, number or boolean has the same value, however it is written; null stays null. polars reads
-    the usual values, Python the others, each once.
+    Parameters
+    ----------
+    raws : sequence of msgspec.Raw
+        A value each, as JSON without line ends. polars reads the usual values, Python the others, each once.
+    case_key : bytes, optional
+        Adds ``identifiers``: hashes of the value's identifiers with this key.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per value. The same text, number or boolean has the same ``value``, however it is written.
     """
     joined = b"\n".join(raws)
     try:
@@ -47,80 +84,152 @@ def read_values(raws: Sequence[Any]) -> pl.DataFrame:
     if raw.len() != len(raws):  # JSON that was written with line ends
         raw = pl.Series("raw", [_decodable(value).replace("\n", " ").replace("\r", " ") for value in raws])
     distinct = _read_distinct(raw.unique())
-    return (
-        raw.to_frame().join(distinct, on="raw", how="left", maintain_order="left").select("value", "bucket")
-    )
+    if case_key is not None:
+        distinct = distinct.with_columns(_identifiers(distinct["raw"], case_key))
+    return raw.to_frame().join(distinct, on="raw", how="left", maintain_order="left").drop("raw")
 
 
 def _read_distinct(raw: pl.Series) -> pl.DataFrame:
-    """The ``value`` and the ``bucket`` of each ``raw``."""
-    rows = raw.to_frame().with_columns(is_plain=raw.str.contains(_PLAIN))
+    """`_COLUMNS` of each ``raw``."""
+    rows = raw.to_frame().with_columns(is_plain=raw.str.contains(_PLAIN) & (raw != _ELIDED_JSON))
     others = rows.filter(~pl.col("is_plain"))["raw"]
-    schema = {"text": pl.String, "other_bucket": pl.Int16, "kind": pl.UInt32}
-    slow = pl.DataFrame([_read(text) for text in others], schema=schema, orient="row")
+    slow = pl.DataFrame([_read(text) for text in others], schema=_SLOW, orient="row")
     rows = rows.join(slow.with_columns(raw=others), on="raw", how="left")
-    return rows.with_columns(_text_of_plain(), _bucket_of_plain(rows)).select(
-        "raw", value=_value(), bucket=pl.coalesce("bucket", "other_bucket")
-    )
+    rows = rows.with_columns(_text(), _kind())
+    is_text = pl.col("kind") == "text"
+    rows = rows.with_columns(shape=pl.when(is_text).then(_shape()), number=_number())
+    return rows.with_columns(
+        value=pl.when(~pl.col("kind").is_in(["null", "empty", "unknown"])).then(_hash(pl.col("text"))),
+        number=pl.coalesce("number", _seconds()),
+        shape=pl.coalesce("shape", _shape_of_number()).cast(pl.Enum(SHAPES)),
+        letters=pl.when(is_text).then(_letters()).cast(pl.Enum(LETTERS)),
+        length=pl.coalesce("read_length", pl.when(is_text).then(pl.col("text").str.len_chars())),
+        prefix=pl.when(pl.col("shape") == "prefixed").then(_hash(pl.col("text").str.extract(r"^(\D+)"))),
+        kind=pl.col("kind").cast(pl.Enum(KINDS)),
+    ).select("raw", *_COLUMNS)
 
 
-def _text_of_plain() -> pl.Expr:
-    """The text of a plain value: of a quoted one in NFC and trimmed."""
+def _text() -> pl.Expr:
+    """The text of a value: of a quoted one in NFC and trimmed."""
     raw = pl.col("raw")
     text = raw.str.strip_chars('"').str.normalize("NFC").str.strip_chars()
-    return pl.when(pl.col("is_plain")).then(text).otherwise(pl.col("text")).alias("text")
+    return pl.when("is_plain").then(text).otherwise(pl.col("read_text")).alias("text")
 
 
-def _bucket_of_plain(rows: pl.DataFrame) -> pl.Series:
-    """The buckets of whole numbers, each distinct one looked up once."""
-    number = pl.when("is_plain").then(pl.col("raw").cast(pl.Int64, strict=False))
-    numbers = rows.select(number.alias("number"))["number"]
-    distinct = numbers.unique().drop_nulls()
-    if distinct.is_empty():
-        return pl.Series("bucket", [None] * rows.height, dtype=pl.Int16)
-    buckets = pl.Series([bucket_of(found) for found in distinct], dtype=pl.Int16)
-    return numbers.replace_strict(distinct, buckets, default=None, return_dtype=pl.Int16).alias("bucket")
-
-
-def _value() -> pl.Expr:
-    """The hash of a text, or what stands for an empty or unknown value; null for null."""
-    of_plain = pl.col("raw").replace_strict(
-        ['""', f'"{ELIDED}"'], [EMPTY, UNKNOWN], default=None, return_dtype=pl.UInt32
+def _kind() -> pl.Expr:
+    raw = pl.col("raw")
+    of_plain = (
+        pl.when(raw.str.starts_with('"'))
+        .then(pl.lit("text"))
+        .when(raw.is_in(["true", "false"]))
+        .then(pl.lit("boolean"))
+        .otherwise(pl.lit("number"))
     )
-    marked = pl.coalesce("kind", of_plain)
-    return pl.coalesce(marked, pl.when(pl.col("text").is_not_null()).then(_hash(pl.col("text"))))
+    return pl.when("is_plain").then(of_plain).otherwise(pl.col("read_kind")).alias("kind")
+
+
+def _number() -> pl.Expr:
+    of_plain = pl.when(pl.col("kind") == "number").then(pl.col("raw").cast(pl.Float64, strict=False))
+    return pl.coalesce("read_number", of_plain)
+
+
+def _shape() -> pl.Expr:
+    """The shape of a text; only those with certain characters are compared with `_FORMS`."""
+    text = pl.col("text")
+    plain_word = pl.when(text.str.contains(r"\s")).then(pl.lit("text")).otherwise(pl.lit("word"))
+    plain = (
+        pl.when(text.str.to_lowercase().is_in(_NULL_WORDS)).then(pl.lit("null word")).otherwise(plain_word)
+    )
+    structured = plain
+    for name, form in reversed(list(_FORMS.items())):
+        structured = pl.when(text.str.contains(form)).then(pl.lit(name)).otherwise(structured)
+    return pl.when(text.str.contains(r"[\d@/\\]")).then(structured).otherwise(plain)
+
+
+def _shape_of_number() -> pl.Expr:
+    whole = pl.when(pl.col("number") % 1 == 0).then(pl.lit("whole")).otherwise(pl.lit("decimal"))
+    return pl.when(pl.col("kind") == "number").then(whole)
+
+
+def _seconds() -> pl.Expr:
+    """Seconds since 1970 of a date or time, whose offset is ignored: it says which of two is later."""
+    text = pl.when(pl.col("shape").is_in(["date", "time"])).then(pl.col("text"))
+    minute = text.str.slice(0, 16).str.replace("T", " ", literal=True) + pl.lit(" 00:00").str.slice(
+        (text.str.len_chars() > 10) * 6
+    )
+    return minute.str.to_datetime("%Y-%m-%d %H:%M", strict=False).dt.epoch("s").cast(pl.Float64)
+
+
+def _letters() -> pl.Expr:
+    text = pl.col("text")
+    is_lower, is_upper = text == text.str.to_lowercase(), text == text.str.to_uppercase()
+    return (
+        pl.when(is_lower & ~is_upper)
+        .then(pl.lit("lower"))
+        .when(is_upper & ~is_lower)
+        .then(pl.lit("upper"))
+        .when(~is_lower & ~is_upper)
+        .then(pl.lit("mixed"))
+    )
 
 
 def _hash(texts: pl.Expr) -> pl.Expr:
-    """32 bits above those that `UNKNOWN` and `EMPTY` take; equal only within one version of polars."""
-    return ((texts.hash() % ((1 << 32) - 2)) + 2).cast(pl.UInt32)
+    """32 bits; equal only within one version of polars."""
+    return (texts.hash() % (1 << 32)).cast(pl.UInt32)
+
+
+def _identifiers(raw: pl.Series, key: bytes) -> pl.Series:
+    """Hashes of the identifiers in each value; most values cannot hold one."""
+    may = raw.str.contains(r"\d") & (raw.str.len_bytes() >= 5)
+    found = [
+        [int(number, 16) for number in identifiers([_value(text)], key)] if candidate else []
+        for text, candidate in zip(raw, may, strict=True)
+    ]
+    return pl.Series("identifiers", found, dtype=pl.List(pl.UInt32))
 
 
 def _decodable(raw: Any) -> str:
     try:
         return bytes(raw).decode()
     except UnicodeDecodeError:
-        return orjson.dumps(ELIDED).decode()
+        return _ELIDED_JSON
 
 
-def _read(raw: str) -> tuple[str | None, int | None, int | None]:
-    """The text of a value, its bucket if it is a number, and what stands for it instead of a hash."""
+def _value(raw: str) -> Any:
+    """Decode a value; `ELIDED` if it cannot be decoded."""
     try:
-        value = msgspec.json.decode(raw)
+        return msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
-        return None, None, UNKNOWN
+        return ELIDED
+
+
+def _read(raw: str) -> tuple[str | None, str, float | None, int | None]:
+    """The values of `_SLOW` for a value that is not plain."""
+    value = _value(raw)
     if value is None:
-        return None, None, None
+        return None, "null", None, None
+    if value == ELIDED:
+        return None, "unknown", None, None
     if value in ("", [], {}):
-        return None, None, EMPTY
+        return None, "empty", None, None
     if type(value) is str:
-        return (None, None, UNKNOWN) if value == ELIDED else (_stripped(value), None, None)
+        return _stripped(value), "text", None, None
+    if type(value) is bool:
+        return ("true" if value else "false"), "boolean", None, None
     if type(value) is int or type(value) is float:
         whole = int(value) if type(value) is float and value.is_integer() else value
-        return str(whole), bucket_of(value), None
-    if type(value) is bool:
-        return ("true" if value else "false"), None, None
-    return msgspec.json.encode(value, order="sorted").decode(), None, None
+        return str(whole), "number", _float(value), None
+    text = msgspec.json.encode(value, order="sorted").decode()
+    if type(value) is dict and value.keys() == _TRUNCATED and type(value["size"]) is int:
+        return text, "text", None, max(0, min(value["size"], (1 << 32) - 1))
+    return text, "list" if type(value) is list else "object", None, len(value)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def _stripped(value: str) -> str:

@@ -73,7 +73,7 @@ CLEANUP_RULES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class CleanupEffect:
     """The effect of a rule and the number of rows concerned."""
 
     rule: str
@@ -107,7 +107,7 @@ class Cleaned:
 
     Attributes
     ----------
-    effects : tuple of Effect
+    effects : tuple of CleanupEffect
         One per rule.
     archive : Path or None
         Snapshot of the state before, in clear text, or None if no rule applied.
@@ -115,16 +115,16 @@ class Cleaned:
         Why removed text is still in the file's free space, or None if the file was rewritten.
     """
 
-    effects: tuple[Effect, ...]
+    effects: tuple[CleanupEffect, ...]
     archive: Path | None
     residue: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCleanup:
     """The effects a cleanup would have, and whether the last cleanup failed to rewrite the file."""
 
-    effects: tuple[Effect, ...]
+    effects: tuple[CleanupEffect, ...]
     is_unscrubbed: bool
 
     @property
@@ -133,7 +133,7 @@ class Planned:
         return not self.is_unscrubbed and not any(effect.rows for effect in self.effects)
 
 
-def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
+def plan(database: Path, notes: Notes, *, now: datetime) -> PlannedCleanup:
     """Count what a cleanup would do, without changing anything.
 
     Raises
@@ -144,7 +144,7 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
     with reading(database) as connection:
         _add_functions(connection, notes, now)
         is_unscrubbed = connection.execute("SELECT count(*) FROM unscrubbed").fetchone()[0] > 0
-        return Planned(tuple(_count(connection)), is_unscrubbed)
+        return PlannedCleanup(tuple(_count(connection)), is_unscrubbed)
 
 
 def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
@@ -198,22 +198,22 @@ def _is_idle(connection: sqlite3.Connection) -> bool:
     return not questions and not any(effect.rows for effect in _count(connection))
 
 
-def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
+def _count(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
     """Count the rows of each rule; no row matches two rules, so they can be counted separately."""
     for rule in _rules(connection):
         matching = f"SELECT count(*) FROM {quoted_name(rule.table)} WHERE {rule.where}"
         yield _effect(rule, connection.execute(matching).fetchone()[0])
 
 
-def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
+def _apply(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
     for rule in _rules(connection):
         table = quoted_name(rule.table)
         statement = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
         yield _effect(rule, connection.execute(f"{statement} WHERE {rule.where}").rowcount)
 
 
-def _effect(rule: CleanupRule, rows: int) -> Effect:
-    return Effect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
+def _effect(rule: CleanupRule, rows: int) -> CleanupEffect:
+    return CleanupEffect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
 
 
 def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.knowledge.audit_analysis import note_codes
 from coreloop.learn.knowledge.blog import Backfill, blog_insights, compare, find_posts, save
-from coreloop.learn.knowledge.cleanup import Cleaned, Notes, Planned, clean, plan
+from coreloop.learn.knowledge.cleanup import Cleaned, Notes, PlannedCleanup, clean, plan
 from coreloop.learn.knowledge.export import export_json
 from coreloop.learn.knowledge.insights import Insight, recall
 from coreloop.learn.knowledge.playbook import Bullet, bullets, prune, weak_bullets
@@ -117,7 +117,7 @@ def project_notes(workspace: Workspace) -> Notes:
 
 def clean_up(
     workspace: Workspace, database: Path, notes: Notes, *, confirm: bool, now: datetime
-) -> Planned | Cleaned:
+) -> PlannedCleanup | Cleaned:
     """Clean a database; without ``confirm``, only count the effects.
 
     Parameters

@@ -1,10 +1,9 @@
 """The requests of a window call by call in the order of time, with the last days held out; at most 10,000."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +11,7 @@ import polars as pl
 from msgspec import structs
 
 from coreloop.learn.facts.counting import DAY_US
-from coreloop.learn.facts.values import EMPTY
+from coreloop.learn.facts.values import bucket_of
 from coreloop.learn.mine.window import Window
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -36,7 +35,7 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
     Attributes
     ----------
     value : int
-        See `coreloop.learn.facts.values`: 0 if the value was too long to be recorded.
+        Hash to compare by; 0 if the value was too long to be recorded.
     bucket : int or None
         Bucket of a number, see `coreloop.learn.facts.values.EDGES`.
     sources : tuple of str or None
@@ -171,43 +170,51 @@ def draw_number() -> pl.Expr:
 
 def _calls(window: Window, places: pl.LazyFrame) -> dict[_Place, list[SampledCall]]:
     """The calls of some requests, by place."""
-    columns = ("file", "offset", "tool", "error_class", "names", "sources", "values", "buckets")
-    rows = window.all_calls().join(places, on=("file", "offset"), how="semi", maintain_order="left")
-    frame = rows.select(columns).collect()
-    names = _decoded(window, "names", frame["names"], tuple[str, ...])
-    sources = _decoded(window, "sources", frame["sources"], dict[str, tuple[str, ...]])
-    calls: defaultdict[_Place, list[SampledCall]] = defaultdict(list)
-    for file, offset, tool, error_class, named, places_of, values, buckets in frame.iter_rows():
-        arguments = list(islice(zip(names[named], values or (), buckets or (), strict=True), _MAX_ARGUMENTS))
-        calls[file, offset].append(_call(tool, error_class, arguments, sources.get(places_of, {})))
-    return calls
+    key = ("file", "offset", "call")
+
+    def chosen(rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.join(places, on=("file", "offset"), how="semi", maintain_order="left")
+
+    calls = chosen(window.all_calls()).select(*key, "tool", "error_class")
+    is_usable = (pl.col("kind") != "null") & (pl.col("name").str.len_chars() <= _MAX_NAME_CHARS)
+    arguments = chosen(window.all_arguments().filter(is_usable))
+    columns = ("name", "kind", "value", "number", "sources")
+    grouped = (
+        arguments.select(*key, argument=pl.struct(columns)).group_by(key, maintain_order=True).agg("argument")
+    )
+    frame = calls.join(grouped, on=key, how="left", maintain_order="left").collect()
+    sources = _sources(window, frame)
+    by_place: defaultdict[_Place, list[SampledCall]] = defaultdict(list)
+    for file, offset, _, tool, error_class, found in frame.iter_rows():
+        by_place[file, offset].append(_call(tool, error_class, (found or [])[:_MAX_ARGUMENTS], sources))
+    return by_place
 
 
-def _decoded(window: Window, kind: str, hashes: pl.Series, as_type: Any) -> dict[int, Any]:
-    decode: Callable[[str], Any] = msgspec.json.Decoder(as_type).decode
-    return {number: decode(text) for number, text in window.texts_of(kind, hashes.unique()).items()}
+def _sources(window: Window, calls: pl.DataFrame) -> dict[int | None, tuple[str, ...]]:
+    hashes = calls["argument"].explode().struct.field("sources").drop_nulls().unique()
+    decode: Callable[[str], tuple[str, ...]] = msgspec.json.Decoder(tuple[str, ...]).decode
+    return {number: decode(text) for number, text in window.texts_of("sources", hashes).items()}
 
 
 def _call(
     tool: str,
     error_class: str,
-    arguments: Iterable[tuple[str, int | None, int | None]],
-    sources: Mapping[str, tuple[str, ...]],
+    arguments: Sequence[Mapping[str, Any]],
+    sources: Mapping[int | None, tuple[str, ...]],
 ) -> SampledCall:
-    named = [
-        (name, value, bucket)
-        for name, value, bucket in arguments
-        if value is not None and len(name) <= _MAX_NAME_CHARS
-    ]
+    filled = (row for row in arguments if row["kind"] != "empty")
     return SampledCall(
         tool,
         error_class,
         {
-            name: SampledArgument(value, bucket, sources.get(name))
-            for name, value, bucket in named
-            if value != EMPTY
+            row["name"]: SampledArgument(
+                row["value"] or 0,
+                None if row["number"] is None or row["kind"] != "number" else bucket_of(row["number"]),
+                sources.get(row["sources"]),
+            )
+            for row in filled
         },
-        tuple(name for name, value, _ in named if value == EMPTY),
+        tuple(row["name"] for row in arguments if row["kind"] == "empty"),
     )
 
 

@@ -21,8 +21,9 @@ from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.observe.judgments import Judgments, read_judgments
+from coreloop.observe.case import known_case_key
 from coreloop.observe.reading.remote import Folder
+from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class Mined:
 
     workspace: Workspace
     files: Sequence[FileFacts]
-    judgments: Judgments
+    judgments: HumanVerdicts
     not_cached: str = ""
 
     @property
@@ -164,9 +165,9 @@ def open_mining(
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
     folder = options.folder(workspace)
-    judgments = read_judgments(workspace.judgments_dir)
-    settings = _mine_settings(workspace, judgments, min_chunk_len)
+    judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
+    settings = _mine_settings(workspace, judgments, min_chunk_len)
     executor = Executor(options.jobs, options.scheduler)
     with ExitStack() as stack:
         not_cached = ""
@@ -183,13 +184,14 @@ def open_mining(
         yield mined
 
 
-def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: int | None) -> MineSettings:
+def _mine_settings(workspace: Workspace, judgments: HumanVerdicts, min_chunk_len: int | None) -> MineSettings:
     gates = workspace.settings.gates.chosen(min_chunk_len=min_chunk_len)
     return mine_settings(
         workspace.settings,
         gates.min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
+        case_key=known_case_key(workspace.audit_dir),
     )
 
 

@@ -24,7 +24,7 @@ from coreloop.learn.facts.counting import (
     group_requests,
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
-from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, concatenate
+from coreloop.learn.facts.schema import ARGUMENTS, CALLS, REQUESTS, SAW, TEXTS, concatenate
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.question import Question, decode_question
@@ -87,6 +87,14 @@ class Window:
     def all_calls(self) -> pl.LazyFrame:
         """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
         return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self._in_days())
+
+    def all_arguments(self) -> pl.LazyFrame:
+        """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
+        return self._numbered((file.facts.arguments for file in self.files), ARGUMENTS)
+
+    def all_saw(self) -> pl.LazyFrame:
+        """`SAW` of the files of the days, with ``file``."""
+        return self._numbered((file.facts.saw for file in self.files), SAW)
 
     @cached_property
     def texts(self) -> pl.LazyFrame:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.project.limits import Limits
+from coreloop.base.project.limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
@@ -168,8 +168,8 @@ def _is_refused(condition: Condition, tool: Tool) -> bool:
     return limits.under is not None and limits.under >= number
 
 
-def _limits(tool: Tool, argument: str) -> Limits:
-    return tool.limits.get(argument, Limits())
+def _limits(tool: Tool, argument: str) -> SchemaLimits:
+    return tool.limits.get(argument, SchemaLimits())
 
 
 def _names_source(docstring: str, argument: str, path: str) -> bool:

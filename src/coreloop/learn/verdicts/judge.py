@@ -16,8 +16,8 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.night import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
-from coreloop.observe.judgments import Judgment, Judgments, Verdict, append_judgment
 from coreloop.observe.reading.decode import has_record
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Pending:
 
 
 def judge(
-    workspace: Workspace, item_id: str, verdict: Verdict, *, cause: str | None, by: str, now: datetime
-) -> tuple[Judgment, Path]:
+    workspace: Workspace, item_id: str, verdict: VerdictLetter, *, cause: str | None, by: str, now: datetime
+) -> tuple[HumanVerdict, Path]:
     """Append a verdict to the file of the UTC day.
 
     Parameters
@@ -58,7 +58,7 @@ def judge(
         Must contain the item.
     item_id : str
         Id of a candidate (``cand-…``), a counterexample (``ce-…``) or a request.
-    verdict : Verdict
+    verdict : VerdictLetter
     cause, by : str or None, str
         The reason, and the person who judges.
     now : datetime
@@ -71,7 +71,7 @@ def judge(
     WorkspaceError
         A file cannot be read or written.
     """
-    judgment = Judgment(
+    judgment = HumanVerdict(
         id=item_id,
         key=_key_of(item_id, workspace),
         verdict=verdict,
@@ -79,7 +79,7 @@ def judge(
         judged_at=now.astimezone(UTC),
         judged_by=encodable(by),
     )
-    return judgment, append_judgment(workspace.judgments_dir, judgment)
+    return judgment, append_verdict(workspace.judgments_dir, judgment)
 
 
 def judge_name(given: str, folder: Path) -> str:
@@ -118,7 +118,7 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
 
 
 def pending_proposals(
-    proposed: Sequence[Proposed], judgments: Judgments, known: frozenset[str]
+    proposed: Sequence[Proposed], judgments: HumanVerdicts, known: frozenset[str]
 ) -> list[Pending]:
     """The proposals that wait, the oldest first: what `status`, `judge` and the pages count.
 
@@ -126,7 +126,7 @@ def pending_proposals(
     ----------
     proposed : sequence of Proposed
         From `read_proposed`; those whose newest entry has no text for a docstring do not wait.
-    judgments : Judgments
+    judgments : HumanVerdicts
         A maintainer's verdict, whichever, ends the waiting.
     known : frozenset of str
         Keys that are promoted or in an open pull request.

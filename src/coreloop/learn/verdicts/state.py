@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from coreloop.base.git.promotions import Promotion
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.observe.judgments import Judgments
+from coreloop.observe.verdicts import HumanVerdicts
 
 
 class ProposalState(StrEnum):
@@ -30,9 +30,9 @@ class ProposalState(StrEnum):
 
 
 _OF_VERDICT = {
-    Verdict.HELPS: ProposalState.HELPS,
-    Verdict.NO_EFFECT: ProposalState.NO_EFFECT,
-    Verdict.HURTS: ProposalState.HURTS,
+    EffectVerdict.HELPS: ProposalState.HELPS,
+    EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
+    EffectVerdict.HURTS: ProposalState.HURTS,
 }
 
 
@@ -55,7 +55,7 @@ class Standpoint:
 
 def read_states(
     proposed: Sequence[Proposed],
-    judgments: Judgments,
+    judgments: HumanVerdicts,
     *,
     open_keys: Collection[str],
     promotions: Iterable[Promotion],
@@ -67,7 +67,7 @@ def read_states(
     ----------
     proposed : sequence of Proposed
         By day; the newest entry of a key counts.
-    judgments : Judgments
+    judgments : HumanVerdicts
         A verdict that rejects.
     open_keys : collection of str
         Keys on a branch or in an open pull request, and not merged.

@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from coreloop.observe.importers.files import TraceFile, Unusable
+    from coreloop.observe.importers.files import TraceFile, UnusableFile
     from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
 
     IMPORTERS: dict[str, "Importer"]
 
-Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | Unusable]]"
+Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
 _FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")
 
 

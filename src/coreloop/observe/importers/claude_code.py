@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from coreloop.observe.importers.files import TraceFile, Unusable, read_each, read_line_values
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import body_text, milliseconds, read_moment, text
+from coreloop.observe.importers.values import body_text, milliseconds, read_timestamp, text
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -70,7 +70,7 @@ class _Turn:
         return self.stop_reason is not None or self.error is not None or quiet_s >= _QUIET_S
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the turns of session files; unfinished turns are skipped until the next import."""
     yield from read_each(files, _read_file)
 
@@ -146,7 +146,7 @@ def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
 
 def _start_turn(line: dict[str, Any], typed: str) -> _Turn:
     session_id = text(line.get("sessionId"))
-    started = read_moment(line.get("timestamp"))
+    started = read_timestamp(line.get("timestamp"))
     uuid = text(line.get("uuid"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
     return _Turn(ids, typed, session_id, started, started)
@@ -165,7 +165,7 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     model = text(message.get("model"))
     if model == _SYNTHETIC and not line.get("isApiErrorMessage"):
         return
-    at = read_moment(line.get("timestamp"))
+    at = read_timestamp(line.get("timestamp"))
     turn.ended = at or turn.ended
     content = message.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
@@ -199,7 +199,7 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
     if turn is None:
         return bool(results)
-    at = read_moment(line.get("timestamp"))
+    at = read_timestamp(line.get("timestamp"))
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
         waiting = turn.waiting.get(str(part.get("tool_use_id")))

@@ -59,7 +59,7 @@ class TraceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusableFile:
     """A file without traces of its format, and the reason."""
 
     file: TraceFile
@@ -68,8 +68,8 @@ class Unusable:
 
 def read_each(
     files: Iterable[TraceFile], read: Callable[[TraceFile], Iterator[_Part]]
-) -> Iterator[_Part | Unusable]:
-    """Read each file; yield `Unusable` for a file that is unreadable or has no traces of the format."""
+) -> Iterator[_Part | UnusableFile]:
+    """Read each file; yield `UnusableFile` for a file that is unreadable or has no traces of the format."""
     for file in files:
         n_known = 0
         try:
@@ -84,10 +84,10 @@ def read_each(
             zipfile.BadZipFile,
             NotImplementedError,
         ) as error:
-            yield Unusable(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
+            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
-            yield Unusable(file, "is empty" if not file.size_bytes else "has no traces of this format")
+            yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
 
 
 class _Counted(io.FileIO):

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.records import RecordedJudgment
-from coreloop.observe.importers.files import TraceFile, Unusable, decode_trace, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
@@ -19,7 +19,7 @@ from coreloop.observe.importers.values import (
     first,
     milliseconds,
     question_in,
-    read_moment,
+    read_timestamp,
     seconds_as_ms,
     size_bytes,
     text,
@@ -34,7 +34,7 @@ _FAILED: Final = frozenset({"I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"})
 _ZSTANDARD: Final = 93
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the samples of logs."""
     yield from read_each(files, _read_file)
 
@@ -85,7 +85,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
-    ended = _ended(sample, events) or read_moment(task.get("created"))
+    ended = _ended(sample, events) or read_timestamp(task.get("created"))
     if ended is None:
         return NO_TIME
     events = list(_answering(events))
@@ -108,9 +108,9 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
 
 
 def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
-    times = [read_moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    times = [read_timestamp(event.get(key)) for event in events for key in ("timestamp", "completed")]
     last = max((time for time in times if time is not None), default=None)
-    return last or read_moment(first(sample, "completed_at", "started_at"))
+    return last or read_timestamp(first(sample, "completed_at", "started_at"))
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -139,7 +139,7 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
-            started, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
+            started, ended = read_timestamp(event.get("timestamp")), read_timestamp(event.get("completed"))
             result = _attached(event.get("result"), attachments)
             yield TracedCall(
                 name=text(event.get("function")) or "?",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.importers.values import (
@@ -18,7 +18,7 @@ from coreloop.observe.importers.values import (
     decoded,
     first,
     question_in,
-    read_moment,
+    read_timestamp,
     size_bytes,
     text,
 )
@@ -28,7 +28,7 @@ SUFFIXES: Final = (".json", ".jsonl")
 _DEEPEST: Final = 4
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
     yield from requests(NAME, read_each(files, _read_file))
 
@@ -70,7 +70,7 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         id=f"trace {trace_id}",
         kind="trace",
         name=text(trace.get("name")) or "?",
-        started=read_moment(trace.get("timestamp")),
+        started=read_timestamp(trace.get("timestamp")),
         question=question_in(trace.get("input")),
         answer=answer_in(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
@@ -82,7 +82,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
     id = text(observation.get("id"))
     if trace_id is None or id is None:
         return FOREIGN
-    started = read_moment(first(observation, "startTime", "start_time"))
+    started = read_timestamp(first(observation, "startTime", "start_time"))
     if started is None:
         return NO_TIME
     attributes = _attributes(observation.get("metadata"))
@@ -94,7 +94,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
         name=text(observation.get("name")) or "?",
         parent_id=text(first(observation, "parentObservationId", "parent_observation_id")),
         started=started,
-        ended=read_moment(first(observation, "endTime", "end_time")),
+        ended=read_timestamp(first(observation, "endTime", "end_time")),
         error=_error(observation),
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(observation, "model", "providedModelName", "provided_model_name")),

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
-from coreloop.observe.importers.values import arguments, decoded, first, read_moment, size_bytes, text
+from coreloop.observe.importers.values import arguments, decoded, first, read_timestamp, size_bytes, text
 
 NAME: Final = "otlp"
 SUFFIXES: Final = (".json", ".jsonl")
@@ -23,7 +23,7 @@ _CONTAINERS: Final = (
 _DEEPEST: Final = 12
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
     yield from requests(NAME, read_each(files, _read_file))
 
@@ -74,8 +74,8 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     kind = known.kind_of(attributes)
     if kind is None:
         return SkippedTrace("span of unknown kind")
-    started = read_moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
-    ended = read_moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
+    started = read_timestamp(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    ended = read_timestamp(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
     if started is None and ended is None:
         return NO_TIME
     common = TraceSpan(

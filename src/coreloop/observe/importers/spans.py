@@ -15,7 +15,7 @@ import orjson
 from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.records import encodable
-from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds, size_bytes
 from coreloop.observe.sources import MAX_CHARS
@@ -126,8 +126,8 @@ _TEXTS: Final = (
 
 
 def requests(
-    source: str, parts: Iterable[TraceSpan | SkippedTrace | Unusable]
-) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
+    source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
+) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Yield one request per trace, after all parts that are not spans.
 
     Parameters
@@ -165,7 +165,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     if not tools and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
-    times = [moment for span in spans for moment in (span.started, span.ended) if moment is not None]
+    times = [timestamp for span in spans for timestamp in (span.started, span.ended) if timestamp is not None]
     if not times:
         yield NO_TIME
         return

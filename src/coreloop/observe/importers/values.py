@@ -31,7 +31,7 @@ def first(values: Mapping[str, Any], *keys: str) -> Any:
     return next((values[key] for key in keys if values.get(key) is not None), None)
 
 
-def read_moment(value: object) -> datetime | None:
+def read_timestamp(value: object) -> datetime | None:
     """Parse a time: ISO 8601 (by default UTC) or nanoseconds since 1970; the result is in UTC."""
     try:
         if isinstance(value, str) and not value.isdigit():
@@ -49,7 +49,7 @@ def read_time(value: object) -> datetime | None:
     if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
         value = int(value)
     if not isinstance(value, int | float) or isinstance(value, bool) or value >= _LEAST_NANOSECONDS:
-        return read_moment(value)
+        return read_timestamp(value)
     seconds = value / 1000 if value >= _LEAST_MILLISECONDS else value
     return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
 

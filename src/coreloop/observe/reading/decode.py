@@ -113,28 +113,28 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     absent: Sequence[str] = ()
     try:
         fields = _decode_record(raw)
-        moment = time_of(fields.ts)
+        timestamp = time_of(fields.ts)
     except UnicodeDecodeError:
         return Skipped(NOT_UTF8, offset)
     except (msgspec.DecodeError, RecursionError):
         record = read_loosely(raw)
         if isinstance(record, str):
             return Skipped(record, offset)
-        fields, moment, absent = record.fields, record.at, record.absent
+        fields, timestamp, absent = record.fields, record.at, record.absent
     if fields.schema_version > SCHEMA_VERSION:
         return Skipped(newer_version(fields.schema_version), offset)
     if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
-    ts_us = None if moment is None else microseconds(moment)
+    ts_us = None if timestamp is None else microseconds(timestamp)
     if ts_us is None:
         return Skipped(NO_TIME, offset)
     calls = [CallFields(call) if isinstance(call, str) else call for call in fields.tool_calls or ()]
     return RecordLine(fields, calls, offset, ts_us, absent)
 
 
-def microseconds(moment: datetime) -> int | None:
+def microseconds(timestamp: datetime) -> int | None:
     """Microseconds since 1970, or None if the UTC year is not within 1 to 9999."""
-    passed = moment - EPOCH
+    passed = timestamp - EPOCH
     ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
     return ts_us if _FIRST_US <= ts_us < _BEHIND_US else None
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class CallFields(msgspec.Struct, gc=False):
@@ -17,9 +17,11 @@ class CallFields(msgspec.Struct, gc=False):
     ok: bool | None = None
     error: Any = None
     duration_ms: float | None = None
+    result_size_bytes: float | None = None
     overrides_used: list[str] | None = None
     extreme_flags: Sequence[str] | None = None
     args_from: msgspec.Raw = msgspec.Raw()
+    saw: msgspec.Raw = msgspec.Raw()
 
     def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
         """The values of the selector arguments that the call has."""
@@ -57,15 +59,23 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     tool_calls: Sequence[CallFields | str] | None = None
     tool_sequence_hash: str | None = None
     override_calls: Sequence[OverrideFields] | None = None
+    rounds: float | None = None
     chunk_len: float | None = None
     error: Any = None
     violation: Any = None
+    duration_total_ms: float | None = None
     judgment: JudgmentFields | None = None
     session_hash: str | None = None
     tool_calls_omitted: int | None = None
     omitted_failure: bool | None = None
     omitted_error: str | None = None
     origin: str | None = None
+    tools_version: str | None = None
+    descriptions: str | None = None
+    input_tokens: float | None = None
+    output_tokens: float | None = None
+    cost_usd: float | None = None
+    case: Sequence[str] | None = None
 
 
 class RecordFields(CountedFields, gc=False, kw_only=True):
@@ -93,7 +103,7 @@ class PlainRecord(CountedFields, gc=False, kw_only=True):
     """
 
     schema_version: Literal[1, 2] = 1
-    ts: Moment
+    ts: Timestamp
     model: str | None = None
     tool_calls: list[_PlainCall] | None = None
     override_calls: tuple[()] | None = None

@@ -14,7 +14,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from coreloop.base.records import SCHEMA_VERSION
-from coreloop.observe.reading.fields import CallFields, JudgmentFields, Moment, OverrideFields, RecordFields
+from coreloop.observe.reading.fields import (
+    CallFields,
+    JudgmentFields,
+    OverrideFields,
+    RecordFields,
+    Timestamp,
+)
 
 NOT_UTF8: Final = "not UTF-8"
 NOT_JSON: Final = "torn or not JSON"
@@ -104,11 +110,11 @@ def _since_epoch(number: float) -> datetime | None:
 
 def _iso_time(text: str) -> datetime | None:
     with suppress(msgspec.ValidationError):  # same rounding as for a plain record
-        exact: datetime = msgspec.convert(text, Moment)
+        exact: datetime = msgspec.convert(text, Timestamp)
         return exact
     try:
-        moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        timestamp = datetime.fromisoformat(text)
+        return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
     except ValueError:
         return None
 
@@ -144,12 +150,12 @@ def _record(raws: _Raws) -> LooseRecord | str:
     if version is not None and version > SCHEMA_VERSION:
         return newer_version(version)
     ts = read.value("ts")
-    moment = time_of(ts)
-    if moment is None:
+    timestamp = time_of(ts)
+    if timestamp is None:
         return NO_TS if ts is None else NO_TIME
     fields = RecordFields(
         schema_version=int(version or 1),
-        ts=moment.isoformat(),
+        ts=timestamp.isoformat(),
         request_id=read.get("request_id", _text),
         question=read.get("question", _text),
         question_hash=read.get("question_hash", _text),
@@ -159,17 +165,25 @@ def _record(raws: _Raws) -> LooseRecord | str:
         tool_calls=_calls(read),
         tool_sequence_hash=read.get("tool_sequence_hash", _text),
         override_calls=_overrides(read),
+        rounds=read.get("rounds", _number),
         chunk_len=read.get("chunk_len", _number),
         error=read.get("error", _unchanged),
         violation=read.get("violation", _unchanged),
+        duration_total_ms=read.get("duration_total_ms", _number),
         judgment=_judgment(read),
         session_hash=read.get("session_hash", _text),
         tool_calls_omitted=read.get("tool_calls_omitted", _integer),
         omitted_failure=read.get("omitted_failure", _yes_or_no),
         omitted_error=read.get("omitted_error", _text),
         origin=read.get("origin", _text),
+        tools_version=read.get("tools_version", _text),
+        descriptions=read.get("descriptions", _text),
+        input_tokens=read.get("input_tokens", _number),
+        output_tokens=read.get("output_tokens", _number),
+        cost_usd=read.get("cost_usd", _number),
+        case=read.get("case", _texts),
     )
-    return LooseRecord(fields, moment, tuple(read.absent))
+    return LooseRecord(fields, timestamp, tuple(read.absent))
 
 
 class _Reader:
@@ -251,9 +265,11 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         ok=read.get("ok", _yes_or_no),
         error=read.get("error", _unchanged),
         duration_ms=read.get("duration_ms", _number),
+        result_size_bytes=read.get("result_size_bytes", _number),
         overrides_used=read.get("overrides_used", _names),
         extreme_flags=read.get("extreme_flags", _flags),
         args_from=raws.get("args_from", msgspec.Raw()),
+        saw=raws.get("saw", msgspec.Raw()),
     )
     absent.update(absent_in_call)
     return call
@@ -334,6 +350,12 @@ def _yes_or_no(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
     return _WORDS.get(value.strip().lower() if isinstance(value, str) else _number(value))
+
+
+def _texts(value: Any) -> list[str] | None:
+    """A list of texts."""
+    is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return value if is_list else None
 
 
 def _names(value: Any) -> list[str] | None:

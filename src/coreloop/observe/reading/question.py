@@ -5,7 +5,7 @@ from typing import Final, Literal
 import msgspec
 
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line
-from coreloop.observe.reading.fields import Moment
+from coreloop.observe.reading.fields import Timestamp
 
 
 class Question(msgspec.Struct, gc=False):
@@ -18,7 +18,7 @@ class Question(msgspec.Struct, gc=False):
 class _Asked(Question, gc=False, kw_only=True):
     """The question of a line that `decode_line` does not skip."""
 
-    ts: Moment
+    ts: Timestamp
     schema_version: Literal[1, 2] = 1
     origin: None = None
 

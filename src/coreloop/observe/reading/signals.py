@@ -78,8 +78,8 @@ def _repeat_until_stable(text: str) -> str:
 
 def _without_values(text: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", text).split())
-    for signs, pattern, instead in _VALUES:
-        for sign in signs:  # any() with a generator is slower
+    for markers, pattern, instead in _VALUES:
+        for sign in markers:  # any() with a generator is slower
             if sign in folded:
                 folded = pattern.sub(instead, folded)
                 break

@@ -10,7 +10,13 @@ from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.axis.evidence import Evidence, first_merge, known_engines, plain_axis, read_evidence
+from coreloop.promote.axis.evidence import (
+    PromotionEvidence,
+    first_merge,
+    known_engines,
+    plain_axis,
+    read_evidence,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,7 @@ class AxisGate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class AxisCase:
     """The evidence for a proposal.
 
     Attributes
@@ -65,7 +71,7 @@ class Case:
         None for the whole engine.
     base, base_sha : str
         The branch that was read, and its commit.
-    evidence : tuple of Evidence
+    evidence : tuple of PromotionEvidence
         Of this axis, in the order of merges; reverted promotions are included and do not count.
     axes : mapping of str to int
         Number of the whole engine's promotions in effect, by the selector values that they name.
@@ -81,7 +87,7 @@ class Case:
     axis: str | None
     base: str
     base_sha: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[PromotionEvidence, ...]
     gates: tuple[AxisGate, ...]
     first_merge: datetime | None
     axes: Mapping[str, int]
@@ -95,12 +101,14 @@ class Case:
         return all(gate.passed for gate in self.gates)
 
     @property
-    def counted(self) -> tuple[Evidence, ...]:
+    def counted(self) -> tuple[PromotionEvidence, ...]:
         """The evidence of promotions in effect."""
         return tuple(item for item in self.evidence if not item.promotion.reverted)
 
 
-def make_case(repository: Repository, workspace: Workspace, request: AxisRequest, *, now: datetime) -> Case:
+def make_case(
+    repository: Repository, workspace: Workspace, request: AxisRequest, *, now: datetime
+) -> AxisCase:
     """Read and weigh the history of the base branch; nothing is fetched or written.
 
     Parameters
@@ -131,7 +139,7 @@ def make_case(repository: Repository, workspace: Workspace, request: AxisRequest
     evidence = tuple(item for item in of_engine if item.is_about(axis))
     first = first_merge(evidence, repository, now=now)
     in_effect = [item for item in of_engine if not item.promotion.reverted]
-    return Case(
+    return AxisCase(
         engine=engine,
         axis=axis,
         base=settings.forge.base,
@@ -159,7 +167,7 @@ def _checked_axis(request: AxisRequest) -> str | None:
 
 
 def weigh_axis(
-    evidence: Iterable[Evidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
+    evidence: Iterable[PromotionEvidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
 ) -> tuple[AxisGate, ...]:
     """The gates with their figures; a first merge in the future is 0 days old."""
     phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)

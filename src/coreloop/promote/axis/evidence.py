@@ -30,7 +30,7 @@ _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PromotionTarget:
     """The docstring that a promotion changed: a file below the project's folder, and a qualname."""
 
     file: str
@@ -38,7 +38,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCall:
+class DisplayedCall:
     """A call in the text; a selector with an undeclared value (``axis=<axis>``) has None."""
 
     tool: str
@@ -46,16 +46,16 @@ class ShownCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PromotionEvidence:
     """A promotion of an engine, with its text.
 
     Attributes
     ----------
-    figures : str
+    metrics : str
         Its ``Evidence`` trailer.
     lines : tuple of str
         Lines that it added to the docstring; empty if a version of the file is unreadable.
-    calls : tuple of ShownCall
+    calls : tuple of DisplayedCall
         The calls in the lines.
     axes : tuple of str
         Selector values of the engine's last call with a selector, which is the call that a pattern documents.
@@ -63,9 +63,9 @@ class Evidence:
     """
 
     promotion: Promotion
-    figures: str
+    metrics: str
     lines: tuple[str, ...]
-    calls: tuple[ShownCall, ...]
+    calls: tuple[DisplayedCall, ...]
     axes: tuple[str, ...]
 
     def is_about(self, axis: str | None) -> bool:
@@ -85,7 +85,7 @@ def read_evidence(
     engine: str,
     folder: PurePosixPath,
     tools: Mapping[str, ToolSettings],
-) -> list[Evidence]:
+) -> list[PromotionEvidence]:
     """Read the promotions of an engine, also reverted promotions, in the order of merges.
 
     Parameters
@@ -112,17 +112,17 @@ def read_evidence(
     return evidence
 
 
-def read_target(trailer: str) -> Target | None:
+def read_target(trailer: str) -> PromotionTarget | None:
     """Parse a ``Target`` trailer; None if it is not a docstring below the project's folder."""
     match = _TARGET.fullmatch(trailer)
     if match is None:
         return None
     file = PurePosixPath(match["file"])
     inside = not file.is_absolute() and ".." not in file.parts
-    return Target(file.as_posix(), match["symbol"]) if inside else None
+    return PromotionTarget(file.as_posix(), match["symbol"]) if inside else None
 
 
-def engines_of(target: Target, tools: Mapping[str, ToolSettings]) -> frozenset[str]:
+def engines_of(target: PromotionTarget, tools: Mapping[str, ToolSettings]) -> frozenset[str]:
     """Names of the tools that a docstring belongs to."""
     owners = {name for name, tool in tools.items() if tool.target and read_target(tool.target) == target}
     return frozenset(owners or {target.symbol.rpartition(".")[2]})
@@ -134,7 +134,9 @@ def known_engines(commits: Sequence[Commit], tools: Mapping[str, ToolSettings]) 
     return sorted({name for target in targets if target is not None for name in engines_of(target, tools)})
 
 
-def first_merge(evidence: Iterable[Evidence], repository: Repository, *, now: datetime) -> datetime | None:
+def first_merge(
+    evidence: Iterable[PromotionEvidence], repository: Repository, *, now: datetime
+) -> datetime | None:
     """When the first promotion of Phase R that is in effect was merged; None if there is no such promotion.
 
     First in the order of history. With a wrong clock, the time is at least that of the commit's ancestors.
@@ -148,16 +150,16 @@ def first_merge(evidence: Iterable[Evidence], repository: Repository, *, now: da
     return max(first.merged_at, datetime.fromtimestamp(newest, UTC))
 
 
-def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[ShownCall]:
+def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[DisplayedCall]:
     """The calls in lines; selectors outside a call belong to the docstring's own tool."""
     for line in lines:
         if line.startswith(_NO_CALLS):
             continue
         for match in _CALL.finditer(line):
-            yield ShownCall(match[1], _selectors(match[2]))
+            yield DisplayedCall(match[1], _selectors(match[2]))
         outside = _selectors(_CALL.sub(" ", line))
         if outside:
-            yield ShownCall(owner, outside)
+            yield DisplayedCall(owner, outside)
 
 
 def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
@@ -184,7 +186,7 @@ class _Versions:
         return tuple(appended)
 
 
-def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine: str) -> Evidence:
+def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine: str) -> PromotionEvidence:
     lines = versions.appended()
     calls = tuple(calls_in(lines, owner=engine))
     axes = _axes(calls, engine)
@@ -192,11 +194,11 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     if promotion.phase == "R" and of_sequence and not any(line.startswith(_CALLS) for line in lines):
         axes = _existing_axes(versions.before, engine)
     groups = {group.get("Candidate-Key"): group for group in read_promoted(commit.message)}
-    figures = groups.get(promotion.key, {}).get("Evidence", "")
-    return Evidence(promotion, figures, lines, calls, axes)
+    metrics = groups.get(promotion.key, {}).get("Evidence", "")
+    return PromotionEvidence(promotion, metrics, lines, calls, axes)
 
 
-def _axes(calls: Iterable[ShownCall], engine: str) -> tuple[str, ...]:
+def _axes(calls: Iterable[DisplayedCall], engine: str) -> tuple[str, ...]:
     own = [call.selectors for call in calls if call.tool == engine and call.selectors]
     return tuple(dict.fromkeys(value for _, value in own[-1] if value is not None)) if own else ()
 

@@ -11,7 +11,9 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
 from coreloop.runs.decide import Continue, decide, seconds_left
+from coreloop.runs.folder import FOLDER as RESEARCH
 from coreloop.runs.state import State
+from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = "agents"
 """Below ``.research``."""
@@ -25,6 +27,11 @@ def session_file(folder: Path, session: str) -> Path:
     if not is_plain or len(session) > _NAME_CHARS:
         session = "x" + sha256(session.encode("utf-8", "replace")).hexdigest()[:32]
     return folder / f"{session}.json"
+
+
+def waiting_file(folder: Path, session: str) -> Path:
+    """Return the file that says that a person has begun a turn since the session worked on its run."""
+    return session_file(folder, session).with_suffix(".waits")
 
 
 def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -> None:
@@ -57,7 +64,7 @@ def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -
 def remove_session(path: Path, run_id: str) -> None:
     """Remove a session's file, and the hook's note beside it, if it is about a run."""
     if run_of(path) == run_id:
-        for file in (path, path.with_suffix(".block")):
+        for file in (path, path.with_suffix(".block"), path.with_suffix(".waits")):
             file.unlink(missing_ok=True)
 
 
@@ -68,6 +75,12 @@ def run_of(path: Path) -> str | None:
         if isinstance(status, dict):
             return str(status.get("run_id"))
     return None
+
+
+def run_of_session(root: Path, session: str) -> str | None:
+    """Return the run that a session of an agent works on; None without one."""
+    run_id = run_of(session_file(root / RESEARCH / FOLDER, session)) if session else None
+    return run_id if run_id and is_ulid(run_id) else None
 
 
 def session_line(state: State, now: datetime | None = None) -> bytes:

@@ -48,14 +48,14 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class InstallChange:
     """A file, and what happens to it."""
 
     path: str
     what: str
 
 
-def install(root: Path, *, lease_s: int, confirm: bool) -> list[Change]:
+def install(root: Path, *, lease_s: int, confirm: bool) -> list[InstallChange]:
     """Plan the files, and write them with ``confirm``.
 
     Parameters
@@ -82,8 +82,10 @@ def install(root: Path, *, lease_s: int, confirm: bool) -> list[Change]:
     path = root / SETTINGS
     old = read_file(path) if path.exists() else None
     inserted = with_stop_hook(_decoded(old or b"{\n}\n", path) if old != b"" else "", _entry(lease_s), path)
-    changes = [Change(SETTINGS, "write" if old is None else "add the hook to")]
-    changes += [Change(name, "write") for name in (*([] if old is None else [BACKUP]), *contents, MANIFEST)]
+    changes = [InstallChange(SETTINGS, "write" if old is None else "add the hook to")]
+    changes += [
+        InstallChange(name, "write") for name in (*([] if old is None else [BACKUP]), *contents, MANIFEST)
+    ]
     if not confirm:
         return changes
     hashes = {name: sha256(content).hexdigest() for name, content in contents.items()}
@@ -97,7 +99,7 @@ def install(root: Path, *, lease_s: int, confirm: bool) -> list[Change]:
     return changes
 
 
-def uninstall(root: Path, *, confirm: bool) -> list[Change]:
+def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     """Plan what to remove, and remove it with ``confirm``. Files that were changed since are kept.
 
     Raises
@@ -113,17 +115,17 @@ def uninstall(root: Path, *, confirm: bool) -> list[Change]:
     for name, digest in manifest.files.items():
         if (root / name).is_file():
             is_ours = sha256(read_file(root / name)).hexdigest() == digest
-            changes.append(Change(name, "remove" if is_ours else "keep (it was changed)"))
+            changes.append(InstallChange(name, "remove" if is_ours else "keep (it was changed)"))
     if (root / BACKUP).is_file():
         same = settings is None or read_file(root / BACKUP) == settings
-        changes.append(Change(BACKUP, "remove" if same else "keep (the settings were changed)"))
-    changes.append(Change(MANIFEST, "remove"))
+        changes.append(InstallChange(BACKUP, "remove" if same else "keep (the settings were changed)"))
+    changes.append(InstallChange(MANIFEST, "remove"))
     if confirm:
         _remove(root, manifest, settings, changes)
     return changes
 
 
-def _remove(root: Path, manifest: Manifest, settings: bytes | None, changes: list[Change]) -> None:
+def _remove(root: Path, manifest: Manifest, settings: bytes | None, changes: list[InstallChange]) -> None:
     if settings is not None:
         rewrite_file(root / SETTINGS, settings)
     for change in changes:
@@ -134,7 +136,7 @@ def _remove(root: Path, manifest: Manifest, settings: bytes | None, changes: lis
             (root / folder).rmdir()
 
 
-def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[Change]]:
+def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[InstallChange]]:
     """The settings without the hook; None to leave the file alone, or to remove it."""
     path = root / SETTINGS
     if not path.is_file() or "stop-hook.py" not in (text := _decoded(read_file(path), path)):
@@ -148,8 +150,8 @@ def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[Change
             path=path,
         )
     if manifest.created_settings and rest == "{\n}\n":
-        return None, [Change(SETTINGS, "remove")]
-    return rest.encode(), [Change(SETTINGS, "take the hook out of")]
+        return None, [InstallChange(SETTINGS, "remove")]
+    return rest.encode(), [InstallChange(SETTINGS, "take the hook out of")]
 
 
 def _contents() -> Iterator[tuple[str, bytes]]:

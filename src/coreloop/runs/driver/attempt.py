@@ -11,10 +11,10 @@ from coreloop.base.files import write_private
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
-from coreloop.runs.driver.driven import Plan
+from coreloop.runs.driver.driven import DriverPlan
 from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
 from coreloop.runs.driver.process import Command, Finished, run_command
-from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
+from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from coreloop.runs.folder import make_private
 
 RATE_LIMITED: Final = 75
@@ -25,7 +25,7 @@ _LINE_BYTES: Final = 4 * _SHOWN_CHARS
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExecutionPlace:
     """Where the command of a run is executed.
 
     Attributes
@@ -46,13 +46,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ExecutionResult:
     """How an execution ended, and what it reported."""
 
     finished: Finished
     reports: Reports
 
-    def cost(self, plan: Plan) -> Amount:
+    def cost(self, plan: DriverPlan) -> Amount:
         """What counts: the reports, and at least the price of an iteration."""
         reported = self.reports.cost
         return Amount(max(reported.microusd, microusd(plan.usd_per_iteration or 0)), reported.tokens)
@@ -81,14 +81,14 @@ class Attempt:
 
 
 def attempt(
-    plan: Plan,
-    place: Place,
+    plan: DriverPlan,
+    place: ExecutionPlace,
     *,
     number: int,
     say: Say,
     is_over: Callable[[], str],
     book: Callable[[Reports], None],
-) -> Attempt:
+) -> ExecutionResult:
     """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
 
     Raises
@@ -96,15 +96,15 @@ def attempt(
     OSError
         The prompt cannot be read, or nothing can be started.
     """
-    reports, shown = Reports(), _Shown(say)
+    reports, screen = Reports(), _Screen(say)
     kept = BoundedOutput()
-    lines = {"stdout": Lines(reports), "stderr": Lines(reports)}
+    lines = {"stdout": StreamLines(reports), "stderr": StreamLines(reports)}
 
     def hear(stream: str, data: bytes) -> None:
         lines[stream].add(data)
         book(reports)
         kept.add(data)
-        shown.add(data)
+        screen.add(data)
 
     prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
     own = (place.lock, place.spool, place.mark)
@@ -114,9 +114,9 @@ def attempt(
         stream.end()
     book(reports)
     file = output_file(place.session, number)
-    shown.end(file)
+    screen.end(file)
     keep_output(file, kept.content())
-    return Attempt(finished, reports)
+    return ExecutionResult(finished, reports)
 
 
 def output_file(session: Path, number: int) -> Path:
@@ -138,7 +138,7 @@ def keep_output(file: Path, content: bytes) -> None:
             old.unlink()
 
 
-class _Shown:
+class _Screen:
     """Shows the first lines of an output, escaped and cut."""
 
     def __init__(self, say: Say) -> None:

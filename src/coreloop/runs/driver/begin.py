@@ -11,7 +11,7 @@ import msgspec
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.driven import KIND, PLAN, Plan, is_driven, plan_of
+from coreloop.runs.driver.driven import KIND, PLAN, DriverPlan, is_driven, plan_of
 from coreloop.runs.driver.process import require_processes
 from coreloop.runs.events import Narrowed, Noted
 from coreloop.runs.limits import Limits, Mode
@@ -24,7 +24,7 @@ _QUESTION_CHARS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class DriverOptions:
     """What a person asks for; None for the defaults of `Limits`."""
 
     command: tuple[str, ...]
@@ -41,7 +41,7 @@ class Wishes:
     mode: Mode = "bounded"
 
 
-def begin_driven(workspace: Workspace, store: Store, wishes: Wishes, *, now: datetime) -> State:
+def begin_driven(workspace: Workspace, store: Store, options: DriverOptions, *, now: datetime) -> State:
     """Create a run for the driver, with its plan; no command is started yet.
 
     Raises
@@ -52,13 +52,13 @@ def begin_driven(workspace: Workspace, store: Store, wishes: Wishes, *, now: dat
         The prompt cannot be read.
     """
     require_processes()
-    _require_limit(wishes)
-    _require_program(wishes)
+    _require_limit(options)
+    _require_program(options)
     run_id = begin_run(
-        workspace, store, _question(wishes), kind=KIND, now=now, mode=wishes.mode, limits=_limits(wishes)
+        workspace, store, _question(options), kind=KIND, now=now, mode=options.mode, limits=_limits(options)
     )
     folding, newest = load_run(store, run_id)
-    planned = Noted(at=now, name=PLAN, data=msgspec.to_builtins(_plan(wishes)))
+    planned = Noted(at=now, name=PLAN, data=msgspec.to_builtins(_plan(options)))
     store.append(run_id, [planned], after=newest)
     folding.add(planned)
     return folding.state
@@ -102,60 +102,60 @@ def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> N
         store.append(state.run_id, [Narrowed(at=now, limits=limits), bound], after=newest)
 
 
-def _is_bounded(wishes: Wishes) -> bool:
+def _is_bounded(options: DriverOptions) -> bool:
     return any(
-        limit is not None for limit in (wishes.max_iterations, wishes.deadline, wishes.usd_per_iteration)
+        limit is not None for limit in (options.max_iterations, options.deadline, options.usd_per_iteration)
     )
 
 
-def _require_limit(wishes: Wishes) -> None:
-    if not _is_bounded(wishes) and wishes.budget_usd is None and wishes.max_tokens is None:
+def _require_limit(options: DriverOptions) -> None:
+    if not _is_bounded(options) and options.budget_usd is None and options.max_tokens is None:
         raise UsageError(
             "nothing limits the run: give --max-iterations or --deadline, "
             "or --budget-usd if the command says what it spends"
         )
 
 
-def _require_program(wishes: Wishes) -> None:
-    program = wishes.command[0]
+def _require_program(options: DriverOptions) -> None:
+    program = options.command[0]
     if "/" in program:
-        is_found = shutil.which(wishes.folder / program) is not None
+        is_found = shutil.which(options.folder / program) is not None
     else:
         is_found = shutil.which(program) is not None
     if not is_found:
         raise UsageError(f"{program!r} is not an executable program; check its name and PATH")
 
 
-def _limits(wishes: Wishes) -> Limits:
+def _limits(options: DriverOptions) -> Limits:
     default = Limits()
     return Limits(
-        max_iterations=wishes.max_iterations or default.max_iterations,
-        usd=default.usd if wishes.budget_usd is None else wishes.budget_usd,
-        tokens=wishes.max_tokens,
-        deadline_s=wishes.deadline,
-        max_failures=wishes.max_failures,
+        max_iterations=options.max_iterations or default.max_iterations,
+        usd=default.usd if options.budget_usd is None else options.budget_usd,
+        tokens=options.max_tokens,
+        deadline_s=options.deadline,
+        max_failures=options.max_failures,
     )
 
 
-def _plan(wishes: Wishes) -> Plan:
-    return Plan(
-        command=wishes.command,
-        folder=str(wishes.folder),
-        prompt=str(_prompt(wishes) or ""),
-        until=wishes.until,
-        iteration_timeout_s=wishes.iteration_timeout,
-        usd_per_iteration=wishes.usd_per_iteration,
-        is_bounded=_is_bounded(wishes),
+def _plan(options: DriverOptions) -> DriverPlan:
+    return DriverPlan(
+        command=options.command,
+        folder=str(options.folder),
+        prompt=str(_prompt(options) or ""),
+        until=options.until,
+        iteration_timeout_s=options.iteration_timeout,
+        usd_per_iteration=options.usd_per_iteration,
+        is_bounded=_is_bounded(options),
     )
 
 
-def _prompt(wishes: Wishes) -> Path | None:
-    return None if wishes.prompt is None else wishes.folder / wishes.prompt
+def _prompt(options: DriverOptions) -> Path | None:
+    return None if options.prompt is None else options.folder / options.prompt
 
 
-def _question(wishes: Wishes) -> str:
+def _question(options: DriverOptions) -> str:
     """Return the prompt's first line, or else the command."""
-    if (prompt := _prompt(wishes)) is not None:
+    if (prompt := _prompt(options)) is not None:
         try:
             text = prompt.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
@@ -165,4 +165,4 @@ def _question(wishes: Wishes) -> str:
         for line in text.splitlines():
             if title := line.strip("# \t"):
                 return title[:_QUESTION_CHARS]
-    return shlex.join(wishes.command)[:_QUESTION_CHARS]
+    return shlex.join(options.command)[:_QUESTION_CHARS]

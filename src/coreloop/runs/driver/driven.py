@@ -14,11 +14,11 @@ from coreloop.runs.stores.store import Store
 
 KIND: Final = "driven"
 PLAN: Final = "plan"
-"""Name of the event that has the `Plan`."""
+"""Name of the event that has the `DriverPlan`."""
 _KEY: Final = "driver"
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class DriverPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What the driver does in each iteration.
 
     Attributes
@@ -54,7 +54,7 @@ def is_driven(state: State) -> bool:
     return state.kind == KIND
 
 
-def plan_of(state: State) -> Plan:
+def plan_of(state: State) -> DriverPlan:
     """Read the plan of a driven run.
 
     Raises
@@ -63,7 +63,7 @@ def plan_of(state: State) -> Plan:
         The run has none: its driver was killed before it could write it.
     """
     try:
-        return msgspec.convert(state.extra.get(_KEY), Plan)
+        return msgspec.convert(state.extra.get(_KEY), DriverPlan)
     except msgspec.ValidationError as error:
         raise RunError(f"run {state.run_id} has no command; start a new run") from error
 
@@ -121,4 +121,11 @@ def _fold(extra: dict[str, Any], name: str, data: Any) -> None:
         extra[_KEY] = data
 
 
-register_kind(Kind(name=KIND, searches=False, initial=_initial, fold=_fold))
+def _may_complete(state: State) -> bool:
+    """With ``--until``, only its command, a limit or a person ends the run."""
+    plan = state.extra.get(_KEY)
+    return not (isinstance(plan, dict) and plan.get("until"))
+
+
+DRIVEN: Final = Kind(name=KIND, searches=False, initial=_initial, fold=_fold, is_complete=_may_complete)
+register_kind(DRIVEN)

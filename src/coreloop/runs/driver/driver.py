@@ -15,15 +15,15 @@ from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageErr
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, dollars, microusd, most
+from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.budget import all_left
 from coreloop.runs.caller import RUN, mark_of
 from coreloop.runs.control import stop_run
 from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop, seconds_left
-from coreloop.runs.driver.attempt import Attempt, Place, attempt
+from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import Plan, is_driven, plan_of
+from coreloop.runs.driver.driven import DriverPlan, plan_of
 from coreloop.runs.driver.lines import progress_line
 from coreloop.runs.driver.news import News
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
@@ -120,10 +120,13 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
 
 
 def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
-    """Settle and fail the driven runs that a run's command started and that were killed with it."""
+    """Settle and fail the runs that a run's command started and that were killed with it.
+
+    A run that an agent drives itself has no process: its next report goes on with it.
+    """
     for nested in reversed(store.derived(run_id)):
         state = read_run(store, nested)
-        if not (is_driven(state) and state.parent and state.status == "running"):
+        if state.drives_itself or not state.parent or state.status != "running":
             continue
         session, spool = private_session(workspace.root, nested), reports_file(workspace.runs_dir, nested)
         with (
@@ -141,7 +144,7 @@ def _reported(spool: Path, state: State) -> Amount:
     """Return what a command reported whose driver died."""
     reports = read_spool(spool)
     unread = (all_left(state, reservation) for reservation in state.reservations if reports.unreadable)
-    return most(reports.cost, *unread)
+    return max_amount(reports.cost, *unread)
 
 
 class _Driver:
@@ -151,7 +154,7 @@ class _Driver:
         self,
         workspace: Workspace,
         store: Store,
-        plan: Plan,
+        plan: DriverPlan,
         console: Console,
         *,
         lock: int,
@@ -169,6 +172,7 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         self._is_unreadable_said = False
+        self._is_refusal_said = False
         own_log = open_files(1, 2)  # what the driver says is no work of its command
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
         self._seen, self._begun = past
@@ -215,12 +219,12 @@ class _Driver:
         end_nested(self._workspace, self._store, run.run_id)
         run.catch_up()
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
-        cost = most(tried.cost(self._plan), claimed)
+        cost = max_amount(tried.cost(self._plan), claimed)
         if tried.finished.ended_for in {_ASKED, _DEADLINE}:
             raise Postponed(cost)
         if tried.is_rate_limited and tried.failure and not tried.finished.ended_for:
             self._put_off(tried.retry_after_s(run.now()), cost)
-            raise Postponed(most(tried.reports.cost, claimed))
+            raise Postponed(max_amount(tried.reports.cost, claimed))
         if tried.failure:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
@@ -237,7 +241,7 @@ class _Driver:
         if tried.is_rate_limited:
             self._put_off(tried.retry_after_s(run.now()), cost)
             if not (is_met or is_new):
-                raise Postponed(most(tried.reports.cost, claimed))
+                raise Postponed(max_amount(tried.reports.cost, claimed))
         if not (is_met or is_new):
             why = (
                 "left the files as they were in an earlier iteration"
@@ -250,15 +254,17 @@ class _Driver:
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
         return {"files": files, "until": is_met, "seconds": seconds, "trees": trees}, cost
 
-    def _attempt(self, run: Run, key: str) -> Attempt:
+    def _attempt(self, run: Run, key: str) -> ExecutionResult:
         def book(reports: Reports) -> None:
             """Book what was read, before anything else is written."""
             run.charge(key, reports.cost)
             if reports.unreadable and not self._is_unreadable_said:
                 total = run.charge_all(key)
                 self._is_unreadable_said = True
-                shown, all_of_it = printable(reports.unreadable), dollars(total.microusd)
-                self._console.say(f"an amount cannot be read ({shown}); all that is left counts: {all_of_it}")
+                unreadable, all_of_it = printable(reports.unreadable), dollars(total.microusd)
+                self._console.say(
+                    f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}"
+                )
 
         number, say, self._is_unreadable_said = run.state.iteration + 1, self._console.say, False
         place, is_over = replace(self._place(run), spool=self._spool), self._ending(run)
@@ -274,10 +280,10 @@ class _Driver:
             where = error.filename or self._plan.folder
             raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
-    def _place(self, run: Run) -> Place:
+    def _place(self, run: Run) -> ExecutionPlace:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
         environ, session = {**self._console.environ, **own}, session_folder(self._workspace.root, run.run_id)
-        return Place(session, environ, self._lock, mark_of(run.run_id))
+        return ExecutionPlace(session, environ, self._lock, mark_of(run.run_id))
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -296,6 +302,9 @@ class _Driver:
 
     def _pressed(self) -> int:
         ctrl_c = self._console.ctrl_c
+        if ctrl_c.refused and not self._is_refusal_said:
+            self._is_refusal_said = True
+            self._console.say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop")
         if ctrl_c.count == 1 and not ctrl_c.is_announced:
             ctrl_c.is_announced = True
             self._console.say("stops after this iteration; press Ctrl-C again to stop now")
@@ -339,10 +348,12 @@ class _Driver:
         return code == 0
 
     def _back_off(self, state: State, why: str) -> None:
-        failures, most = state.failures_in_row, state.limits.max_failures
-        self._wait_s = 0.0 if failures >= most else self._console.pace.after_failures(failures)
+        failures, max_failures = state.failures_in_row, state.limits.max_failures
+        self._wait_s = 0.0 if failures >= max_failures else self._console.pace.after_failures(failures)
         then = f"again in {self._wait_s:g} s" if self._wait_s else "stops: failures"
-        self._console.say(f"iteration {state.iteration + 1} failed ({failures} of {most}): {why} · {then}")
+        self._console.say(
+            f"iteration {state.iteration + 1} failed ({failures} of {max_failures}): {why} · {then}"
+        )
 
     def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1

@@ -42,6 +42,7 @@ def main() -> int:
         os.set_inheritable(descriptor, False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # for the group; unlike SIG_IGN, not inherited by the command
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the driver waits for it, see its console
     adopt_orphans()
     set_mark(mark)
     try:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
+from coreloop.base.text import FILLERS
 from coreloop.runs.events import IterationCommitted, Recorded
 from coreloop.runs.stores.store import Store
 
@@ -40,12 +41,19 @@ class News:
 
 
 def _digest(report: Recorded) -> bytes:
-    """Return what tells reports apart: all but when they were made, and what they cost."""
-    content = orjson.dumps([_timeless(msgspec.to_builtins(event)) for event in report.events])
+    """Return what tells reports apart: all but when they were made, what they cost, and blanks."""
+    content = orjson.dumps([_plain(msgspec.to_builtins(event)) for event in report.events])
     return blake2b(content, digest_size=16).digest()
 
 
-def _timeless(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _timeless(part) for name, part in value.items() if name not in _WHEN}
-    return [_timeless(part) for part in value] if isinstance(value, list) else value
+        return {name: _plain(part) for name, part in value.items() if name not in _WHEN}
+    if isinstance(value, str):
+        return " ".join("".join(map(_visible, value)).split())
+    return [_plain(part) for part in value] if isinstance(value, list) else value
+
+
+def _visible(char: str) -> str:
+    """Return a character, a blank for a line break or a tab, and nothing for one that nobody sees."""
+    return char if char.isprintable() and char not in FILLERS else " " * char.isspace()

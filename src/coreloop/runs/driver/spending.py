@@ -142,7 +142,7 @@ class Reports:
         return None
 
 
-class Lines:
+class StreamLines:
     """Splits a stream into lines for `Reports`; a line over 8 MB is skipped."""
 
     def __init__(self, reports: Reports) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.runs.driver.spending import Lines, Reports
+from coreloop.runs.driver.spending import Reports, StreamLines
 
 _ALLOCATED_BYTES: Final = 1 << 16
 """Written before the command starts: a disk that fills up meanwhile still has room for its reports."""
@@ -39,7 +39,7 @@ def open_spool(path: Path) -> Iterator[int]:
 def read_spool(path: Path) -> Reports:
     """Read the reports of an execution whose driver died; none without the file."""
     reports = Reports()
-    lines = Lines(reports)
+    lines = StreamLines(reports)
     with suppress(FileNotFoundError), path.open("rb") as file:
         while data := file.read(_CHUNK_BYTES):
             lines.add(data)

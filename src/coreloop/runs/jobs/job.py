@@ -70,7 +70,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueFigures:
+class QueueMetrics:
     """What a queue holds and does.
 
     Attributes

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.jobs.job import MAX_ATTEMPTS, Job, QueueFigures, Status
+from coreloop.runs.jobs.job import MAX_ATTEMPTS, Job, QueueMetrics, Status
 from coreloop.runs.jobs.sql_queue import postgres_queue, sqlite_queue
 
 FILE_NAME: Final = "jobs.db"
@@ -21,7 +21,7 @@ class JobQueue(Protocol):
     Attributes
     ----------
     lease_s : float
-        Seconds without `keep` after which a job is due again.
+        Seconds without `extend_lease` after which a job is due again.
     """
 
     lease_s: float
@@ -50,7 +50,7 @@ class JobQueue(Protocol):
         A job of a process that died is due again when its lease is over.
         """
 
-    def keep(self, job: Job) -> bool:
+    def extend_lease(self, job: Job) -> bool:
         """Extend the lease of a job that is being done; False if another process has taken it over."""
 
     def finish(self, job: Job, result: Any) -> bool:
@@ -80,10 +80,10 @@ class JobQueue(Protocol):
             It is being done or finished.
         """
 
-    def figures(self) -> QueueFigures:
+    def metrics(self) -> QueueMetrics:
         """Count."""
 
-    def forget_before(self, moment: datetime) -> int:
+    def forget_before(self, timestamp: datetime) -> int:
         """Remove jobs that finished before a time; returns how many."""
 
 

@@ -18,7 +18,7 @@ from coreloop.runs.jobs.job import (
     MAX_ATTEMPTS,
     STALLED,
     Job,
-    QueueFigures,
+    QueueMetrics,
     Status,
     as_json,
     cannot_cancel,
@@ -140,7 +140,7 @@ class SqlQueue:
             found = self._rows(taking, (self._lease_end(now), _stamp(now), *values))
         return found[0] if found else None
 
-    def keep(self, job: Job) -> bool:
+    def extend_lease(self, job: Job) -> bool:
         """Extend the lease."""
         return bool(self._change(job, "run_at = ?", (self._lease_end(self._database.now()),)))
 
@@ -154,10 +154,13 @@ class SqlQueue:
         """Queue a job again, later each time; or give it up."""
         now = self._database.now()
         if job.attempts < job.max_attempts:
-            changes, moment = "status = 'queued', run_at = ?", now + timedelta(seconds=backoff(job.attempts))
+            changes, timestamp = (
+                "status = 'queued', run_at = ?",
+                now + timedelta(seconds=backoff(job.attempts)),
+            )
         else:
-            changes, moment = "status = 'dead', finished_at = ?", now
-        self._change(job, f"{changes}, error = ?", (_stamp(moment), storable(error)))
+            changes, timestamp = "status = 'dead', finished_at = ?", now
+        self._change(job, f"{changes}, error = ?", (_stamp(timestamp), storable(error)))
         return self.get(job.id)
 
     def release(self, job: Job) -> None:
@@ -191,7 +194,7 @@ class SqlQueue:
             raise cannot_cancel(job)
         return found[0]
 
-    def figures(self) -> QueueFigures:
+    def metrics(self) -> QueueMetrics:
         """Count."""
         hour = _stamp(self._database.now() - timedelta(hours=1))
         with self._database.reading():
@@ -201,18 +204,18 @@ class SqlQueue:
                 "SELECT finished_at, created_at FROM jobs WHERE finished_at >= ? AND status = 'done'", (hour,)
             )
         durations = sorted(_moment(end) - _moment(start) for end, start in ended)
-        return QueueFigures(
+        return QueueMetrics(
             by_status=dict(counts),
             done_last_hour=len(ended),
             p95_s=durations[(len(durations) * 95 - 1) // 100].total_seconds() if durations else None,
             retried=retried,
         )
 
-    def forget_before(self, moment: datetime) -> int:
+    def forget_before(self, timestamp: datetime) -> int:
         """Remove finished jobs."""
         with self._database.writing():
             removed = self._database.rows(
-                "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(moment),)
+                "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(timestamp),)
             )
         if removed:
             self._database.erase("jobs")
@@ -274,8 +277,8 @@ def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
     return f"{column} IN ({', '.join('?' * len(values)) or 'NULL'})", sorted(map(storable, values))
 
 
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def _stamp(timestamp: datetime) -> str:
+    return timestamp.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _moment(text: str) -> datetime:
@@ -283,7 +286,21 @@ def _moment(text: str) -> datetime:
 
 
 def _job(row: Any) -> Job:
-    job_id, name, payload, key, priority, status, attempts, most, created, run_at, ended, error, result = row
+    (
+        job_id,
+        name,
+        payload,
+        key,
+        priority,
+        status,
+        attempts,
+        max_attempts,
+        created,
+        run_at,
+        ended,
+        error,
+        result,
+    ) = row
     return Job(
         id=job_id,
         name=name,
@@ -292,7 +309,7 @@ def _job(row: Any) -> Job:
         priority=priority,
         status=status,
         attempts=attempts,
-        max_attempts=most,
+        max_attempts=max_attempts,
         created_at=_moment(created),
         run_at=_moment(run_at),
         finished_at=_moment(ended) if ended else None,

@@ -183,7 +183,7 @@ def _beating(queue: JobQueue, job: Job) -> Iterator[None]:
     def beat() -> None:
         while not ended.wait(queue.lease_s / _BEATS):
             with suppress(RunStoreError):  # the next one may succeed; if not, the job's own end says so
-                if not queue.keep(job):
+                if not queue.extend_lease(job):
                     return
 
     thread = Thread(target=beat, daemon=True)

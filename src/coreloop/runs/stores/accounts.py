@@ -72,6 +72,6 @@ def is_durable(events: Iterable[Event]) -> bool:
     return any(isinstance(event, DURABLE) for event in events)
 
 
-def utc_day(moment: datetime) -> str:
+def utc_day(timestamp: datetime) -> str:
     """Return the UTC day of a time, whose limit a call at that time counts for."""
-    return moment.astimezone(UTC).date().isoformat()
+    return timestamp.astimezone(UTC).date().isoformat()

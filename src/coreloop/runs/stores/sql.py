@@ -164,11 +164,11 @@ class SqlStore(ABC):
         self._forget(run_id)
         self._database.erase(*CLEARED)
 
-    def untouched_since(self, moment: datetime) -> list[str]:
+    def untouched_since(self, timestamp: datetime) -> list[str]:
         """List the runs without an event since a time."""
         with self._database.reading():
             rows = self._database.rows(
-                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(moment),)
+                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(timestamp),)
             )
         return [run_id for (run_id,) in rows]
 
@@ -396,8 +396,8 @@ def _digest(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def _stamp(timestamp: datetime) -> str:
+    return timestamp.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _decoded(run_id: str, version: int, data: bytes) -> Event:

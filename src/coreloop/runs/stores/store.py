@@ -102,7 +102,7 @@ class Store(Protocol):
             A process works on the run.
         """
 
-    def untouched_since(self, moment: datetime) -> list[str]:
+    def untouched_since(self, timestamp: datetime) -> list[str]:
         """List the runs without an event since a time."""
 
     def derived(self, run_id: str) -> list[str]:
@@ -151,18 +151,23 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
             yield postgres
         return
     path = workspace.runs_dir / FILE_NAME
-    if not path.exists():
-        _require_none(workspace, path)
+    if not is_written(path):
+        require_none_lost(workspace)
     workspace.keep_private(workspace.runs_dir)
     with sqlite_store(path) as store:
         if not store.runs(limit=1):
-            _require_none(workspace, path)
+            require_none_lost(workspace)
         store.parent, store.publish = driving_run(environ), partial(publish, workspace.root)
         yield store
 
 
-def _require_none(workspace: Workspace, path: Path) -> None:
-    """Refuse a store without runs where a run has left its state, which goes before its run does.
+def is_written(path: Path) -> bool:
+    """Whether the file of a store exists and is not empty, as something that truncated it leaves it."""
+    return path.exists() and path.stat().st_size > 0
+
+
+def require_none_lost(workspace: Workspace) -> None:
+    """Refuse a file without runs where a run has left its state, which goes before its run does.
 
     Raises
     ------
@@ -170,7 +175,7 @@ def _require_none(workspace: Workspace, path: Path) -> None:
         The message says what to restore.
     """
     if lost := kept_sessions(workspace.root):
-        folder = workspace.root / FOLDER / "sessions"
+        path, folder = workspace.runs_dir / FILE_NAME, workspace.root / FOLDER / "sessions"
         raise RunStoreError(
             f"{path}: was removed or emptied: {folder} has the state of {counted(len(lost), 'run')}, and the "
             "store has none. Restore a backup: move data/runs away, then dartlab-coreloop runs restore "

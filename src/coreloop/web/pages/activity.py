@@ -34,7 +34,7 @@ _MAX_CAUSES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ToolFailure:
     """Failed calls of a tool for one reason; ``wasted_s`` is how long they took, in seconds."""
 
     tool: str
@@ -44,7 +44,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class ErrorGroup:
     """Failed calls of a tool whose errors differ in values only; ``text`` is the error without them."""
 
     tool: str
@@ -54,7 +54,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFigures:
+class ToolMetrics:
     """The calls of a tool; ``wasted_s`` is how long the failed ones took, in seconds."""
 
     name: str
@@ -82,11 +82,11 @@ class Activity:
         Records that are neither success nor failure.
     categories : sequence of Interval
         Success by category, the largest first.
-    failures : sequence of Failure
+    failures : sequence of ToolFailure
         The most time first.
-    causes : sequence of Cause
+    causes : sequence of ErrorGroup
         The most calls first; at most eight of a tool.
-    tools : sequence of ToolFigures
+    tools : sequence of ToolMetrics
         The most calls first.
     sieved : Sieved
         The patterns of these days that would be proposed, and the others by gate.
@@ -102,9 +102,9 @@ class Activity:
     by_day: Mapping[date, int]
     n_neutral: int
     categories: Sequence[Interval]
-    failures: Sequence[Failure]
-    causes: Sequence[Cause]
-    tools: Sequence[ToolFigures]
+    failures: Sequence[ToolFailure]
+    causes: Sequence[ErrorGroup]
+    tools: Sequence[ToolMetrics]
     sieved: Sieved
     follows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Activity:
         """Records of the window."""
         return sum(self.by_day.values())
 
-    def tool(self, name: str) -> ToolFigures | None:
+    def tool(self, name: str) -> ToolMetrics | None:
         """Return the figures of a tool."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
@@ -196,28 +196,28 @@ def _categories(window: Window) -> list[Interval]:
     return [rate_of(category, ok, n) for category, n, ok in reversed(rows.collect().rows())]
 
 
-def _failures(window: Window) -> list[Failure]:
+def _failures(window: Window) -> list[ToolFailure]:
     failed = window.calls.filter(pl.col("error_class") != "")
     rows = failed.group_by("tool", "error_class").agg(pl.col("n").sum(), pl.col("wasted_us").sum())
     ordered = rows.sort("wasted_us", "n", "tool", "error_class", descending=[True, True, False, False])
-    return [Failure(tool, reason, n, us / 1e6) for tool, reason, n, us in ordered.collect().iter_rows()]
+    return [ToolFailure(tool, reason, n, us / 1e6) for tool, reason, n, us in ordered.collect().iter_rows()]
 
 
-def _causes(window: Window) -> list[Cause]:
+def _causes(window: Window) -> list[ErrorGroup]:
     failed = window.calls.filter(pl.col("error_class") != "")
     keys = ("tool", "error_class", "template")
     ordered = failed.group_by(keys).agg(pl.col("n").sum()).sort("n", *keys, descending=[True, *[False] * 3])
     rows = ordered.group_by("tool", maintain_order=True).head(_MAX_CAUSES).collect()
     texts = window.texts_of("template", rows["template"])
-    causes = (Cause(tool, name, texts.get(text, ""), n) for tool, name, text, n in rows.iter_rows())
+    causes = (ErrorGroup(tool, name, texts.get(text, ""), n) for tool, name, text, n in rows.iter_rows())
     return sorted(causes, key=lambda cause: -cause.n)
 
 
-def _tools(window: Window) -> list[ToolFigures]:
+def _tools(window: Window) -> list[ToolMetrics]:
     failed = pl.col("n").filter(pl.col("error_class") != "").sum()
     wasted_s = pl.col("wasted_us").sum() / 1e6
     rows = window.calls.group_by("tool").agg(n=pl.col("n").sum(), failed=failed, wasted=wasted_s)
-    return [ToolFigures(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
+    return [ToolMetrics(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
 
 
 def _sieved(mined: Mined, until: date) -> Sieved:

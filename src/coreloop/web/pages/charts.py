@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from coreloop.base.text import fitted, printable
-from coreloop.web.pages.shown import short, shown
+from coreloop.web.pages.formats import escape, short
 
 _WIDTH: Final = 440
 """Letters stay legible on a phone, which is three quarters as wide."""
@@ -99,10 +99,10 @@ def interval_chart(
 def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
     """Draw numbers as bars; as `interval_chart` otherwise."""
     height, longest = _ROW * len(rows), _WIDTH - 130
-    most = max((row.value for row in rows), default=0) or 1
+    max_value = max((row.value for row in rows), default=0) or 1
     parts = []
     for number, row in enumerate(rows):
-        y, length = _ROW * number + 20, longest * max(row.value, 0) / most
+        y, length = _ROW * number + 20, longest * max(row.value, 0) / max_value
         parts += [
             _text(words(row.label), 0, y - 6),
             Markup('<rect class="mark" x="0" y="{}" width="{:.1f}" height="16" rx="2"/>').format(
@@ -117,21 +117,21 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str]
 def column_chart(values: Mapping[Any, float], *, id: str, title: str) -> Markup:
     """Draw numbers as columns, such as records by day; the first and the last label are shown."""
     height, base, top = 170, 140, 16
-    most = max(values.values(), default=0) or 1
+    max_value = max(values.values(), default=0) or 1
     width = _WIDTH / max(len(values), 1)
     parts = [Markup('<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(_WIDTH, base, base)]
     parts += [
         Markup('<rect class="mark" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
             width * number + width * 0.1, base - size, width * 0.8, size
         )
-        for number, size in enumerate((base - top) * value / most for value in values.values())
+        for number, size in enumerate((base - top) * value / max_value for value in values.values())
         if size > 0
     ]
     labels = list(map(str, values))
     if labels:
         parts += [_text(labels[0], 0, base + 18), _text(labels[-1], _WIDTH, base + 18, end=True)]
-        parts.append(_text(f"{most:,.0f}", 0, 12))
-    told = f"{len(values)}: {min(values.values(), default=0):,.0f} to {most:,.0f}"
+        parts.append(_text(f"{max_value:,.0f}", 0, 12))
+    told = f"{len(values)}: {min(values.values(), default=0):,.0f} to {max_value:,.0f}"
     return _svg(parts, height, id=id, title=title, text=told)
 
 
@@ -166,14 +166,14 @@ def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[s
     starts = list(dict.fromkeys(edge.start for edge in edges))
     ends = list(dict.fromkeys(edge.end for edge in edges))
     height = _NODE_ROW * max(len(starts), len(ends), 1) + 12
-    most = max((edge.weight for edge in edges), default=1) or 1
+    max_value = max((edge.weight for edge in edges), default=1) or 1
     left, right = _NODE_WIDTH, _WIDTH - _NODE_WIDTH
     parts = []
     for edge in edges:
         y1, y2 = (
             _NODE_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end))
         )
-        middle, width = (left + right) / 2, ceil(6 * edge.weight / most)
+        middle, width = (left + right) / 2, ceil(6 * edge.weight / max_value)
         parts.append(
             Markup('<path class="line" stroke-width="{}" d="M{},{} C{},{} {},{} {},{}"/>').format(
                 width, left, y1, middle, y1, middle, y2, right, y2
@@ -224,8 +224,8 @@ def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: s
         id,
         id,
         id,
-        shown(title),
+        escape(title),
         id,
-        shown(short(text, 2000)),
+        escape(short(text, 2000)),
         Markup("").join(parts),
     )

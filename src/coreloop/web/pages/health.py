@@ -9,12 +9,12 @@ from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
 from coreloop.base.errors import CoreloopError
 from coreloop.learn.mine.session import MiningOptions
-from coreloop.web.pages.activity import Activity, Failure, read_activity, shared
+from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
 from coreloop.web.pages.charts import Bar
-from coreloop.web.pages.figures import count, seconds
-from coreloop.web.pages.section import Section, View
-from coreloop.web.pages.snapshot import Snapshot
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.formats import count, seconds
+from coreloop.web.pages.section import PageSection, View
+from coreloop.web.pages.snapshot import PageSnapshot
+from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
@@ -43,7 +43,7 @@ class Fall:
     todo: str = ""
 
 
-def read_health(source: Source) -> View:
+def read_health(source: PageSource) -> View:
     """Read the state of the loop, and the activity of the newest days with records."""
     status, problem = _status(source)
     kept = read_kept_activity(source)
@@ -65,7 +65,7 @@ def read_health(source: Source) -> View:
     }
 
 
-def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
+def read_kept_activity(source: PageSource) -> PageSnapshot[Activity] | None:
     """Return what the records say; None if nothing was recorded."""
     workspace = source.workspace
     if not workspace.records_dir.is_dir():
@@ -77,12 +77,12 @@ def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
     return source.snapshots.get("shared activity", places, lambda: _shared(source, kept.value))
 
 
-def _shared(source: Source, activity: Activity) -> Activity:
+def _shared(source: PageSource, activity: Activity) -> Activity:
     words = vocabulary(source.workspace, [tool.name for tool in activity.tools])
     return shared(activity, words)
 
 
-def _status(source: Source) -> tuple[Snapshot[Status] | None, str]:
+def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
     """The state of the loop, or why it cannot be read, such as for a shallow clone."""
     workspace = source.workspace
     places = [
@@ -96,16 +96,16 @@ def _status(source: Source) -> tuple[Snapshot[Status] | None, str]:
         return None, str(error)
 
 
-def _read_status(source: Source) -> Status:
+def _read_status(source: PageSource) -> Status:
     return read_status(source.workspace, now=source.now, environ=source.environ, mining=MiningOptions())
 
 
-def _funnel(source: Source, status: Status | None, activity: Activity) -> list[Bar]:
+def _funnel(source: PageSource, status: Status | None, activity: Activity) -> list[Bar]:
     """From the records of the window to what was merged."""
     proposals = read_kept_proposals(source)
     # A file of today may have replaced the one in which a promoted proposal stood.
     promoted = status.promoted_keys if status is not None else frozenset[str]()
-    with_text = {key for key, one in proposals.items() if one.entry.refused is None}
+    with_text = {key for key, proposal in proposals.items() if proposal.entry.refused is None}
     steps = {
         "Records": activity.n_records,
         "Patterns": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
@@ -118,7 +118,7 @@ def _funnel(source: Source, status: Status | None, activity: Activity) -> list[B
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
-def _falls(source: Source, status: Status | None, activity: Activity) -> list[Fall]:
+def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
     falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
     return [fall for fall in falls if fall.n]
@@ -138,8 +138,8 @@ def _of_patterns(activity: Activity) -> Iterator[Fall]:
         yield Fall("Patterns", reason, n, todo)
 
 
-def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
-    refused = (one.entry.refused for one in read_kept_proposals(source).values())
+def _of_proposals(source: PageSource, status: Status | None) -> Iterator[Fall]:
+    refused = (proposal.entry.refused for proposal in read_kept_proposals(source).values())
     reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in reasons.most_common(_MAX_SHOWN):
         yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
@@ -156,9 +156,9 @@ def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
         yield Fall("Merged", "reverted", status.promotions.reverted)
 
 
-def _wasted(failure: Failure) -> Bar:
+def _wasted(failure: ToolFailure) -> Bar:
     note = f"{seconds(failure.wasted_s)}, {count(failure.n)} ×"
     return Bar(f"{failure.tool}: {failure.error_class}", failure.wasted_s, note)
 
 
-HEALTH: Final = Section(name="health", title="Health", read=read_health)
+HEALTH: Final = PageSection(name="health", title="Health", read=read_health)

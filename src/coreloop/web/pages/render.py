@@ -9,9 +9,8 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from coreloop.web.pages import charts
-from coreloop.web.pages.figures import count, moment, rate, seconds
+from coreloop.web.pages.formats import count, escape, rate, seconds, short, timestamp
 from coreloop.web.pages.frame import Frame, Language
-from coreloop.web.pages.shown import short, shown
 
 
 def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
@@ -62,7 +61,7 @@ def _environment() -> Environment:
         loader=PackageLoader("coreloop.web.pages"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=shown,
+        finalize=escape,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -74,7 +73,7 @@ def _environment() -> Environment:
         line_chart=charts.line_chart,
         flow_chart=charts.flow_chart,
     )
-    environment.filters.update(short=short, rate=rate, seconds=seconds, moment=moment, count=count)
+    environment.filters.update(short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count)
     return environment
 
 

@@ -10,20 +10,20 @@ from coreloop.base.files import write_public
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.frame import Frame, Language, file_path
 from coreloop.web.pages.render import ASSETS, asset, render
-from coreloop.web.pages.section import Section
+from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.sections import SECTIONS
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
 
 
-def write_report(source: Source, out: Path, *, language: Language = "en") -> list[Path]:
+def write_report(source: PageSource, out: Path, *, language: Language = "en") -> list[Path]:
     """Write all pages; an earlier report at the same place is replaced as a whole.
 
     Parameters
     ----------
-    source : Source
+    source : PageSource
         What the pages show. Names that neither coreloop.yaml nor the source declares are left out, as are
         questions, answers and causes.
     out : Path
@@ -65,7 +65,7 @@ def _may_replace(out: Path) -> bool:
     return out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))
 
 
-def _pages(source: Source, language: Language) -> Iterator[tuple[str, str]]:
+def _pages(source: PageSource, language: Language) -> Iterator[tuple[str, str]]:
     """Yield the file and the text of each page."""
     for section in SECTIONS:
         frame = Frame(language=language, section=section.name, root="")
@@ -76,7 +76,7 @@ def _pages(source: Source, language: Language) -> Iterator[tuple[str, str]]:
         yield from _items(section, source, replace(frame, root="../"))
 
 
-def _items(section: Section, source: Source, frame: Frame) -> Iterator[tuple[str, str]]:
+def _items(section: PageSection, source: PageSource, frame: Frame) -> Iterator[tuple[str, str]]:
     for name in section.items(source):
         view = section.read_item(source, name)
         if view is not None:

@@ -19,10 +19,16 @@ from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name, pending_proposals, read_proposed
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.observe.judgments import Judgment, Judgments, Verdict, read_judgments, take_back_judgment
-from coreloop.web.pages.section import Action, Section, View
-from coreloop.web.pages.source import Source
-from coreloop.web.pages.waiting import Waiting, by_gain, read_kept_proposals
+from coreloop.observe.verdicts import (
+    HumanVerdict,
+    HumanVerdicts,
+    VerdictLetter,
+    read_verdicts,
+    take_back_verdict,
+)
+from coreloop.web.pages.section import Button, PageSection, View
+from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)
 _MAX_SHOWN: Final = 100
@@ -33,8 +39,8 @@ _PATH: Final = "review"
 class _Desk:
     """What waits, and all verdicts."""
 
-    judgments: Judgments
-    proposals: Sequence[Waiting]
+    judgments: HumanVerdicts
+    proposals: Sequence[WaitingProposal]
     requests: Sequence[Queued]
 
     @property
@@ -43,21 +49,21 @@ class _Desk:
         proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
         return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
 
-    def fresh(self, now: datetime) -> list[Judgment]:
+    def fresh(self, now: datetime) -> list[HumanVerdict]:
         """The verdicts of the last minute, the newest first."""
-        return [one for one in reversed(self.judgments.given) if one.judged_at > now - _UNDO]
+        return [judgment for judgment in reversed(self.judgments.given) if judgment.judged_at > now - _UNDO]
 
-    def history(self, subject: str) -> list[Judgment]:
+    def history(self, subject: str) -> list[HumanVerdict]:
         """The verdicts on an item."""
-        return [one for one in self.judgments.given if one.subject == subject]
+        return [judgment for judgment in self.judgments.given if judgment.subject == subject]
 
 
-def read_review(source: Source) -> View:
+def read_review(source: PageSource) -> View:
     """List what waits for a verdict, and the verdicts that can still be taken back."""
     desk = _read(source)
     return {
         "proposals": desk.proposals[:_MAX_SHOWN],
-        "n_proposals": sum(one.entry.refused is None for one in desk.proposals),
+        "n_proposals": sum(proposal.entry.refused is None for proposal in desk.proposals),
         "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
         "requests": desk.requests[:_MAX_SHOWN],
         "n_requests": len(desk.requests),
@@ -66,7 +72,7 @@ def read_review(source: Source) -> View:
     }
 
 
-def read_item(source: Source, name: str) -> View | None:
+def read_item(source: PageSource, name: str) -> View | None:
     """Show a proposal by its id, or a request that waits."""
     desk = _read(source)
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
@@ -91,52 +97,52 @@ def read_item(source: Source, name: str) -> View | None:
     }
 
 
-def _judge(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     wanted, given = form.get("id", ""), form.get("verdict", "")
-    if given not in set(Verdict):
+    if given not in set(VerdictLetter):
         raise UsageError("a verdict is P, T, C or V")
     ids = _read(source).ids
     workspace = source.workspace
     name = judge_name(by, workspace.root)
-    judge(workspace, wanted, Verdict(given), cause=form.get("cause"), by=name, now=source.now)
+    judge(workspace, wanted, VerdictLetter(given), cause=form.get("cause"), by=name, now=source.now)
     later = ids[ids.index(wanted) + 1 :] if wanted in ids else []
     return (_PATH, later[0]) if later else (_PATH,)
 
 
-def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     wanted, folder = form.get("id", ""), source.workspace.judgments_dir
-    fresh = next((one for one in _read(source).fresh(source.now) if one.id == wanted), None)
-    if fresh is None or not take_back_judgment(folder, fresh):
+    fresh = next((judgment for judgment in _read(source).fresh(source.now) if judgment.id == wanted), None)
+    if fresh is None or not take_back_verdict(folder, fresh):
         raise UsageError("this verdict is older than a minute; give another one, the newest counts")
     return (_PATH, wanted)
 
 
-def _read(source: Source) -> _Desk:
+def _read(source: PageSource) -> _Desk:
     workspace = source.workspace
-    judgments, known = read_judgments(workspace.judgments_dir), _known(source)
+    judgments, known = read_verdicts(workspace.judgments_dir), _known(source)
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
     proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
-    pending = {one.last.key for one in pending_proposals(proposed, judgments, known)}
+    pending = {proposal.last.key for proposal in pending_proposals(proposed, judgments, known)}
     proposals = [
-        one
-        for one in by_gain(read_kept_proposals(source), judgments, known)
-        if one.entry.refused is not None or one.entry.key in pending
+        proposal
+        for proposal in by_gain(read_kept_proposals(source), judgments, known)
+        if proposal.entry.refused is not None or proposal.entry.key in pending
     ]
     return _Desk(judgments, proposals, _requests(source, judgments.decided()))
 
 
-def _known(source: Source) -> frozenset[str]:
+def _known(source: PageSource) -> frozenset[str]:
     return source.snapshots.get("known", source.git_places, lambda: _read_known(source)).value
 
 
-def _read_known(source: Source) -> frozenset[str]:
+def _read_known(source: PageSource) -> frozenset[str]:
     try:
         return project_keys(source.workspace.root, base=source.workspace.settings.forge.base)
     except GitError:  # a shallow clone: promote refuses what is known, too
         return frozenset()
 
 
-def _requests(source: Source, decided: frozenset[str]) -> Sequence[Queued]:
+def _requests(source: PageSource, decided: frozenset[str]) -> Sequence[Queued]:
     """The requests of the queue that nobody has judged since it was read."""
     workspace = source.workspace
     if not workspace.records_dir.is_dir():
@@ -145,33 +151,37 @@ def _requests(source: Source, decided: frozenset[str]) -> Sequence[Queued]:
     queue = source.snapshots.get(
         "queue", folders, lambda: read_queue(workspace, now=source.now).waiting
     ).value
-    return [one for one in queue if not one.id.startswith(("cand-", "ce-")) and one.id not in decided]
+    return [
+        request
+        for request in queue
+        if not request.id.startswith(("cand-", "ce-")) and request.id not in decided
+    ]
 
 
-def _change(source: Source, proposal: Waiting) -> Any:
+def _change(source: PageSource, proposal: WaitingProposal) -> Any:
     return change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused)
 
 
-def _questions(proposal: Waiting) -> Sequence[str]:
+def _questions(proposal: WaitingProposal) -> Sequence[str]:
     entry = proposal.entry
     if isinstance(entry, Statement | Candidate):
         return [text for text in entry.example_questions if text]
     return [example.question for example in entry.examples if example.question]
 
 
-def _command(source: Source, proposal: Waiting) -> str:
+def _command(source: PageSource, proposal: WaitingProposal) -> str:
     path = proposal.path.relative_to(source.workspace.root)
     return f"dartlab-coreloop promote --candidate {path.as_posix()} --id {proposal.entry.id} --confirm"
 
 
-REVIEW: Final = Section(
+REVIEW: Final = PageSection(
     name=_PATH,
     title="Review",
     read=read_review,
     item="review_item.html",
     read_item=read_item,
-    items=lambda source: [one.entry.id for one in _read(source).proposals[:_MAX_SHOWN]],
-    actions={"judge": Action(scope="review", run=_judge), "undo": Action(scope="review", run=_undo)},
+    items=lambda source: [proposal.entry.id for proposal in _read(source).proposals[:_MAX_SHOWN]],
+    actions={"judge": Button(scope="review", run=_judge), "undo": Button(scope="review", run=_undo)},
 )
 
 
@@ -184,7 +194,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocstringChange:
     """A docstring before and after; ``problem`` says why there is none.
 
     Attributes
@@ -200,7 +210,9 @@ class Change:
     problem: str = ""
 
 
-def change_of(workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None) -> Change:
+def change_of(
+    workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
+) -> DocstringChange:
     """Edit the docstring in the working tree, in memory.
 
     Parameters
@@ -213,23 +225,25 @@ def change_of(workspace: Workspace, suggested: SuggestedAppend | None, refused: 
         Why there is no text.
     """
     if suggested is None:
-        return Change(problem=refused or "no text was drafted")
+        return DocstringChange(problem=refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:
-        return Change(problem="the tool's definition is not known; name it under tools: in coreloop.yaml")
+        return DocstringChange(
+            problem="the tool's definition is not known; name it under tools: in coreloop.yaml"
+        )
     target = f"{suggested.target_file}::{suggested.target_symbol}"
     path = workspace.root / suggested.target_file
     if not path.resolve().is_relative_to(workspace.root.resolve()):
-        return Change(target, problem="the target is outside of the project")
+        return DocstringChange(target, problem="the target is outside of the project")
     try:
         source = read_file(path)
     except WorkspaceError as error:
-        return Change(target, problem=str(error))
+        return DocstringChange(target, problem=str(error))
     outcome = _edited(workspace, source, suggested, suggested.target_symbol)
     if isinstance(outcome, Refused):
-        return Change(target, problem=outcome.reason)
+        return DocstringChange(target, problem=outcome.reason)
     if isinstance(outcome, Unchanged):
-        return Change(target, _compared(outcome.docstring, outcome.docstring))
-    return Change(target, _compared(outcome.before, outcome.after))
+        return DocstringChange(target, _compared(outcome.docstring, outcome.docstring))
+    return DocstringChange(target, _compared(outcome.before, outcome.after))
 
 
 def _edited(

@@ -23,8 +23,8 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
-from coreloop.web.pages.section import Action, Section, View
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.section import Button, PageSection, View
+from coreloop.web.pages.source import PageSource
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40
@@ -37,7 +37,7 @@ _NUMBER: Final = re.compile(r"(\[\d+\])")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CitedPassage:
     """A cited sentence in its source: what stands before it, itself, and what follows."""
 
     before: str
@@ -51,7 +51,7 @@ class Cited:
 
     number: int
     source: ReadSource
-    passages: Sequence[Passage]
+    passages: Sequence[CitedPassage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Spent:
     limit: float | None
 
 
-def read_runs(source: Source) -> View:
+def read_runs(source: PageSource) -> View:
     """List runs, the newest first."""
     rows = source.runs.runs(limit=_MAX_RUNS + 1)
     return {"runs": rows[:_MAX_RUNS], "has_more": len(rows) > _MAX_RUNS}
 
 
-def read_one(source: Source, name: str) -> View | None:
+def read_one(source: PageSource, name: str) -> View | None:
     """Show a run; what there is beside its figures depends on its kind."""
     if not is_ulid(name):
         return None
@@ -89,7 +89,7 @@ def read_one(source: Source, name: str) -> View | None:
         view |= _research(source, state)
     elif state.kind == ASK:
         view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
-    return view | {"numbers": {one.number for one in view["cited"]}}
+    return view | {"numbers": {passage.number for passage in view["cited"]}}
 
 
 def _command(state: State) -> str:
@@ -100,12 +100,15 @@ def _command(state: State) -> str:
         return ""
 
 
-def _research(source: Source, state: State) -> dict[str, Any]:
+def _research(source: PageSource, state: State) -> dict[str, Any]:
     knowledge, response = knowledge_of(state), respond(state)
-    found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
-    said = "\n".join([response.final_answer, *found])
+    found = (
+        f"{finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
+        for finding in knowledge.findings
+    )
+    text = "\n".join([response.final_answer, *found])
     return {
-        **_answered(state, said),
+        **_answered(state, text),
         "knowledge": knowledge,
         "n_sources": len(knowledge.sources),
         "sources": knowledge.sources[-_MAX_SOURCES:],
@@ -144,15 +147,15 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
     ]
 
 
-def passage_of(claim: str, text: str) -> Passage:
+def passage_of(claim: str, text: str) -> CitedPassage:
     """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
     words = claim.strip(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
     if found is None:
-        return Passage("", "", text[: 2 * _AROUND])
+        return CitedPassage("", "", text[: 2 * _AROUND])
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    return Passage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
+    return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
 def _spent(state: State) -> list[Spent]:
@@ -174,19 +177,22 @@ def _confidences(store: Store, state: State) -> dict[str, list[float]]:
         for _, event in store.read(state.run_id)
         if isinstance(event, Noted) and event.name == TESTED
     ]
-    ids = [one.id for one in knowledge_of(state).active_hypotheses[:_MAX_LINES]]
-    return {id: [one.confidence for test in tests for one in test if one.id == id] for id in ids}
+    ids = knowledge_of(state).active_hypotheses[:_MAX_LINES]
+    return {
+        id: [hypothesis.confidence for test in tests for hypothesis in test if hypothesis.id == id]
+        for id in ids
+    }
 
 
-def _tell(tell: Callable[[Source, str], State]) -> Action:
-    def run(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _tell(tell: Callable[[PageSource, str], State]) -> Button:
+    def run(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
         state = tell(source, form.get("id", ""))
         return ("runs", state.run_id)
 
-    return Action(scope="run", run=run)
+    return Button(scope="run", run=run)
 
 
-RUNS: Final = Section(
+RUNS: Final = PageSection(
     name="runs",
     title="Runs",
     read=read_runs,

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 
 View = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Button:
     """A button.
 
     Attributes
@@ -23,11 +23,11 @@ class Action:
     """
 
     scope: Literal["run", "review"]
-    run: Callable[[Source, Mapping[str, str], str], tuple[str, ...]]
+    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class PageSection:
     """An entry of the navigation: a page, the pages of its items, and their buttons.
 
     Attributes
@@ -44,14 +44,14 @@ class Section:
         Takes the item's name; returns None for an unknown one.
     items : callable
         Names of the items that a report has.
-    actions : mapping of str to Action
+    actions : mapping of str to Button
         By the last part of their address.
     """
 
     name: str
     title: str
-    read: Callable[[Source], View]
+    read: Callable[[PageSource], View]
     item: str = ""
-    read_item: Callable[[Source, str], View | None] = lambda _source, _name: None
-    items: Callable[[Source], Iterable[str]] = lambda _source: ()
-    actions: Mapping[str, Action] = field(default_factory=dict)
+    read_item: Callable[[PageSource, str], View | None] = lambda _source, _name: None
+    items: Callable[[PageSource], Iterable[str]] = lambda _source: ()
+    actions: Mapping[str, Button] = field(default_factory=dict)

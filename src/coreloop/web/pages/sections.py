@@ -5,8 +5,8 @@ from typing import Final
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.review import REVIEW
 from coreloop.web.pages.runs import RUNS
-from coreloop.web.pages.section import Section
+from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.tools import TOOLS
 from coreloop.web.pages.work import WORK
 
-SECTIONS: Final[tuple[Section, ...]] = (REVIEW, HEALTH, RUNS, TOOLS, WORK)
+SECTIONS: Final[tuple[PageSection, ...]] = (REVIEW, HEALTH, RUNS, TOOLS, WORK)

@@ -21,7 +21,7 @@ _REST: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot(Generic[T]):
+class PageSnapshot(Generic[T]):
     """A value, when it was read, and why it could not be read since then.
 
     Attributes
@@ -42,10 +42,10 @@ class _Entry:
     state: _State | None = None
     tried_s: float = 0.0
     rest_s: float = 0.0
-    snapshot: Snapshot[Any] | None = None
+    snapshot: PageSnapshot[Any] | None = None
 
 
-class Snapshots:
+class PageSnapshots:
     """Values by name. Several threads may ask; one at a time reads a value.
 
     Parameters
@@ -59,7 +59,7 @@ class Snapshots:
         self._entries: dict[str, _Entry] = {}
         self._lock = Lock()
 
-    def get(self, name: str, paths: Sequence[Path], read: Callable[[], T]) -> Snapshot[T]:
+    def get(self, name: str, paths: Sequence[Path], read: Callable[[], T]) -> PageSnapshot[T]:
         """Return a value that depends on files.
 
         Parameters
@@ -88,7 +88,7 @@ class Snapshots:
             reader = Thread(target=_read_again, args=(entry, state, read), daemon=True)
             reader.start()
             reader.join(_WAIT_S)
-        snapshot: Snapshot[T] | None = entry.snapshot
+        snapshot: PageSnapshot[T] | None = entry.snapshot
         assert snapshot is not None
         return replace(snapshot, is_old=entry.state != state)
 
@@ -100,7 +100,7 @@ class Snapshots:
 def _read(entry: _Entry, state: _State, read: Callable[[], Any]) -> None:
     begun_at, begun_s = datetime.now(UTC), monotonic()
     try:
-        snapshot = Snapshot(read(), begun_at)
+        snapshot = PageSnapshot(read(), begun_at)
     except CoreloopError as error:
         if entry.snapshot is None:
             raise

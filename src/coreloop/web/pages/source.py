@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import coreloop.answer.research.kind
-import coreloop.runs.driver.driven  # noqa: F401 - registers a kind of runs, as the line above
+import coreloop.answer.agent.kind
+import coreloop.answer.research.kind  # noqa: F401 - registers a kind of runs, as the line above
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.jobs.queue import JobQueue, open_queue
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.web.pages.snapshot import Snapshots
+from coreloop.web.pages.snapshot import PageSnapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class PageSource:
     """What pages read.
 
     Attributes
@@ -28,7 +28,7 @@ class Source:
     runs : Store
     queue : JobQueue
     tables : RepairStore
-    snapshots : Snapshots
+    snapshots : PageSnapshots
         What is expensive to read.
     is_shared : bool
         Whether anybody may see it, so that only declared names are shown.
@@ -39,7 +39,7 @@ class Source:
     runs: Store
     queue: JobQueue
     tables: RepairStore
-    snapshots: Snapshots = field(default_factory=Snapshots)
+    snapshots: PageSnapshots = field(default_factory=PageSnapshots)
     is_shared: bool = False
 
     @property
@@ -56,7 +56,7 @@ class Source:
 
 
 @contextmanager
-def open_source(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Source]:
+def open_source(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[PageSource]:
     """Open what a project has; an index and models are not needed.
 
     Raises
@@ -69,4 +69,4 @@ def open_source(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[So
         open_queue(workspace, environ=environ) as queue,
         open_repair_store(workspace, environ=environ) as tables,
     ):
-        yield Source(workspace=workspace, environ=environ, runs=runs, queue=queue, tables=tables)
+        yield PageSource(workspace=workspace, environ=environ, runs=runs, queue=queue, tables=tables)

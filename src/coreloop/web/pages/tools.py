@@ -15,8 +15,8 @@ from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.web.pages.activity import Activity, heaviest, rate_of
 from coreloop.web.pages.charts import Edge, Interval
 from coreloop.web.pages.health import read_kept_activity
-from coreloop.web.pages.section import Section, View
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.section import PageSection, View
+from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals
 
 _MAX_TOOLS: Final = 200
@@ -25,14 +25,14 @@ _MAX_PROPOSALS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ToolDefinition:
     """Where a tool is defined, ``path.py::qualname``; ``problem`` says why that is not known."""
 
     target: str = ""
     problem: str = ""
 
 
-_NEW: Final = Definition(problem="it is new; its definition is looked up every ten minutes")
+_NEW: Final = ToolDefinition(problem="it is new; its definition is looked up every ten minutes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class Description:
         The model or provider whose limit it exceeds -> that limit, in characters.
     """
 
-    definition: Definition
+    definition: ToolDefinition
     text: str = ""
     exceeded: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_tools(source: Source) -> View:
+def read_tools(source: PageSource) -> View:
     """List the tools by calls, and those that were never called."""
     kept = read_kept_activity(source)
     called = kept.value.tools if kept else ()
@@ -68,29 +68,29 @@ def read_tools(source: Source) -> View:
     }
 
 
-def read_tool(source: Source, name: str) -> View | None:
+def read_tool(source: PageSource, name: str) -> View | None:
     """Show a tool that was called or is defined."""
     kept = read_kept_activity(source)
-    figures = kept.value.tool(name) if kept else None
-    if figures is None and name not in _declared(source):
+    metrics = kept.value.tool(name) if kept else None
+    if metrics is None and name not in _declared(source):
         return None
     view: dict[str, Any] = {
         "name": name,
         "read": [kept] if kept else [],
-        "figures": figures,
+        "figures": metrics,
         "description": _describe(source, name),
         "changes": _changes(source, name),
-        "proposals": [one for one in read_kept_proposals(source).values() if one.tool == name][
+        "proposals": [proposal for proposal in read_kept_proposals(source).values() if proposal.tool == name][
             :_MAX_PROPOSALS
         ],
     }
-    if kept is None or figures is None:
+    if kept is None or metrics is None:
         return view
     activity = kept.value
     failures = [failure for failure in activity.failures if failure.tool == name]
     return view | {
         "days": activity.days,
-        "failing": [rate_of(failure.error_class, failure.n, figures.n) for failure in failures],
+        "failing": [rate_of(failure.error_class, failure.n, metrics.n) for failure in failures],
         "causes": [cause for cause in activity.causes if cause.tool == name],
         "sources": _sources(activity, name),
         "before": activity.before(name)[:_MAX_EDGES],
@@ -99,14 +99,14 @@ def read_tool(source: Source, name: str) -> View | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownChange:
+class DisplayedChange:
     """A change of the description, newest first, and the chart of before and after."""
 
     effect: Effect
     rows: tuple[Interval, ...]
 
 
-def _changes(source: Source, name: str) -> list[ShownChange]:
+def _changes(source: PageSource, name: str) -> list[DisplayedChange]:
     """The changes of a tool's description with their effects; none where git has no history to read."""
     workspace = source.workspace
     places = [workspace.records_dir, workspace.judgments_dir, *source.git_places]
@@ -117,7 +117,7 @@ def _changes(source: Source, name: str) -> list[ShownChange]:
     except CoreloopError:  # Health says what is wrong with the history
         return []
     mine = [effect for effect in effects if effect.change.tool == name]
-    return [ShownChange(effect, _before_and_after(effect)) for effect in reversed(mine)][:_MAX_PROPOSALS]
+    return [DisplayedChange(effect, _before_and_after(effect)) for effect in reversed(mine)][:_MAX_PROPOSALS]
 
 
 def _before_and_after(effect: Effect) -> tuple[Interval, ...]:
@@ -152,20 +152,20 @@ def _before_and_after(effect: Effect) -> tuple[Interval, ...]:
     )
 
 
-def _declared(source: Source) -> set[str]:
+def _declared(source: PageSource) -> set[str]:
     """The tools that a decorator declares or coreloop.yaml names, not those that only records name."""
     defined = {name for name, definition in _definitions(source).items() if not definition.problem}
     return defined | source.workspace.settings.tools.keys()
 
 
-def _definitions(source: Source) -> Mapping[str, Definition]:
+def _definitions(source: PageSource) -> Mapping[str, ToolDefinition]:
     """The tools that were called, that coreloop.yaml names, or that a decorator declares, by name."""
     workspace = source.workspace
     places = [workspace.root / "coreloop.yaml", *source.git_places]
     return source.snapshots.get("definitions", places, lambda: _read_definitions(source)).value
 
 
-def _read_definitions(source: Source) -> dict[str, Definition]:
+def _read_definitions(source: PageSource) -> dict[str, ToolDefinition]:
     root, configured = source.workspace.root, source.workspace.settings.tools
     declared = decorated_tools(root)
     resolved = resolve_tools({*_called(source), *configured}, root=root, configured=configured)
@@ -176,18 +176,18 @@ def _read_definitions(source: Source) -> dict[str, Definition]:
     return {name: _definition(tool) for name, tool in {**declared, **found}.items()}
 
 
-def _called(source: Source) -> list[str]:
+def _called(source: PageSource) -> list[str]:
     kept = read_kept_activity(source)
     return [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
 
 
-def _definition(tool: Tool | Unresolved) -> Definition:
+def _definition(tool: Tool | Unresolved) -> ToolDefinition:
     if isinstance(tool, Unresolved):
-        return Definition(problem=tool.reason)
-    return Definition(f"{tool.file}::{tool.qualname}")
+        return ToolDefinition(problem=tool.reason)
+    return ToolDefinition(f"{tool.file}::{tool.qualname}")
 
 
-def _describe(source: Source, name: str) -> Description:
+def _describe(source: PageSource, name: str) -> Description:
     """Read the docstring as it is in the file now."""
     workspace = source.workspace
     known = _definitions(source).get(name, _NEW)
@@ -215,12 +215,12 @@ def _edges(activity: Activity) -> list[Edge]:
     return heaviest(Edge(*pair, n) for pair, n in weights.items())[:_MAX_EDGES]
 
 
-def _names(source: Source) -> list[str]:
+def _names(source: PageSource) -> list[str]:
     view = read_tools(source)
     return [*(tool.name for tool in view["tools"]), *view["never"]]
 
 
-TOOLS: Final = Section(
+TOOLS: Final = PageSection(
     name="tools",
     title="Tools",
     read=read_tools,

@@ -18,9 +18,9 @@ from coreloop.learn.proposals.statement_document import redact_statement, statem
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample
-from coreloop.observe.judgments import Judgments
+from coreloop.observe.verdicts import HumanVerdicts
 from coreloop.web.pages.charts import Interval
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 
 Entry = Statement | Candidate | Counterexample
 _LABELS: Final = {
@@ -37,7 +37,7 @@ Kind = Literal["statement", "sequence", "failure"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingProposal:
     """A proposal.
 
     Attributes
@@ -121,7 +121,7 @@ class Waiting:
         )
 
 
-def read_kept_proposals(source: Source) -> dict[str, Waiting]:
+def read_kept_proposals(source: PageSource) -> dict[str, WaitingProposal]:
     """Return the newest entry of each key, as it was last read."""
     workspace = source.workspace
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
@@ -134,15 +134,23 @@ def read_kept_proposals(source: Source) -> dict[str, Waiting]:
     ).value
 
 
-def shared_proposals(workspace: Workspace, proposals: dict[str, Waiting]) -> dict[str, Waiting]:
+def shared_proposals(
+    workspace: Workspace, proposals: dict[str, WaitingProposal]
+) -> dict[str, WaitingProposal]:
     """Return the proposals that a shared file lists, without what only the log names."""
-    words = vocabulary(workspace, {name for one in proposals.values() for name in _tools_of(one.entry)})
+    words = vocabulary(
+        workspace, {name for proposal in proposals.values() for name in _tools_of(proposal.entry)}
+    )
     listed = {
-        key: replace(one, entry=_redacted(one.entry, words))
-        for key, one in proposals.items()
-        if one.entry.n_behind >= MIN_PUBLISHED
+        key: replace(proposal, entry=_redacted(proposal.entry, words))
+        for key, proposal in proposals.items()
+        if proposal.entry.n_behind >= MIN_PUBLISHED
     }
-    return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
+    return {
+        key: proposal
+        for key, proposal in listed.items()
+        if proposal.entry.key and words.is_known(proposal.tool)
+    }
 
 
 def _tools_of(entry: Entry) -> set[str]:
@@ -169,25 +177,33 @@ def _redacted(entry: Entry, words: Vocabulary) -> Entry:
     return redact_statement(entry, words)
 
 
-def read_proposals(workspace: Workspace) -> dict[str, Waiting]:
+def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
     """Return the newest entry of each key; damaged files are skipped."""
     files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
-    newest: dict[str, Waiting] = {}
+    newest: dict[str, WaitingProposal] = {}
     for path, document in sorted(files.items(), key=lambda file: file[1].generated_at):
         day = document.generated_at.date()
         for entry in document.entries:
             first = newest[entry.key].first if entry.key in newest else day
-            newest[entry.key] = Waiting(entry=entry, path=path, first=first, last=day)
+            newest[entry.key] = WaitingProposal(entry=entry, path=path, first=first, last=day)
     return newest
 
 
-def by_gain(proposals: dict[str, Waiting], judgments: Judgments, known: frozenset[str]) -> Sequence[Waiting]:
+def by_gain(
+    proposals: dict[str, WaitingProposal], judgments: HumanVerdicts, known: frozenset[str]
+) -> Sequence[WaitingProposal]:
     """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
     decided = known | judgments.decided()
-    open_ones = (one for key, one in proposals.items() if key and key not in decided)
+    open_ones = (proposal for key, proposal in proposals.items() if key and key not in decided)
     order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
     return sorted(
-        open_ones, key=lambda one: (one.entry.refused is not None, order[one.kind], -one.gain, one.entry.id)
+        open_ones,
+        key=lambda proposal: (
+            proposal.entry.refused is not None,
+            order[proposal.kind],
+            -proposal.gain,
+            proposal.entry.id,
+        ),
     )
 
 

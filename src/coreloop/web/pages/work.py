@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from coreloop.answer.repair.suggestions import apply_suggestion, reject_suggestion
-from coreloop.web.pages.section import Action, Section
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.section import Button, PageSection
+from coreloop.web.pages.source import PageSource
 
 _MAX_SHOWN: Final = 50
 _PATH: Final = ("work",)
 
 
-def read_work(source: Source) -> Mapping[str, Any]:
+def read_work(source: PageSource) -> Mapping[str, Any]:
     """Read the queue's figures, the newest jobs, the dead ones, open gaps and pending suggestions."""
     queue, tables = source.queue, source.tables
     return {
-        "figures": queue.figures(),
+        "figures": queue.metrics(),
         "dead": queue.jobs(status="dead", limit=_MAX_SHOWN),
         "jobs": queue.jobs(limit=_MAX_SHOWN),
         "gaps": tables.gaps()[:_MAX_SHOWN],
@@ -23,40 +23,40 @@ def read_work(source: Source) -> Mapping[str, Any]:
     }
 
 
-def _retry(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _retry(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     source.queue.retry(form.get("id", ""))
     return _PATH
 
 
-def _cancel(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _cancel(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     source.queue.cancel(form.get("id", ""))
     return _PATH
 
 
-def _close(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+def _close(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     source.tables.close_gap(form.get("id", ""), by=by or "person", now=source.now)
     return _PATH
 
 
-def _apply(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _apply(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     apply_suggestion(source.workspace, source.tables, form.get("id", ""), now=source.now)
     return _PATH
 
 
-def _reject(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+def _reject(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     reject_suggestion(source.tables, form.get("id", ""), now=source.now)
     return _PATH
 
 
-WORK: Final = Section(
+WORK: Final = PageSection(
     name="work",
     title="Jobs and gaps",
     read=read_work,
     actions={
-        "retry": Action(scope="run", run=_retry),
-        "cancel": Action(scope="run", run=_cancel),
-        "close": Action(scope="review", run=_close),
-        "apply": Action(scope="review", run=_apply),
-        "reject": Action(scope="review", run=_reject),
+        "retry": Button(scope="run", run=_retry),
+        "cancel": Button(scope="run", run=_cancel),
+        "close": Button(scope="review", run=_close),
+        "apply": Button(scope="review", run=_apply),
+        "reject": Button(scope="review", run=_reject),
     },
 )

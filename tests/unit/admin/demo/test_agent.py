@@ -8,7 +8,7 @@ import yaml
 
 from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK
-from coreloop.admin.demo.plan import FromResult, PlannedStep, Request
+from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.run import scripted_requests
 from coreloop.admin.demo.scenario import Noun
 from coreloop.base.categories import Categories
@@ -203,7 +203,7 @@ def test_an_argument_is_taken_from_the_last_result_of_its_tool(tmp_path):
 
 def _asking(scenario, *plan):
     language = next(iter(scenario.prose.sentences))
-    return Request("?", language=language, session="s", offset_min=0, stock_code=None, plan=plan)
+    return DemoRequest("?", language=language, session="s", offset_min=0, stock_code=None, plan=plan)
 
 
 def _normalised(question):

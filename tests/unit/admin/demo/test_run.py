@@ -12,9 +12,9 @@ from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
     DAYS,
+    DemoCounts,
     DemoProposals,
     DemoRefined,
-    Recorded,
     make_project,
     propose_candidates,
     record_requests,
@@ -186,7 +186,7 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
 def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
     stages = []
     result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)
-    assert [type(stage) for stage in stages] == [Recorded, DemoProposals, DemoRefined, Promoted]
+    assert [type(stage) for stage in stages] == [DemoCounts, DemoProposals, DemoRefined, Promoted]
     assert stages[1:] == [result.proposed, result.refined, result.promoted]
     assert result.failed is None
     assert capsys.readouterr() == ("", "")

@@ -13,7 +13,7 @@ from coreloop.admin.init.decorated import decorated_tools
 from coreloop.admin.init.run import InitRequest, initialise
 from coreloop.admin.init.scaffold import read_template
 from coreloop.admin.init.starter import SettingsProposals, ToolProposal, propose_tools, write_settings
-from coreloop.admin.init.usage import LEAST_REQUESTS, Usage, read_usage
+from coreloop.admin.init.usage import LEAST_REQUESTS, ToolUsage, read_usage
 from coreloop.base.project.choices import declared_choices
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import load_settings
@@ -174,14 +174,14 @@ def test_an_argument_is_a_selector_if_its_values_are_a_closed_set(
 
 def test_calls_of_one_request_and_failed_calls_do_not_make_a_value_recur(tmp_path: Path):
     pair = [called(section="billing"), called(section="shipping")]
-    assert read_usage(log(tmp_path, pair * 50))["lookup"] == Usage(1, {})
+    assert read_usage(log(tmp_path, pair * 50))["lookup"] == ToolUsage(1, {})
     failed = [called(section=value, ok=False) for value in ("billing", "shipping") for _ in range(9)]
-    assert read_usage(log(tmp_path, *failed))["lookup"] == Usage(18, {})
+    assert read_usage(log(tmp_path, *failed))["lookup"] == ToolUsage(18, {})
 
 
 def test_malformed_calls_are_skipped(tmp_path: Path):
     calls = [{"name": 3}, {"args": {}}, {"name": "a", "args": [1]}]
-    assert read_usage(log(tmp_path, calls)) == {"a": Usage(1, {})}
+    assert read_usage(log(tmp_path, calls)) == {"a": ToolUsage(1, {})}
     assert read_usage(tmp_path / "nowhere") == {}
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from coreloop.admin.status.facts import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed, pending_proposals
-from coreloop.observe.judgments import Judgment, Judgments, Verdict
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
 
-def verdict(key: str | None, given: Verdict, *, id: str = "cand-2026-04-25-001") -> Judgment:
-    return Judgment(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
+def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25-001") -> HumanVerdict:
+    return HumanVerdict(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
 
 
 PROPOSED = [
@@ -27,8 +27,8 @@ PROPOSED = [
 
 def test_those_that_wait_are_named_by_their_newest_id() -> None:
     known = frozenset({"bb"})
-    pending = pending_proposals(PROPOSED, Judgments(), known)
-    found = count_standing(pending, Judgments(), prefix="cand-", known=known, promoted=0)
+    pending = pending_proposals(PROPOSED, HumanVerdicts(), known)
+    found = count_standing(pending, HumanVerdicts(), prefix="cand-", known=known, promoted=0)
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
@@ -40,12 +40,16 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
         pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
         pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
         pytest.param(
-            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="a rejected key"
+            "cand-",
+            [],
+            [verdict("aa", VerdictLetter.VIOLATION)],
+            (1, date(2026, 3, 2), 1),
+            id="a rejected key",
         ),
         pytest.param(
             "cand-",
             [],
-            [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
+            [verdict("aa", VerdictLetter.CAVEAT), verdict("aa", VerdictLetter.PASS)],
             (1, date(2026, 3, 2), 0, 1),
             id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
@@ -53,8 +57,8 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
             "cand-",
             [],
             [
-                verdict(None, Verdict.VIOLATION, id="req-1"),
-                verdict("cc", Verdict.CAVEAT, id="ce-2026-03-03-001"),
+                verdict(None, VerdictLetter.VIOLATION, id="req-1"),
+                verdict("cc", VerdictLetter.CAVEAT, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
             id="requests and counterexamples are not candidates",
@@ -62,10 +66,10 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
     ],
 )
 def test_pending_and_rejected(
-    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[Any, ...]
+    prefix: str, known: list[str], judgments: list[HumanVerdict], expected: tuple[Any, ...]
 ) -> None:
     pending, oldest, rejected, *accepted = expected
-    given, keys = Judgments(tuple(judgments)), frozenset(known)
+    given, keys = HumanVerdicts(tuple(judgments)), frozenset(known)
     waiting = pending_proposals(PROPOSED, given, keys)
     assert count_standing(waiting, given, prefix=prefix, known=keys, promoted=7) == Standing(
         pending=pending, oldest=oldest, promoted=7, rejected=rejected, accepted=sum(accepted)
@@ -74,5 +78,5 @@ def test_pending_and_rejected(
 
 def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
     withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
-    keys = [pending.last.key for pending in pending_proposals(withdrawn, Judgments(), frozenset())]
+    keys = [pending.last.key for pending in pending_proposals(withdrawn, HumanVerdicts(), frozenset())]
     assert keys == ["bb", "cc"]

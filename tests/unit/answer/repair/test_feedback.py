@@ -9,7 +9,7 @@ from coreloop.answer.repair.run import answer, begin_answer, continue_answer
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research.knowledge import Request, knowledge_of
 from coreloop.base.errors import RunNotFoundError, RunStoreError, UsageError, WorkspaceError
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
 from logs import record, write_log
@@ -39,7 +39,7 @@ def test_a_good_answer_is_a_row_and_a_verdict(tmp_path: Path):
         said = give_feedback(deps, found.run_id, "up")
         assert deps.tables.feedback_of(found.run_id) == [said]
         assert deps.queue.jobs() == []
-    (judgment,) = read_judgments(workspace.judgments_dir).given
+    (judgment,) = read_verdicts(workspace.judgments_dir).given
     assert (judgment.id, judgment.verdict, judgment.judged_by) == (found.run_id, "P", "user")
     assert said.chat_id == "chat-1"
 
@@ -103,7 +103,7 @@ def test_feedback_on_a_request_of_another_agent_is_a_verdict_alone(tmp_path: Pat
         said = give_feedback(deps, "req-00112233", "down")
         assert (said.mended_by, deps.queue.jobs()) == ("", [])
         assert wait_for_notice(deps, "req-00112233", 0).kind == "none"
-    assert read_judgments(workspace.judgments_dir).of_requests() == {"req-00112233": "C"}
+    assert read_verdicts(workspace.judgments_dir).of_requests() == {"req-00112233": "C"}
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101])

@@ -71,7 +71,7 @@ def test_a_process_that_dies_after_the_end_leaves_one_record(
     monkeypatch.setattr(module, name, keep)
     work_off(deps)  # the job was given back, as at the end of its lease
     assert recorded(tmp_path) == [run_id]
-    assert deps.queue.figures().by_status == {"done": 1}
+    assert deps.queue.metrics().by_status == {"done": 1}
     if kind == "ask":
         assert deps.tables.has_answer(run_id)
 

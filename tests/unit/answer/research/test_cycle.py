@@ -208,7 +208,7 @@ def test_a_deep_research_is_challenged_and_its_hypotheses_get_evidence(tmp_path:
     knowledge = knowledge_of(state)
     (tested,) = knowledge.all_hypotheses
     assert (tested.id, tested.confidence, tested.layer) == ("h1", 0.6, "dialectic")
-    assert tested.supporting_evidence == (RIVER,)
+    assert [weight.summary for weight in tested.supporting_evidence] == [RIVER]
     assert {"Han river survey", "Han river length dispute"} <= {one.query for one in state.search_history}
     challenge = json.loads(server.bodies[2]["messages"][1]["content"])
     assert "tool: SCAMPER" in challenge["notes"]

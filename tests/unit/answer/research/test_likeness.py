@@ -32,14 +32,14 @@ def test_the_same_question_is_exact_a_near_one_similar_and_others_are_left_out(t
         for question in (LONG, OTHER, PAINTER):
             begin_research(question, Request(), deps)
         like = like_sessions("how long is the han river", sessions_of(deps.store))
-    assert [(likeness, row.question) for likeness, row in like] == [("exact", LONG), ("similar", OTHER)]
+    assert [(one.likeness, one.row.question) for one in like] == [("exact", LONG), ("similar", OTHER)]
 
 
 def test_another_year_is_another_question(tmp_path: Path):
     with deps_in(project(tmp_path)) as deps:
         begin_research("What was the revenue of Han in 2018?", Request(), deps)
         (like,) = like_sessions("What was the revenue of Han in 2013?", sessions_of(deps.store))
-        assert like[0] == "similar"
+        assert like.likeness == "similar"
 
 
 def begin_all(deps: Deps, *questions: str) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_model_finds_what_words_do_not_and_the_new_run_pays_for_it(tmp_path: P
         run_ids = begin_all(deps, LONG, OTHER, PAINTER)
         judging(server, exact=[1])
         like = find(deps, SAME)
-        assert [(likeness, row.run_id) for likeness, row in like.sessions] == [("exact", run_ids[0])]
+        assert [(one.likeness, one.row.run_id) for one in like.sessions] == [("exact", run_ids[0])]
         assert like.begun is not None
         state = read_session(deps.store, like.begun)
         steps = [event.key for _, event in deps.store.read(like.begun) if isinstance(event, StepCommitted)]
@@ -80,7 +80,7 @@ def test_the_run_is_free_while_a_person_thinks(tmp_path: Path):
 def test_a_model_is_not_asked_about_the_same_question_or_about_others(tmp_path: Path):
     with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
         begin_all(deps, LONG)
-        assert [likeness for likeness, _ in find(deps, LONG).sessions] == ["exact"]
+        assert [one.likeness for one in find(deps, LONG).sessions] == ["exact"]
         assert find(deps, PAINTER) == LikeSessions(())
     assert server.bodies == []
 
@@ -90,7 +90,7 @@ def test_numbers_that_no_research_has_are_ignored_and_exact_comes_before_similar
         begin_all(deps, LONG, OTHER)
         judging(server, exact=[2, 99, -1], similar=[1, 2, 0])
         like = find(deps, "The length of the river?")
-    assert [likeness for likeness, _ in like.sessions] == ["exact", "similar"]
+    assert [one.likeness for one in like.sessions] == ["exact", "similar"]
 
 
 def test_without_a_usable_reply_words_decide(tmp_path: Path):
@@ -98,7 +98,7 @@ def test_without_a_usable_reply_words_decide(tmp_path: Path):
         begin_all(deps, OTHER)
         server.acts += [streams("no"), streams("no"), streams("no")]
         like = find(deps, LONG)
-    assert [(likeness, row.question) for likeness, row in like.sessions] == [("similar", OTHER)]
+    assert [(one.likeness, one.row.question) for one in like.sessions] == [("similar", OTHER)]
 
 
 @pytest.mark.parametrize("said", ["1\n", "n\n", ""], ids=["continue", "new", "Ctrl-D"])

@@ -5,10 +5,10 @@ import ast
 import pytest
 
 from coreloop.base.project.choices import listed_values
-from coreloop.base.project.limits import Limits, declared_limits
+from coreloop.base.project.limits import SchemaLimits, declared_limits
 
 
-def _limits(signature: str, above: str = "") -> dict[str, Limits]:
+def _limits(signature: str, above: str = "") -> dict[str, SchemaLimits]:
     tree = ast.parse(f"{above}\ndef book({signature}): ...\n")
     (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
     return declared_limits(function, tree)
@@ -17,26 +17,30 @@ def _limits(signature: str, above: str = "") -> dict[str, Limits]:
 @pytest.mark.parametrize(
     ("signature", "limits"),
     [
-        pytest.param("hours: int", Limits(required=True), id="no default"),
-        pytest.param("*, hours: int", Limits(required=True), id="keyword only"),
-        pytest.param("hours: int = 2", Limits(), id="a default"),
-        pytest.param("hours: int = Field(le=4)", Limits(required=True, over=4), id="field as default"),
-        pytest.param("hours: int = Field(..., le=4)", Limits(required=True, over=4), id="ellipsis"),
-        pytest.param("hours: int = Field(2, ge=1, le=4)", Limits(over=4, under=1), id="field with a default"),
-        pytest.param("hours: int = Field(default=2, lt=5, gt=0)", Limits(over=4, under=1), id="strict"),
-        pytest.param("hours: float = Field(default=2, lt=4.5)", Limits(over=4.5), id="strict fraction"),
-        pytest.param("hours: Annotated[int, Field(le=4)] = 1", Limits(over=4), id="annotated"),
-        pytest.param("hours: conint(ge=-1) = 1", Limits(under=-1), id="constrained type"),
-        pytest.param("hours: list = Field([], min_length=1)", Limits(never_empty=True), id="length"),
-        pytest.param("hours: int = Field(1, le=MOST)", Limits(), id="a name is not followed"),
+        pytest.param("hours: int", SchemaLimits(required=True), id="no default"),
+        pytest.param("*, hours: int", SchemaLimits(required=True), id="keyword only"),
+        pytest.param("hours: int = 2", SchemaLimits(), id="a default"),
+        pytest.param("hours: int = Field(le=4)", SchemaLimits(required=True, over=4), id="field as default"),
+        pytest.param("hours: int = Field(..., le=4)", SchemaLimits(required=True, over=4), id="ellipsis"),
+        pytest.param(
+            "hours: int = Field(2, ge=1, le=4)", SchemaLimits(over=4, under=1), id="field with a default"
+        ),
+        pytest.param("hours: int = Field(default=2, lt=5, gt=0)", SchemaLimits(over=4, under=1), id="strict"),
+        pytest.param("hours: float = Field(default=2, lt=4.5)", SchemaLimits(over=4.5), id="strict fraction"),
+        pytest.param("hours: Annotated[int, Field(le=4)] = 1", SchemaLimits(over=4), id="annotated"),
+        pytest.param("hours: conint(ge=-1) = 1", SchemaLimits(under=-1), id="constrained type"),
+        pytest.param("hours: list = Field([], min_length=1)", SchemaLimits(never_empty=True), id="length"),
+        pytest.param("hours: int = Field(1, le=MOST)", SchemaLimits(), id="a name is not followed"),
     ],
 )
-def test_limits_of_a_signature(signature: str, limits: Limits):
+def test_limits_of_a_signature(signature: str, limits: SchemaLimits):
     assert _limits(signature) == {"hours": limits}
 
 
 def test_a_named_annotation_is_looked_up():
-    assert _limits("hours: Hours = 1", "Hours = Annotated[int, Field(le=4)]") == {"hours": Limits(over=4)}
+    assert _limits("hours: Hours = 1", "Hours = Annotated[int, Field(le=4)]") == {
+        "hours": SchemaLimits(over=4)
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.calls import Request, read_requests
 from coreloop.learn.effect.failures import ALL_FAILURES, Place, named_failure
-from coreloop.observe.judgments import Judgments
+from coreloop.observe.verdicts import HumanVerdicts
 from logs import call, failed, record, write_log
 
 
 def _read(folder: Path, *calls: dict[str, Any]) -> Request:
     workspace = Workspace(folder, Settings())
     write_log(workspace.records_dir / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
-    (request,) = read_requests(workspace, Judgments())
+    (request,) = read_requests(workspace, HumanVerdicts())
     return request
 
 
@@ -106,7 +106,7 @@ def test_a_case_is_the_session_else_the_question(tmp_path: Path):
         record(question=""),
     ]
     write_log(workspace.records_dir / "2026-04-25.jsonl", rows)
-    cases = [request.case for request in read_requests(workspace, Judgments())]
+    cases = [request.case for request in read_requests(workspace, HumanVerdicts())]
     assert cases[0] == "session:1"
     assert cases[1] == cases[2]
     assert cases[3] == "req-1"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.encoding import ELIDED
-from coreloop.learn.facts.values import EDGES, EMPTY, UNKNOWN, bucket_of, read_values, texts_by_hash
+from coreloop.learn.facts.values import EDGES, bucket_of, read_values, texts_by_hash
 from rows import each_row
 
 
@@ -32,7 +32,7 @@ def _values(*values: Any, ensure_ascii: bool = False) -> list[int | None]:
 def test_equivalent_values_have_the_same_hash(value: Any, other: Any):
     first, second = _values(value, other)
     assert first == second
-    assert first not in {None, EMPTY, UNKNOWN}
+    assert first is not None
 
 
 def test_values_that_differ_have_different_hashes():
@@ -40,9 +40,15 @@ def test_values_that_differ_have_different_hashes():
     assert len(set(_values(*different))) == len(different)
 
 
-@each_row(("value", "expected"), [(None, None), ("", EMPTY), ([], EMPTY), ({}, EMPTY), (ELIDED, UNKNOWN)])
-def test_what_stands_for_a_value_without_a_hash(value: Any, expected: int | None):
-    assert _values(value, ensure_ascii=True) == _values(value) == [expected]
+@each_row(
+    ("value", "kind"),
+    [(None, "null"), ("", "empty"), ([], "empty"), ({}, "empty"), (ELIDED, "unknown"), ("…a", "text")],
+)
+def test_a_value_without_a_hash_has_a_kind_that_says_why(value: Any, kind: str):
+    for is_ascii in (True, False):
+        read = read_values([json.dumps(value, ensure_ascii=is_ascii).encode()])
+        assert read["kind"].to_list() == [kind]
+        assert read["value"].is_null().to_list() == [kind != "text"]
 
 
 @each_row(
@@ -50,13 +56,13 @@ def test_what_stands_for_a_value_without_a_hash(value: Any, expected: int | None
 )
 def test_an_unusual_value_is_present_and_differs_from_others(raw: bytes):
     first, second = read_values([raw, b'"W1"'])["value"]
-    assert first not in {None, EMPTY, second}
+    assert first != second
 
 
 def test_bytes_that_are_not_utf_8_are_an_unknown_value_and_spoil_no_other():
     assert read_values([b'"a"', b'"\xff"', b'"b"'])["value"].to_list() == [
         *_values("a"),
-        UNKNOWN,
+        None,
         *_values("b"),
     ]
 
@@ -87,13 +93,72 @@ def test_any_json_is_read_alike_however_it_is_written(values: list[Any]):
     plain = [json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") for value in values]
     if all(b"?" not in text for text in plain):  # a lone surrogate can only be written escaped
         assert rows.equals(read_values(plain))
-    for value, (number, bucket) in zip(values, rows.iter_rows(), strict=True):
-        assert (number is None) == (value is None)
-        assert (number == EMPTY) == (value in ("", [], {}))
+    for value, row in zip(values, rows.iter_rows(named=True), strict=True):
+        assert (row["kind"] == "null") == (value is None)
+        assert (row["kind"] == "empty") == (value in ("", [], {}))
+        assert (row["value"] is None) == (row["kind"] in {"null", "empty", "unknown"})
         if type(value) in {int, float}:
-            assert bucket == bucket_of(value) or abs(value) >= 2**53
-        else:
-            assert bucket is None
+            assert row["number"] == value or abs(value) >= 2**53
+
+
+@each_row(
+    ("value", "shape", "letters"),
+    [
+        ("2026-04-25", "date", None),
+        ("2026-04-25T09:30:00+00:00", "time", "upper"),
+        ("2026-04-25 09:30", "time", None),
+        ("25.04.2026", "other date", None),
+        ("04/25/26", "other date", None),
+        ("0042", "whole", None),
+        ("-1,234.50", "decimal", None),
+        ("66fd9aca-0c73-e524-e91e-c424fe4f8886", "uuid", "lower"),
+        ("ann@example.com", "e-mail", "lower"),
+        ("https://example.com/a", "address", "lower"),
+        ("/srv/data.csv", "absolute path", "lower"),
+        ("~/data.csv", "absolute path", "lower"),
+        ("C:\\data.csv", "absolute path", "mixed"),
+        ("data/a.csv", "relative path", "lower"),
+        ("#W123", "prefixed", "upper"),
+        ("ORD-0012-a", "prefixed", "mixed"),
+        ("12ab", "identifier", "lower"),
+        ("None", "null word", "mixed"),
+        ("delivered", "word", "lower"),
+        ("삼성전자", "word", None),
+        ("wrong size", "text", "lower"),
+        ("room 5", "text", "lower"),
+    ],
+)
+def test_the_shape_of_a_text_says_how_it_is_written(value: str, shape: str, letters: str | None):
+    row = read_values([json.dumps(value).encode()]).row(0, named=True)
+    assert (row["kind"], row["shape"], row["letters"], row["length"]) == ("text", shape, letters, len(value))
+
+
+def test_texts_with_the_same_prefix_share_its_hash():
+    first, second, other = read_values([b'"#W12"', b'"#W345"', b'"W12"'])["prefix"]
+    assert first == second != other
+
+
+def test_dates_and_times_as_numbers_are_in_order():
+    texts = ["2026-04-25", "2026-04-25T09:30:00Z", "2026-04-25 10:00", "2026-04-26"]
+    numbers = read_values([json.dumps(text).encode() for text in texts])["number"].to_list()
+    assert numbers == sorted(numbers)
+    assert numbers[3] - numbers[0] == 86_400
+    assert read_values([b'"2026-13-45"'])["number"].to_list() == [None]
+
+
+@each_row(
+    ("value", "kind", "length"),
+    [
+        ([1, 2], "list", 2),
+        ({"a": 1}, "object", 1),
+        ({"truncated": True, "size": 9000, "preview": "abc"}, "text", 9000),
+        (12, "number", None),
+        (True, "boolean", None),
+    ],
+)
+def test_the_length_counts_characters_items_or_keys(value: Any, kind: str, length: int | None):
+    row = read_values([json.dumps(value).encode()]).row(0, named=True)
+    assert (row["kind"], row["length"]) == (kind, length)
 
 
 # --- buckets ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.knowledge.cleanup import Cleaned, Notes, Planned
+from coreloop.learn.knowledge.cleanup import Cleaned, Notes, PlannedCleanup
 from coreloop.learn.knowledge.run import (
     BackfillRequest,
     backfill_blog,
@@ -89,7 +89,7 @@ def test_a_cleanup_without_confirm_counts_the_effects(workspace: Workspace, data
     assert database.read_bytes() == before
     workspace.archive_dir.mkdir(mode=0o755)
     cleaned = clean_up(workspace, database, notes, confirm=True, now=NOW)
-    assert isinstance(planned, Planned)
+    assert isinstance(planned, PlannedCleanup)
     assert isinstance(cleaned, Cleaned)
     assert (planned.effects, cleaned.residue) == (cleaned.effects, None)
     assert cleaned.archive.parent == workspace.archive_dir

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.base.project.limits import Limits
+from coreloop.base.project.limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.advice import statement_key
@@ -102,21 +102,21 @@ def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
 @pytest.mark.parametrize(
     ("line", "limits", "is_said"),
     [
-        ("- hours over 4 fails", Limits(over=4), True),
-        ("- hours over 4 fails", Limits(over=3), True),
-        ("- hours over 4 fails", Limits(over=10), False),
-        ("- hours over 4 and with room fails", Limits(over=4), True),
-        ("- hours under 1 fails (other)", Limits(under=1), True),
-        ("- hours under 1 fails", Limits(under=0), False),
-        ("- Always pass hours", Limits(required=True), True),
-        ("- Always pass hours and room", Limits(required=True), False),
-        ("- hours: never empty", Limits(never_empty=True), True),
-        ("- hours: never empty", Limits(required=True), False),
-        ("- hours: one of a, b", Limits(), True),
-        ("- hours: one of a", Limits(), False),
+        ("- hours over 4 fails", SchemaLimits(over=4), True),
+        ("- hours over 4 fails", SchemaLimits(over=3), True),
+        ("- hours over 4 fails", SchemaLimits(over=10), False),
+        ("- hours over 4 and with room fails", SchemaLimits(over=4), True),
+        ("- hours under 1 fails (other)", SchemaLimits(under=1), True),
+        ("- hours under 1 fails", SchemaLimits(under=0), False),
+        ("- Always pass hours", SchemaLimits(required=True), True),
+        ("- Always pass hours and room", SchemaLimits(required=True), False),
+        ("- hours: never empty", SchemaLimits(never_empty=True), True),
+        ("- hours: never empty", SchemaLimits(required=True), False),
+        ("- hours: one of a, b", SchemaLimits(), True),
+        ("- hours: one of a", SchemaLimits(), False),
     ],
 )
-def test_what_the_schema_says_is_redundant(line: str, limits: Limits, is_said: bool):
+def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
     tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
     known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
     drafted = draft_statement(replace(_statement(line), tool="book"), known, section="Caveats")

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS
-from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import Session, read, requests, skips, trace_file, write_lines
@@ -231,7 +231,7 @@ def test_a_turn_without_a_time_is_skipped(file: Path) -> None:
 )
 def test_a_file_of_another_format_is_named(file: Path, content: str, reason: str) -> None:
     file.write_text(content)
-    assert [part.reason for part in read("claude-code", file) if isinstance(part, Unusable)] == [reason]
+    assert [part.reason for part in read("claude-code", file) if isinstance(part, UnusableFile)] == [reason]
 
 
 def test_results_are_sources_of_later_calls_and_of_later_turns(tmp_path: Path) -> None:

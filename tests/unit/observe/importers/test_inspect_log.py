@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import read, recorded, requests, skips, write_document
 
@@ -160,7 +160,7 @@ def test_a_log_that_is_still_written_is_read(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_log_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(content)
-    assert isinstance(read("inspect", path)[-1], Unusable)
+    assert isinstance(read("inspect", path)[-1], UnusableFile)
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads zstandard")
@@ -172,7 +172,7 @@ def test_a_log_that_this_python_cannot_unpack_says_what_to_do(tmp_path: Path) ->
     packed[packed.index(b"PK\x01\x02") + 10] = 93
     path.write_bytes(packed)
     [unusable] = read("inspect", path)
-    assert isinstance(unusable, Unusable)
+    assert isinstance(unusable, UnusableFile)
     assert "inspect log convert --to json" in unusable.reason
 
 

@@ -16,7 +16,7 @@ from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.records import hash_sequence, hash_session
-from coreloop.observe.importers.files import TraceFile, Unusable
+from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -108,8 +108,8 @@ def test_the_report_counts_all_parts(tmp_path: Path) -> None:
         _request("a", calls=(call,)),
         _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
         SkippedTrace("no valid time"),
-        Unusable(file, "is empty"),
-        Unusable(named, "is empty"),
+        UnusableFile(file, "is empty"),
+        UnusableFile(named, "is empty"),
     ]
     report = land(parts, tmp_path, Settings())
     assert report == ImportReport(
@@ -120,7 +120,7 @@ def test_the_report_counts_all_parts(tmp_path: Path) -> None:
         tools=report.tools,
         first_day="2026-04-25",
         last_day="2026-04-26",
-        unusable=[Unusable(named, "is empty")],
+        unusable=[UnusableFile(named, "is empty")],
     )
     assert report.tools == {"show": 3}
     assert report.skipped == {"no valid time": 1, "file that is empty": 1}

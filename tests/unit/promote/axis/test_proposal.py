@@ -16,9 +16,9 @@ from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.learn.proposals.advice import parse_advice
-from coreloop.promote.axis.case import AxisRequest, Case, Thresholds, make_case
-from coreloop.promote.axis.evidence import ShownCall, Target, calls_in, engines_of, read_target
-from coreloop.promote.axis.proposal import proposal_path, write_proposal
+from coreloop.promote.axis.case import AxisCase, AxisRequest, Thresholds, make_case
+from coreloop.promote.axis.evidence import DisplayedCall, PromotionTarget, calls_in, engines_of, read_target
+from coreloop.promote.axis.run import proposal_path, write_proposal
 from promoting import FILE, SOURCE, Project, run_git
 from rows import each_row, slow_after
 
@@ -110,18 +110,18 @@ def weigh(
     engine: str = "analysis",
     now: datetime = NOW,
     **more: Any,
-) -> Case:
+) -> AxisCase:
     workspace = open_workspace(history.project.root)
     with Repository(workspace.root) as repository:
         request = AxisRequest(engine=engine, axis=axis, **more)
         return make_case(repository, workspace, request, now=now)
 
 
-def figures(case: Case) -> list[int]:
+def figures(case: AxisCase) -> list[int]:
     return [gate.figure for gate in case.gates]
 
 
-def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool]:
+def write(history: History, case: AxisCase, today: date = TODAY) -> tuple[Path, bool]:
     return write_proposal(case, open_workspace(history.project.root), today=today)
 
 
@@ -131,9 +131,9 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
 @each_row(
     ("trailer", "target"),
     [
-        pytest.param("a/b.py::f", Target("a/b.py", "f"), id="a function"),
-        pytest.param("./a/b.py::C.f:12", Target("a/b.py", "C.f"), id="one of several definitions"),
-        pytest.param("분석.py::분석", Target("분석.py", "분석"), id="Korean names"),
+        pytest.param("a/b.py::f", PromotionTarget("a/b.py", "f"), id="a function"),
+        pytest.param("./a/b.py::C.f:12", PromotionTarget("a/b.py", "C.f"), id="one of several definitions"),
+        pytest.param("분석.py::분석", PromotionTarget("분석.py", "분석"), id="Korean names"),
         pytest.param("../b.py::f", None, id="outside the project"),
         pytest.param("/b.py::f", None, id="an absolute path"),
         pytest.param("b.txt::f", None, id="not Python"),
@@ -142,7 +142,7 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
         pytest.param("", None, id="no target"),
     ],
 )
-def test_target_is_a_docstring_below_the_project(trailer: str, target: Target | None) -> None:
+def test_target_is_a_docstring_below_the_project(trailer: str, target: PromotionTarget | None) -> None:
     assert read_target(trailer) == target
 
 
@@ -157,7 +157,7 @@ def test_target_is_a_docstring_below_the_project(trailer: str, target: Target | 
 )
 def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]) -> None:
     configured = {name: ToolSettings(target=target) for name, target in tools.items()}
-    assert engines_of(Target("a.py", "Tool.run"), configured) == engines
+    assert engines_of(PromotionTarget("a.py", "Tool.run"), configured) == engines
 
 
 @each_row(
@@ -181,7 +181,7 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
     ],
 )
 def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
-    assert list(calls_in([line], owner="a")) == [ShownCall(tool, tuple(pairs)) for tool, pairs in calls]
+    assert list(calls_in([line], owner="a")) == [DisplayedCall(tool, tuple(pairs)) for tool, pairs in calls]
 
 
 def test_axis_is_that_of_the_last_call_with_a_selector(history: History) -> None:

@@ -12,7 +12,15 @@ from coreloop.base.errors import RunEndedError, UsageError
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent import attach, close_if_over, record_report, waive
 from coreloop.runs.agent.next_step import next_step
-from coreloop.runs.agent.report import Action, Learnt, Query, Report, Usage, Waiver, read_report
+from coreloop.runs.agent.report import (
+    AgentReport,
+    Learnt,
+    Query,
+    ReportedAction,
+    ReportedUsage,
+    Waiver,
+    read_report,
+)
 from coreloop.runs.amounts import Amount
 from coreloop.runs.control import pause_run, resume_run
 from coreloop.runs.create import create_run
@@ -23,7 +31,7 @@ from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
 from running import MOMENT, SetClock, new_run, python, store_at
 
-COVERED = Report(sub_questions=("one?",), findings=(Learnt("up", ("dart:1",), "one?"),))
+COVERED = AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("dart:1",), "one?"),))
 
 
 def open_run(store: Store, **limits: Any) -> str:
@@ -41,8 +49,8 @@ def at(seconds: float) -> SetClock:
 
 def test_a_report_is_an_iteration_of_a_run_that_drives_itself(store: Store):
     run_id = open_run(store)
-    usage = Usage(usd=0.25, tokens=4_000)
-    state = record_report(store, run_id, Report(sub_questions=("one?",), usage=usage), clock=at(5))
+    usage = ReportedUsage(usd=0.25, tokens=4_000)
+    state = record_report(store, run_id, AgentReport(sub_questions=("one?",), usage=usage), clock=at(5))
     assert (state.iteration, state.spent, state.elapsed_s) == (1, Amount(250_000, 4_000), 5.0)
     assert store.spent_on(MOMENT.date()) == Amount(250_000, 4_000)
     assert [row.iteration for row in store.runs()] == [1]
@@ -52,32 +60,40 @@ def test_a_report_is_an_iteration_of_a_run_that_drives_itself(store: Store):
     ("limits", "report", "ended"),
     [
         pytest.param({}, COVERED, ("running", None), id="claims to have answered its own sub-question"),
-        pytest.param({"max_iterations": 1}, Report(), ("stopped", "max_iterations"), id="iterations"),
+        pytest.param({"max_iterations": 1}, AgentReport(), ("stopped", "max_iterations"), id="iterations"),
         pytest.param(
-            {"usd": 1.0}, Report(usage=Usage(usd=1.5)), ("budget_exceeded", "usd"), id="over the budget"
+            {"usd": 1.0},
+            AgentReport(usage=ReportedUsage(usd=1.5)),
+            ("budget_exceeded", "usd"),
+            id="over the budget",
         ),
-        pytest.param({"tokens": 9}, Report(usage=Usage(tokens=9)), ("stopped", "tokens"), id="tokens"),
-        pytest.param({"deadline_s": 4.0}, Report(), ("stopped", "deadline"), id="deadline"),
+        pytest.param(
+            {"tokens": 9}, AgentReport(usage=ReportedUsage(tokens=9)), ("stopped", "tokens"), id="tokens"
+        ),
+        pytest.param({"deadline_s": 4.0}, AgentReport(), ("stopped", "deadline"), id="deadline"),
         pytest.param(
             {"usd_per_day": 1.0},
-            Report(usage=Usage(usd=1.0)),
+            AgentReport(usage=ReportedUsage(usd=1.0)),
             ("budget_exceeded", "usd_per_day"),
             id="the day's budget",
         ),
         pytest.param(
-            {}, Report(findings=(Learnt("all answered", ()),)), ("running", None), id="a model that says done"
+            {},
+            AgentReport(findings=(Learnt("all answered", ()),)),
+            ("running", None),
+            id="a model that says done",
         ),
     ],
 )
 def test_coreloop_ends_a_run_that_drives_itself(
-    store: Store, limits: dict[str, Any], report: Report, ended: tuple[str, str | None]
+    store: Store, limits: dict[str, Any], report: AgentReport, ended: tuple[str, str | None]
 ):
     run_id = open_run(store, **limits)
     state = record_report(store, run_id, report, clock=at(5))
     assert (state.status, state.stop_reason) == ended
     if ended[0] != "running":
         with pytest.raises(RunEndedError):
-            record_report(store, run_id, Report())
+            record_report(store, run_id, AgentReport())
 
 
 def test_a_deadline_that_passes_between_reports_ends_the_run(store: Store):
@@ -90,7 +106,7 @@ def test_a_pause_does_not_count_as_work(store: Store):
     run_id = open_run(store, deadline_s=60.0)
     pause_run(store, run_id, clock=at(10))
     resume_run(store, run_id, clock=at(1_000))
-    assert record_report(store, run_id, Report(), clock=at(1_020)).elapsed_s == 30.0
+    assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
 
 
 def test_another_session_gains_no_time(store: Store):
@@ -105,23 +121,23 @@ def test_a_session_that_joins_in_a_pause_does_not_count_it(store: Store):
     pause_run(store, run_id, clock=at(10))
     attach(store, run_id, "s1", clock=at(500))
     resume_run(store, run_id, clock=at(1_000))
-    assert record_report(store, run_id, Report(), clock=at(1_020)).elapsed_s == 30.0
+    assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
 
 
 def test_a_report_of_an_iteration_that_is_recorded_is_refused(store: Store):
     run_id = open_run(store)
-    record_report(store, run_id, Report(iteration=1))
+    record_report(store, run_id, AgentReport(iteration=1))
     with pytest.raises(UsageError, match="iteration 1 is not the next one: expected 2"):
-        record_report(store, run_id, Report(iteration=1))
+        record_report(store, run_id, AgentReport(iteration=1))
     assert state_of(store, run_id).iteration == 1
 
 
 def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store):
     run_id = open_run(store)
-    record_report(store, run_id, Report(sub_questions=("one?",)))
+    record_report(store, run_id, AgentReport(sub_questions=("one?",)))
     with pytest.raises(UsageError, match="no agent proposed to drop q1; proposed: none"):
         waive(store, run_id, "q1")
-    state = record_report(store, run_id, Report(sub_questions=(Waiver("q1", "moot"),)))
+    state = record_report(store, run_id, AgentReport(sub_questions=(Waiver("q1", "moot"),)))
     assert state.status == "running"
     assert next_step(store, state)["sub_questions"][0]["state"].startswith("open; a person has not yet")
     assert waive(store, run_id, "q1").status == "completed"
@@ -129,13 +145,13 @@ def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store
 
 def test_next_says_what_an_agent_must_know(store: Store):
     run_id = open_run(store, max_iterations=9, usd=2.0, tokens=100, deadline_s=60.0)
-    web = Report(
-        actions=(Action("web", ("English",)),),
+    web = AgentReport(
+        actions=(ReportedAction("web", ("English",)),),
         queries=(Query("profit 2025", 3, True), Query("loss", 0, True)),
         sub_questions=("one?", "two?"),
         findings=(Learnt("up", ("dart:1",), "one?"),),
         next_actions=("read the report",),
-        usage=Usage(usd=0.5, tokens=10),
+        usage=ReportedUsage(usd=0.5, tokens=10),
     )
     state = record_report(store, run_id, web, clock=at(5))
     facts = next_step(store, state, clock=at(10))
@@ -157,36 +173,36 @@ def test_next_says_what_an_agent_must_know(store: Store):
 
 def test_next_shows_the_same_order_of_drift_until_another_action_follows(store: Store):
     run_id = open_run(store)
-    same = Report(actions=(Action("web", ("English",)),))
+    same = AgentReport(actions=(ReportedAction("web", ("English",)),))
     for _ in range(3):
         state = record_report(store, run_id, same)
     order = next_step(store, state)["drift"]
     assert (order["rule"], order["before"]) == ("same_action", ["English"])
     assert order["after"] != ["English"]
     assert order["order"] == f"Change your strategy to: {order['after'][0]}."
-    other = record_report(store, run_id, Report(actions=(Action("web", tuple(order["after"])),)))
+    other = record_report(store, run_id, AgentReport(actions=(ReportedAction("web", tuple(order["after"])),)))
     assert next_step(store, other)["drift"] is None
 
 
 def test_five_iterations_without_news_demand_another_approach_once(store: Store):
     run_id = open_run(store)
     for number in range(5):
-        state = record_report(store, run_id, Report(actions=(f"tool {number}",)))
+        state = record_report(store, run_id, AgentReport(actions=(f"tool {number}",)))
     assert next_step(store, state)["drift"]["rule"] == "no_new_information"
-    state = record_report(store, run_id, Report(actions=("another",)))
+    state = record_report(store, run_id, AgentReport(actions=("another",)))
     assert (state.turns, state.no_new_info_count) == (1, 1)
 
 
 def test_what_helped_an_earlier_run_is_shown_to_the_next(store: Store):
     asks = ("영업이익이 왜 올랐나?", "매출은 왜 올랐나?")
-    helped = Report(
-        actions=(Action("web", ("historical",)),),
+    helped = AgentReport(
+        actions=(ReportedAction("web", ("historical",)),),
         queries=(Query("영업이익 2025", 3, True),),
         sub_questions=asks,
         findings=(Learnt("up", ("dart:1",), asks[0]),),
     )
     record_report(store, open_run(store), helped)
-    state = record_report(store, open_run(store), Report(sub_questions=asks[1:]))
+    state = record_report(store, open_run(store), AgentReport(sub_questions=asks[1:]))
     (pattern,) = next_step(store, state)["reflexion"]["success_patterns"]
     assert (pattern["strategy"], pattern["situations"]) == ("historical", [asks[1]])
 
@@ -205,8 +221,10 @@ def test_only_a_run_that_drives_itself_belongs_to_a_session(store: Store):
 def test_the_driver_sees_what_its_command_recorded(store: Store):
     run_id = new_run(store)
     with work_on(store, run_id) as run:
-        record_report(store, run_id, Report(sub_questions=("one?", "two?"), usage=Usage(usd=3.0)))
-        record_report(store, run_id, Report(findings=(Learnt("up", ("dart:1",), "q1"),)))
+        record_report(
+            store, run_id, AgentReport(sub_questions=("one?", "two?"), usage=ReportedUsage(usd=3.0))
+        )
+        record_report(store, run_id, AgentReport(findings=(Learnt("up", ("dart:1",), "q1"),)))
         assert run.state.sub_questions == []
         run.catch_up()
         assert [part.is_answered for part in run.state.sub_questions] == [True, False]
@@ -221,7 +239,7 @@ def test_a_report_between_a_drivers_events_gives_the_state_that_the_store_has(st
     run_id = new_run(store)
     with work_on(store, run_id) as run:
         run.record(happened.Planned, sub_questions=("the driver's?",))
-        record_report(store, run_id, Report(sub_questions=("the agent's?",)))
+        record_report(store, run_id, AgentReport(sub_questions=("the agent's?",)))
         run.commit_iteration()
         run.record(happened.Progressed)
         run.commit_iteration()
@@ -246,7 +264,7 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
         assert driver.stdout is not None
         assert driver.stdout.readline() == "holds\n"
         record_report(
-            store, run_id, Report(sub_questions=("one?",), findings=(Learnt("up", ("s",), "one?"),))
+            store, run_id, AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("s",), "one?"),))
         )
         os.kill(driver.pid, signal.SIGKILL)
         driver.communicate()
@@ -258,11 +276,11 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
 MANY = """
 import sys
 from coreloop.runs.agent.agent import record_report
-from coreloop.runs.agent.report import Report, Usage
+from coreloop.runs.agent.report import AgentReport, ReportedUsage
 from running import store_at
 with store_at(sys.argv[1]) as store:
     for _ in range(10):
-        record_report(store, sys.argv[2], Report(usage=Usage(usd=0.01)))
+        record_report(store, sys.argv[2], AgentReport(usage=ReportedUsage(usd=0.01)))
 """
 
 

@@ -3,11 +3,12 @@
 import json
 import os
 import re
+import signal
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from coreloop.base.errors import RunStoreError, UsageError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.control import pause_run, resume_run, stop_run
 from coreloop.runs.driver.attempt import output_file
-from coreloop.runs.driver.console import CtrlC, Pace
+from coreloop.runs.driver.console import CtrlC, DriverPace
 from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
 from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import session_folder
@@ -115,7 +116,7 @@ LIARS = {
         2,
         {"max_iterations": 2, "until": "false", "mode": "exhaust"},
     ),
-    "records the same report again and again": Liar(
+    "records the same report again and again, also with other blanks": Liar(
         f"echo '{CLAIM}' | {RUNS} record",
         ("stopped", "failures", 2),
         4,
@@ -152,12 +153,17 @@ LIARS = {
 }
 ELSEWHERE = {
     "kills its keeper, the parent process": "test_money.py",
-    "is killed while a run that it started is at work": "test_own_log.py",
+    "is killed while a run or research that it started is at work": "test_own_log.py, test_nested.py",
     "does nothing, and the driver's own output goes to a file in the working folder": "test_own_log.py",
     "does so in a process namespace of its own (`unshare -Urpf --mount-proc`)": "test_hidden_callers.py",
     "starts runs in a process namespace, without `CORELOOP_RUN` or with that of another run": (
         "test_hidden_callers.py"
     ),
+    "starts `serve` and stops, pauses or resumes its run by HTTP, with or without its environment": (
+        "test_agents_service.py"
+    ),
+    "sends SIGINT to its driver": "test_signals.py",
+    "sends SIGTERM to its driver": "test_signals.py",
     "kills keeper and driver at once, and completes its run as an orphan": "test_hidden_callers.py",
     "replaces `output/` in its session's folder by a file or a link": "test_links.py, test_money.py",
 }
@@ -363,13 +369,13 @@ def test_a_rate_limit_without_end_reaches_the_deadline(tmp_path: Path):
 
 def test_a_person_ends_a_wait(tmp_path: Path):
     lines: list[str] = []
-    script = "echo '{\"retry_after_s\": 600}'; kill -INT $DRIVER"
+    script = f"echo '{{\"retry_after_s\": 600}}'; {PRESS}"
     assert interrupted(tmp_path, script, lines).status == "stopped_by_user"
     assert "rate limit: again in 600 s" in lines
 
 
 def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
-    script = f"{WORK}; kill -INT $DRIVER; sleep 0.5; echo end >> tasks"
+    script = f"{WORK}; {PRESS}; sleep 0.5; echo end >> tasks"
     lines: list[str] = []
     state = interrupted(tmp_path, script, lines)
     assert (state.status, state.iteration) == ("stopped_by_user", 1)
@@ -380,16 +386,34 @@ def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
 
 @pytest.mark.slow
 def test_the_second_ctrl_c_ends_now(tmp_path: Path):
-    # until the first was counted, the second would be the same signal
-    script = f"{WORK}; kill -INT $DRIVER; sleep 0.5; kill -INT $DRIVER; sleep 600"
+    script = f"{WORK}; {PRESS}; {PRESS}; sleep 600"
     state = interrupted(tmp_path, script, [])
     assert (state.status, state.iteration, state.error_log) == ("stopped_by_user", 0, [])
 
 
+PRESS = "touch press; while test -e press; do sleep 0.02; done"
+
+
 def interrupted(project: Path, script: str, lines: list[str]) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DRIVER", str(os.getpid()))
-        return go_on(project, begin(project, script, max_iterations=9), lines, ctrl_c=CtrlC())
+    """Drive a run, and press Ctrl-C as the script asks for it."""
+    over, ctrl_c = Event(), CtrlC()
+    pressing = Thread(target=press, args=(project / "press", ctrl_c, over))
+    pressing.start()
+    try:
+        return go_on(project, begin(project, script, max_iterations=9), lines, ctrl_c=ctrl_c)
+    finally:
+        over.set()
+        pressing.join()
+
+
+def press(asked: Path, ctrl_c: CtrlC, over: Event) -> None:
+    while not over.wait(0.01):
+        if asked.exists():
+            before = ctrl_c.count
+            os.kill(os.getpid(), signal.SIGINT)
+            while ctrl_c.count == before:  # until it was counted, another one would be the same signal
+                over.wait(0.01)
+            asked.unlink()
 
 
 def test_pause_ends_the_driver_and_the_run_goes_on_later(tmp_path: Path):
@@ -433,8 +457,8 @@ def test_the_plan_is_in_the_state(tmp_path: Path):
     [(1, None, 60), (2, None, 120), (99, None, 3600), (1, 30, 30), (9, 0, 256)],
 )
 def test_rate_limits_wait_longer_each_time(number: int, asked_s: float | None, seconds: float):
-    assert Pace().after_rate_limits(number, asked_s) == seconds
+    assert DriverPace().after_rate_limits(number, asked_s) == seconds
 
 
 def test_failures_back_off():
-    assert [Pace().after_failures(number) for number in (1, 2, 3, 99)] == [1, 2, 4, 60]
+    assert [DriverPace().after_failures(number) for number in (1, 2, 3, 99)] == [1, 2, 4, 60]

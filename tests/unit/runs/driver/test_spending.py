@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from coreloop.runs.amounts import Amount
-from coreloop.runs.driver.attempt import Attempt
+from coreloop.runs.driver.attempt import ExecutionResult
 from coreloop.runs.driver.process import Finished
-from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
+from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from happenings import AT
 from rows import each_row
 
@@ -130,7 +130,7 @@ def rejected(at: float) -> dict[str, Any]:
 
 @each_row(("resets_in_s", "wait_s"), [(-5, None), (30, 30), (1e9, MOST_WAIT_S)])
 def test_a_limit_of_claude_is_waited_for_seven_days_at_most(resets_in_s: float, wait_s: float | None):
-    limited = Attempt(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s))
+    limited = ExecutionResult(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s))
     assert limited.retry_after_s(AT) == wait_s
 
 
@@ -153,7 +153,7 @@ def test_a_limit_of_claude_is_read_from_its_fields():
 def test_lines_are_found_however_they_arrive(sizes: list[int]):
     data = b'{"usd": 1}\nprose\r\n{"tokens": 3}\r\n{"usd": 0.5}'
     reports = Reports()
-    lines = Lines(reports)
+    lines = StreamLines(reports)
     for size in sizes:
         lines.add(data[:size])
         data = data[size:]
@@ -164,7 +164,7 @@ def test_lines_are_found_however_they_arrive(sizes: list[int]):
 
 def test_a_line_without_end_is_skipped_and_the_next_is_read():
     reports = Reports()
-    lines = Lines(reports)
+    lines = StreamLines(reports)
     for _ in range(20):
         lines.add(b"{" + b"x" * 1_000_000)
     lines.add(b'\n{"usd": 1}\n')

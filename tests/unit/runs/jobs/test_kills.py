@@ -45,8 +45,8 @@ def killed_until_done(place: str, log: Path, chance: random.Random) -> int:
     give_up_at = time.monotonic() + 300
     try:
         with queue_at(place, lease_s=LEASE_S) as queue:
-            while queue.figures().by_status != {"done": JOBS}:
-                assert time.monotonic() < give_up_at, queue.figures()
+            while queue.metrics().by_status != {"done": JOBS}:
+                assert time.monotonic() < give_up_at, queue.metrics()
                 while len(workers) < WORKERS:
                     workers.append(python(WORKER, place, str(log), str(LEASE_S)))
                     assert workers[-1].stdout is not None

@@ -105,7 +105,7 @@ def test_a_committed_job_has_its_result_and_is_never_taken_again(queue: JobQueue
     assert done.finished_at >= done.created_at
     assert queue.take(NAMES) is None
     assert not queue.finish(job, "again")
-    assert not queue.keep(job)
+    assert not queue.extend_lease(job)
     assert queue.fail(job, "late") == done
     queue.release(job)
     assert queue.get(job.id) == done
@@ -147,11 +147,11 @@ def test_a_job_of_a_dead_process_is_done_again_and_only_the_new_attempt_counts(p
         assert new.take(NAMES) is None
         job = eventually(lambda: new.take(NAMES))
         assert (job.id, job.attempts) == (lost.id, 2)
-        assert not old.keep(lost)
+        assert not old.extend_lease(lost)
         assert not old.finish(lost, "late")
         assert old.fail(lost, "late").status == "running"
         old.release(lost)
-        assert new.keep(job)
+        assert new.extend_lease(job)
         assert new.finish(job, "ok")
         assert (old.get(job.id).result, old.get(job.id).error) == ("ok", "")
 
@@ -173,7 +173,7 @@ def test_a_heartbeat_extends_the_lease(place: str):
         job = begun(busy)
         end = datetime.now(UTC) + timedelta(seconds=6)
         while datetime.now(UTC) < end:
-            assert busy.keep(job)
+            assert busy.extend_lease(job)
             assert other.take(NAMES) is None
         assert busy.finish(job, None)
 
@@ -185,7 +185,7 @@ def test_a_worker_taken_for_dead_goes_on_with_other_jobs(place: str):
         assert other.finish(eventually(lambda: other.take(NAMES)), None)
         slow.put("index", {"n": 2})
         job = begun(slow)
-        assert (job.payload, slow.keep(job)) == ({"n": 2}, True)
+        assert (job.payload, slow.extend_lease(job)) == ({"n": 2}, True)
 
 
 def test_dead_and_cancelled_jobs_can_be_queued_again(queue: JobQueue):
@@ -241,13 +241,13 @@ def test_jobs_are_listed_the_newest_first(queue: JobQueue):
 
 
 def test_the_figures_count_jobs_and_what_the_last_hour_did(queue: JobQueue):
-    assert queue.figures().by_status == {}
-    assert (queue.figures().done_last_hour, queue.figures().p95_s) == (0, None)
+    assert queue.metrics().by_status == {}
+    assert (queue.metrics().done_last_hour, queue.metrics().p95_s) == (0, None)
     for _ in range(3):
         queue.put("index", {}, max_attempts=2)
     assert queue.finish(begun(queue), None)
     queue.fail(begun(queue), "no")
-    figures = queue.figures()
+    figures = queue.metrics()
     assert figures.by_status == {"done": 1, "queued": 2}
     assert (figures.done_last_hour, figures.retried) == (1, 0)
     assert figures.p95_s is not None
@@ -279,7 +279,7 @@ def test_workers_that_take_at_once_take_every_job_once(place: str):
         with ThreadPoolExecutor(4) as pool:
             taken = [job_id for done in pool.map(worker, range(4)) for job_id in done]
         assert sorted(taken) == sorted(jobs)
-        assert queue.figures().by_status == {"done": 60}
+        assert queue.metrics().by_status == {"done": 60}
 
 
 def test_threads_share_a_queue(queue: JobQueue):

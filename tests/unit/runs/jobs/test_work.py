@@ -47,7 +47,7 @@ def test_a_worker_does_what_is_due_and_returns_when_idle(queue: JobQueue):
 def test_a_worker_stops_after_its_limit(queue: JobQueue):
     ids(queue, 3)
     assert work(queue, HANDLERS, limit=2) == WorkReport(done=2)
-    assert queue.figures().by_status == {"done": 2, "queued": 1}
+    assert queue.metrics().by_status == {"done": 2, "queued": 1}
 
 
 def test_a_job_without_a_handler_is_left_to_other_workers(queue: JobQueue):
@@ -111,7 +111,7 @@ def test_a_job_that_takes_longer_than_its_lease_is_kept(tmp_path: Path):
 
 
 def test_a_heartbeat_that_fails_is_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    beats, kept, keep = [], Event(), SqlQueue.keep
+    beats, kept, keep = [], Event(), SqlQueue.extend_lease
 
     def keep_at_times(queue: SqlQueue, job: Job) -> bool:
         beats.append(job.id)
@@ -120,7 +120,7 @@ def test_a_heartbeat_that_fails_is_not_the_last(tmp_path: Path, monkeypatch: pyt
         kept.set()
         return keep(queue, job)
 
-    monkeypatch.setattr(SqlQueue, "keep", keep_at_times)
+    monkeypatch.setattr(SqlQueue, "extend_lease", keep_at_times)
     with queue_at(str(tmp_path / "jobs.db"), lease_s=1.0) as queue:
         queue.put("wait", {})
         assert work(queue, {"wait": lambda _: kept.wait(20)}, limit=1) == WorkReport(done=1)

@@ -63,3 +63,13 @@ def test_a_project_whose_runs_were_all_forgotten_has_no_runs(database: Path):
     for _ in range(2):
         assert runs("forget", "--confirm").exit_code == 0
     assert runs("list").output == "no runs\n"
+
+
+@pytest.mark.parametrize("command", ["list", "backup --out kept"])
+def test_a_store_that_was_emptied_or_removed_is_lost_for_a_backup_too(command: str, database: Path):
+    for change in (lambda: database.write_bytes(b""), database.unlink):
+        change()
+        said = str(runs(*command.split()).exception)
+        assert "was removed or emptied" in said
+        assert "remove it to begin" not in said
+    assert not database.with_name("kept").exists()

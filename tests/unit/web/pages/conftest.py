@@ -9,7 +9,7 @@ import pytest
 from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import run_demo
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.source import PageSource, open_source
 
 
 @pytest.fixture(scope="session")
@@ -26,13 +26,13 @@ def project(demo: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def source(project: Path) -> Iterator[Source]:
+def source(project: Path) -> Iterator[PageSource]:
     with open_source(open_workspace(project), {}) as source:
         yield source
 
 
 @pytest.fixture(scope="session")
-def unchanged(demo: Path) -> Iterator[Source]:
+def unchanged(demo: Path) -> Iterator[PageSource]:
     """The demo for tests that only read."""
     with open_source(open_workspace(demo), {}) as source:
         yield source

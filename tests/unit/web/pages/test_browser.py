@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from browsing import SCREENS, chromium, needs_chromium, visit
 from coreloop.base.project.workspace import open_workspace
-from coreloop.observe.judgments import Judgment, Verdict, append_judgment, read_judgments
-from coreloop.web.pages.source import Source, open_source
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict, read_verdicts
+from coreloop.web.pages.source import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, record, write_log
 from researching import project as write_project
@@ -48,7 +48,7 @@ def paths(service: Served) -> list[str]:
 
 
 def given(folder: Path) -> list[str]:
-    return [str(one.verdict) for one in read_judgments(open_workspace(folder).judgments_dir).given]
+    return [str(one.verdict) for one in read_verdicts(open_workspace(folder).judgments_dir).given]
 
 
 def settled(page: Page, key: str) -> None:
@@ -159,7 +159,7 @@ def attacked(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield service
 
 
-def _attack(source: Source) -> None:
+def _attack(source: PageSource) -> None:
     workspace, now = source.workspace, source.now
     calls = [[call(text), failed(text, {text[:60]: text}, text)] for text in HOSTILE]
     log = [
@@ -182,15 +182,15 @@ def _attack(source: Source) -> None:
         taken = source.queue.take([plain[:200]])
         if taken is not None:
             source.queue.fail(taken, plain)
-        judgment = Judgment(
+        judgment = HumanVerdict(
             id="ce-2026-04-25-002",
             key=None,
-            verdict=Verdict.PASS,
+            verdict=VerdictLetter.PASS,
             cause=plain,
             judged_at=now,
             judged_by=plain,
         )
-        append_judgment(workspace.judgments_dir, judgment)
+        append_verdict(workspace.judgments_dir, judgment)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

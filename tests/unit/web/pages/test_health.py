@@ -9,10 +9,10 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import Verdict
+from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.render import translate
-from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.source import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
@@ -23,7 +23,7 @@ LOOPED = repeated(3, provider="openai")
 
 
 @pytest.fixture
-def source(tmp_path: Path, quiet_git: None) -> Iterator[Source]:
+def source(tmp_path: Path, quiet_git: None) -> Iterator[PageSource]:
     """A project without records, git and a forge."""
     with open_source(open_workspace(tmp_path), {}) as source:
         yield source
@@ -36,7 +36,7 @@ def project(tmp_path: Path, quiet_git: None) -> Project:
 
 
 @pytest.fixture
-def cloned(project: Project) -> Iterator[Source]:
+def cloned(project: Project) -> Iterator[PageSource]:
     """What pages read of it, without an address of a forge."""
     (project.root / "coreloop.yaml").write_text("{}\n")
     with open_source(open_workspace(project.root), {}) as source:
@@ -58,34 +58,34 @@ def rows(html: str, label: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("has_folder", [False, True], ids=["no folder", "empty folder"])
-def test_without_records_the_page_says_how_to_begin(source: Source, has_folder: bool):
+def test_without_records_the_page_says_how_to_begin(source: PageSource, has_folder: bool):
     if has_folder:
         source.workspace.records_dir.mkdir(parents=True)
     assert "dartlab-coreloop demo --out demo" in words_of(page(source, HEALTH))
 
 
-def test_an_old_log_raises_an_alarm_that_says_what_to_do(source: Source):
+def test_an_old_log_raises_an_alarm_that_says_what_to_do(source: PageSource):
     log_of(source, record())
     said = words_of(page(source, HEALTH))
     assert "no record for" in said
     assert "What to do: check that the server runs" in said
 
 
-def test_days_without_records_are_zero(source: Source):
+def test_days_without_records_are_zero(source: PageSource):
     for day in ("2026-04-20", "2026-04-25"):
         log_of(source, record(ts=f"{day}T09:30:00.000000+00:00"), day=day)
     days = rows(page(source, HEALTH), "Records a day")
     assert (len(days), days["2026-04-20"], days["2026-04-21"]) == (31, ["1"], ["0"])
 
 
-def test_success_by_category_has_counts_and_intervals(source: Source):
+def test_success_by_category_has_counts_and_intervals(source: PageSource):
     log_of(source, *repeated(8), record(error="ValueError: no"), record(category_hash="OTHER"))
     rates = rows(page(source, HEALTH), "Requests that succeeded")
     assert rates["FIN-profitability-KR"] == ["88.9 %", "56.5 % – 98.0 %", "8 / 9"]
     assert list(rates) == ["FIN-profitability-KR", "OTHER"]
 
 
-def test_wasted_time_is_summed_by_tool_and_cause(source: Source):
+def test_wasted_time_is_summed_by_tool_and_cause(source: PageSource):
     slow = call("scan", ok=False, error="TimeoutError: timed out", duration_ms=90_000.0)
     log_of(source, record(tool_calls=[slow, slow, call()]), record(tool_calls=[failed("show"), call()]))
     assert list(rows(page(source, HEALTH), "Time wasted by failed calls").items()) == [
@@ -94,7 +94,7 @@ def test_wasted_time_is_summed_by_tool_and_cause(source: Source):
     ]
 
 
-def test_where_things_fall_and_why(source: Source):
+def test_where_things_fall_and_why(source: PageSource):
     log_of(
         source,
         record(),
@@ -117,14 +117,14 @@ def test_where_things_fall_and_why(source: Source):
     assert funnel(html) == {"Records": 3, "Patterns": 2, "Proposals": 1, "Proposals with a text": 0}
 
 
-def test_unreadable_lines_of_the_last_days_fall_too(source: Source):
+def test_unreadable_lines_of_the_last_days_fall_too(source: PageSource):
     today = source.now.date().isoformat()
     path = log_of(source, record(ts=f"{today}T00:00:00.000000+00:00"), day=today)
     path.write_bytes(path.read_bytes() + b'{"torn\n')
     assert falls(page(source, HEALTH))["Records", "unreadable lines"] == 1
 
 
-def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: Source, project: Project):
+def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, project: Project):
     log_of(cloned, *on_days(LOOPED))
     promote(project, "0000000000000001")
     revert(project, promote(project, "0000000000000002"))
@@ -136,9 +136,9 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: Source, project: P
     assert "1 open, the oldest of" in words_of(html)
 
 
-def test_a_rejected_proposal_falls(cloned: Source):
+def test_a_rejected_proposal_falls(cloned: PageSource):
     log_of(cloned, record())
-    judge(cloned.workspace, ID, Verdict("C"), cause="no", by="a", now=cloned.now)
+    judge(cloned.workspace, ID, VerdictLetter("C"), cause="no", by="a", now=cloned.now)
     assert falls(page(cloned, HEALTH))["Proposals with a text", "rejected by a verdict"] == 1
 
 
@@ -154,13 +154,13 @@ def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: 
     assert "Success by category" in said
 
 
-def test_a_damaged_file_of_proposals_is_one_sentence(source: Source):
+def test_a_damaged_file_of_proposals_is_one_sentence(source: PageSource):
     source.workspace.candidates_dir.mkdir(parents=True)
     (source.workspace.candidates_dir / "2026-04-25-candidates.json").write_text("{")
     assert "2026-04-25-candidates.json" in words_of(page(source, HEALTH))
 
 
-def test_hostile_records_are_shown_as_text(source: Source):
+def test_hostile_records_are_shown_as_text(source: PageSource):
     records = (
         record(category_hash=name, tool_calls=[failed(name, error=name), call(name)])
         for name in (text[:60] for text in QUESTIONS)
@@ -174,14 +174,14 @@ def test_hostile_records_are_shown_as_text(source: Source):
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_what_falls_is_said_in_the_readers_language(source: Source, language: Any):
+def test_what_falls_is_said_in_the_readers_language(source: PageSource, language: Any):
     log_of(source, record())
     reason = translate(language)("too few requests")
     assert reason in page(source, HEALTH, language=language)
     assert (reason == "too few requests") == (language == "en")
 
 
-def test_a_report_has_no_script_and_no_form(source: Source):
+def test_a_report_has_no_script_and_no_form(source: PageSource):
     log_of(source, record())
     html = page(source, HEALTH, root="")
     assert "<script" not in html

@@ -10,12 +10,12 @@ from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals
 from promoting import statement, write_candidates
 
 
-def test_status_health_review_and_judge_count_the_same_proposals(source: Source):
+def test_status_health_review_and_judge_count_the_same_proposals(source: PageSource):
     now = datetime.now(UTC)
     status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())
     pending = status.candidates.pending + status.counterexamples.pending
@@ -31,14 +31,14 @@ def test_status_health_review_and_judge_count_the_same_proposals(source: Source)
     assert all(item.text for item in waiting)
 
 
-def test_proposals_without_a_text_are_listed_and_not_counted(source: Source):
+def test_proposals_without_a_text_are_listed_and_not_counted(source: PageSource):
     review = read_review(source)
     without = [one for one in review["proposals"] if one.entry.suggested_append is None]
     assert without
     assert review["n_proposals"] == len(review["proposals"]) - len(without)
 
 
-def test_a_source_has_no_interval_and_no_q(project: Path, source: Source):
+def test_a_source_has_no_interval_and_no_q(project: Path, source: PageSource):
     entry = statement(
         line="- company: from search().x", sides={"n_ok": 58, "n": 61}, id="cand-2026-01-01-001"
     )

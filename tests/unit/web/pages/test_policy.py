@@ -7,11 +7,13 @@ import pytest
 from browsing import chromium, needs_chromium, visit
 from coreloop.web.pages.frame import REPORT_POLICY
 from coreloop.web.pages.report import write_report
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 from showing import elements
 
 
-def test_every_page_of_a_report_has_the_policy_before_anything_is_loaded(unchanged: Source, tmp_path: Path):
+def test_every_page_of_a_report_has_the_policy_before_anything_is_loaded(
+    unchanged: PageSource, tmp_path: Path
+):
     for page in write_report(unchanged, tmp_path / "report"):
         head = next(elements(page.read_text(encoding="utf-8")).iter("head"))
         names = [child.get("http-equiv") or child.tag for child in head]
@@ -22,7 +24,9 @@ def test_every_page_of_a_report_has_the_policy_before_anything_is_loaded(unchang
 
 @pytest.mark.slow
 @needs_chromium
-def test_a_browser_shows_the_report_with_its_style_and_runs_nothing_in_it(unchanged: Source, tmp_path: Path):
+def test_a_browser_shows_the_report_with_its_style_and_runs_nothing_in_it(
+    unchanged: PageSource, tmp_path: Path
+):
     pages = write_report(unchanged, tmp_path / "report")
     page = pages[0]
     page.write_text(page.read_text(encoding="utf-8").replace("</main>", "<script>alert(1)</script></main>"))

@@ -9,7 +9,7 @@ import pytest
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.web.pages.report import write_report
 from coreloop.web.pages.review import read_review
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 
 
 class Links(HTMLParser):
@@ -27,7 +27,7 @@ class Links(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def report(unchanged: Source, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(unchanged: PageSource, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report") / "보고서"
     write_report(unchanged, out)
     return out
@@ -47,7 +47,7 @@ def test_no_page_has_a_form_or_a_script(report: Path):
         assert Links(page).elements.isdisjoint({"form", "button", "script", "iframe", "input"}), page
 
 
-def test_no_page_has_a_question_of_a_user(report: Path, unchanged: Source):
+def test_no_page_has_a_question_of_a_user(report: Path, unchanged: PageSource):
     asked = {
         text
         for one in read_review(unchanged)["proposals"]
@@ -64,7 +64,7 @@ def test_no_page_has_a_question_of_a_user(report: Path, unchanged: Source):
         assert not [question for question in asked if question and question in text], page
 
 
-def test_names_that_only_the_log_has_are_left_out(source: Source, tmp_path: Path):
+def test_names_that_only_the_log_has_are_left_out(source: PageSource, tmp_path: Path):
     (log, *_) = sorted(source.workspace.records_dir.glob("*.jsonl"))
     log.write_text(log.read_text().replace('"search_articles"', '"ask_dana_kim"'))
     write_report(source, tmp_path / "out")
@@ -72,7 +72,7 @@ def test_names_that_only_the_log_has_are_left_out(source: Source, tmp_path: Path
         assert "ask_dana_kim" not in page.read_text(encoding="utf-8"), page
 
 
-def test_an_earlier_report_is_replaced_as_a_whole(unchanged: Source, tmp_path: Path):
+def test_an_earlier_report_is_replaced_as_a_whole(unchanged: PageSource, tmp_path: Path):
     out = tmp_path / "out"
     write_report(unchanged, out)
     (out / "old.html").write_text("old")
@@ -82,14 +82,14 @@ def test_an_earlier_report_is_replaced_as_a_whole(unchanged: Source, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_folder_with_other_files_is_not_touched(unchanged: Source, tmp_path: Path):
+def test_a_folder_with_other_files_is_not_touched(unchanged: PageSource, tmp_path: Path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="has other files"):
         write_report(unchanged, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_report_that_cannot_be_made_leaves_the_earlier_one(source: Source, tmp_path: Path):
+def test_a_report_that_cannot_be_made_leaves_the_earlier_one(source: PageSource, tmp_path: Path):
     out = tmp_path / "out"
     write_report(source, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}

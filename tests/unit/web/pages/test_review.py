@@ -9,23 +9,23 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import Verdict, read_judgments
+from coreloop.observe.verdicts import VerdictLetter, read_verdicts
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 
 
-def given(source: Source) -> list[tuple[str, str, str | None]]:
-    judgments = read_judgments(source.workspace.judgments_dir).given
+def given(source: PageSource) -> list[tuple[str, str, str | None]]:
+    judgments = read_verdicts(source.workspace.judgments_dir).given
     return [(one.id, str(one.verdict), one.cause) for one in judgments]
 
 
-def press(source: Source, button: str, **form: str) -> tuple[str, ...]:
+def press(source: PageSource, button: str, **form: str) -> tuple[str, ...]:
     return REVIEW.actions[button].run(source, form, "Ann")
 
 
-def test_proposals_wait_by_gain_statements_first_and_those_without_a_text_last(unchanged: Source):
+def test_proposals_wait_by_gain_statements_first_and_those_without_a_text_last(unchanged: PageSource):
     waiting = read_review(unchanged)["proposals"]
     places = [(one.entry.refused is not None, one.kind) for one in waiting]
     assert places == sorted(
@@ -36,7 +36,7 @@ def test_proposals_wait_by_gain_statements_first_and_those_without_a_text_last(u
     assert gains[0] > 0
 
 
-def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(unchanged: Source):
+def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(unchanged: PageSource):
     first = read_review(unchanged)["proposals"][0]
     view = read_item(unchanged, first.entry.id)
     assert view is not None
@@ -50,7 +50,7 @@ def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(un
     assert not any(line.kind == "taken" for line in view["change"].lines)
 
 
-def test_the_command_of_an_item_promotes_it(project: Path, source: Source, entry_point):
+def test_the_command_of_an_item_promotes_it(project: Path, source: PageSource, entry_point):
     view = read_item(source, read_review(source)["proposals"][0].entry.id)
     assert view is not None
     program, *arguments = view["command"].removesuffix(" --confirm").split()
@@ -60,7 +60,7 @@ def test_the_command_of_an_item_promotes_it(project: Path, source: Source, entry
     assert "limit over 20 fails" in json.loads(out)["diff"]
 
 
-def test_a_verdict_is_written_and_the_next_item_follows(source: Source):
+def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):
     first, second = (one.entry.id for one in read_review(source)["proposals"][:2])
     assert press(source, "judge", id=first, verdict="C", cause="not ours") == ("review", second)
     assert given(source) == [(first, "C", "not ours")]
@@ -72,15 +72,15 @@ def test_a_verdict_is_written_and_the_next_item_follows(source: Source):
     assert [judgment.judged_by for judgment in view["history"]] == ["Ann"]
 
 
-def test_after_the_last_item_the_list_follows(source: Source):
+def test_after_the_last_item_the_list_follows(source: PageSource):
     last = read_review(source)["proposals"][-1].entry.id
     assert press(source, "judge", id=last, verdict="P") == ("review",)
 
 
-def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: Source):
+def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSource):
     first = read_review(source)["proposals"][0].entry.id
     old = source.now - timedelta(seconds=61)
-    judge(source.workspace, first, Verdict.VIOLATION, cause=None, by="Bo", now=old)
+    judge(source.workspace, first, VerdictLetter.VIOLATION, cause=None, by="Bo", now=old)
     with pytest.raises(UsageError, match="older than a minute"):
         press(source, "undo", id=first)
     press(source, "judge", id=first, verdict="P", cause="")
@@ -90,28 +90,28 @@ def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: Source)
         press(source, "undo", id=first)
 
 
-def test_taking_back_leaves_verdicts_that_others_append(source: Source):
+def test_taking_back_leaves_verdicts_that_others_append(source: PageSource):
     first, second = (one.entry.id for one in read_review(source)["proposals"][:2])
     press(source, "judge", id=first, verdict="P")
     press(source, "judge", id=second, verdict="T")
     press(source, "undo", id=first)
     assert [id for id, _, _ in given(source)] == [second]
-    assert not read_judgments(source.workspace.judgments_dir).skipped
+    assert not read_verdicts(source.workspace.judgments_dir).skipped
 
 
 @pytest.mark.parametrize("verdict", ["", "X", "p", "PP"])
-def test_a_verdict_that_is_none_is_refused(source: Source, verdict: str):
+def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
     with pytest.raises(UsageError, match="P, T, C or V"):
         press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)
     assert not given(source)
 
 
-def test_an_unknown_item_has_no_page(unchanged: Source):
+def test_an_unknown_item_has_no_page(unchanged: PageSource):
     assert read_item(unchanged, "cand-2026-04-25-999") is None
     assert read_item(unchanged, "../../etc/passwd") is None
 
 
-def test_questions_and_causes_are_shown_to_reviewers_only(source: Source):
+def test_questions_and_causes_are_shown_to_reviewers_only(source: PageSource):
     first = read_review(source)["proposals"][0]
     press(source, "judge", id=first.entry.id, verdict="P", cause="because Dana said so")
     view = read_item(source, first.entry.id)

@@ -13,7 +13,7 @@ from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
-from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.source import PageSource, open_source
 from researching import project
 from rows import each_row
 
@@ -21,23 +21,23 @@ QUESTION = "How long is the Han river?"
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Iterator[Source]:
+def source(tmp_path: Path) -> Iterator[PageSource]:
     workspace = project(tmp_path)
     with open_source(workspace, {}) as source:
         yield source
 
 
-def page(source: Source, run_id: str, **frame: bool) -> str:
+def page(source: PageSource, run_id: str, **frame: bool) -> str:
     view = read_one(source, run_id)
     assert view is not None
     return render(RUNS.item, Frame(section="runs", **frame), view)
 
 
-def press(source: Source, button: str, run_id: str) -> None:
+def press(source: PageSource, button: str, run_id: str) -> None:
     assert RUNS.actions[button].run(source, {"id": run_id}, "") == ("runs", run_id)
 
 
-def test_a_number_leads_to_the_sentence_in_its_source(source: Source):
+def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
     with open_deps(source.workspace, source.runs, {}) as deps:
         run_id = run_research(QUESTION, deps=deps).run_id
     view = read_one(source, run_id)
@@ -51,7 +51,7 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: Source):
     assert f"<mark>{cited.passages[0].sentence}</mark>" in shown
 
 
-def test_an_asked_question_shows_its_repairs(source: Source):
+def test_an_asked_question_shows_its_repairs(source: PageSource):
     with open_deps(source.workspace, source.runs, {}) as deps:
         run_id = answer("Who won on Mars?", deps=deps).run_id
     shown = page(source, run_id)
@@ -59,7 +59,7 @@ def test_an_asked_question_shows_its_repairs(source: Source):
     assert "search_miss" in shown
 
 
-def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: Source):
+def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):
     with open_deps(source.workspace, source.runs, {}) as deps:
         run_id = begin_research(QUESTION, Request(), deps)
     shown = page(source, run_id, may_run=True)
@@ -79,13 +79,13 @@ def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: Source):
 
 
 @pytest.mark.parametrize("name", ["", "..", "01J0000000000000000000000A", "' OR 1=1 --", "가"])
-def test_an_unknown_run_has_no_page(source: Source, name: str):
+def test_an_unknown_run_has_no_page(source: PageSource, name: str):
     assert read_one(source, name) is None
     with pytest.raises(RunNotFoundError):
         press(source, "stop", name)
 
 
-def test_the_list_has_no_questions_in_a_report(source: Source):
+def test_the_list_has_no_questions_in_a_report(source: PageSource):
     with open_deps(source.workspace, source.runs, {}) as deps:
         run_research(QUESTION, deps=deps)
     view = read_runs(source)

@@ -5,11 +5,11 @@ from dataclasses import replace
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import MIN_PUBLISHED
-from coreloop.web.pages.source import Source
+from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals, shared_proposals
 
 
-def test_no_tool_that_the_source_declares_is_redacted(unchanged: Source):
+def test_no_tool_that_the_source_declares_is_redacted(unchanged: PageSource):
     proposals = {
         key: one
         for key, one in read_kept_proposals(unchanged).items()

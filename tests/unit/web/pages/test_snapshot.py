@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.web.pages.snapshot import Snapshots
+from coreloop.web.pages.snapshot import PageSnapshots
 from serving import until
 
 
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_value_is_kept_while_its_files_are_the_same(file: Path):
-    snapshots, read = Snapshots(), Reader(file)
+    snapshots, read = PageSnapshots(), Reader(file)
     first = snapshots.get("a", [file.parent], read)
     assert (first.value, first.problem, first.is_old) == ("one", "", False)
     assert snapshots.get("a", [file.parent], read) == first
@@ -40,7 +40,7 @@ def test_a_value_is_kept_while_its_files_are_the_same(file: Path):
 
 @pytest.mark.parametrize("change", ["grown", "new", "gone"])
 def test_a_changed_folder_is_read_again(file: Path, change: str):
-    snapshots, read = Snapshots(), Reader(file)
+    snapshots, read = PageSnapshots(), Reader(file)
     more = file.with_name("more")
     more.write_text("")
     snapshots.get("a", [file.parent], read)
@@ -57,14 +57,14 @@ def test_a_changed_folder_is_read_again(file: Path, change: str):
 
 def test_a_link_to_nowhere_hides_no_other_change(file: Path):
     file.with_name("0").symlink_to("nowhere")
-    snapshots, read = Snapshots(), Reader(file)
+    snapshots, read = PageSnapshots(), Reader(file)
     snapshots.get("a", [file.parent], read)
     file.write_text("longer")
     assert until(lambda: snapshots.get("a", [file.parent], read).value == "longer")
 
 
 def test_an_absent_folder_is_read_when_it_appears(tmp_path: Path):
-    snapshots = Snapshots()
+    snapshots = PageSnapshots()
     folder = tmp_path / "later"
     assert snapshots.get("a", [folder], folder.exists).value is False
     folder.mkdir()
@@ -72,13 +72,13 @@ def test_an_absent_folder_is_read_when_it_appears(tmp_path: Path):
 
 
 def test_a_value_that_is_too_old_is_read_again(file: Path):
-    snapshots, read = Snapshots(lasts=timedelta(0)), Reader(file)
+    snapshots, read = PageSnapshots(lasts=timedelta(0)), Reader(file)
     first = snapshots.get("a", [file], read)
     assert until(lambda: snapshots.get("a", [file], read).read_at > first.read_at)
 
 
 def test_the_older_value_is_served_while_a_newer_one_is_read(file: Path):
-    snapshots, may_read, reads = Snapshots(), Event(), []
+    snapshots, may_read, reads = PageSnapshots(), Event(), []
     may_read.set()
 
     def read() -> str:
@@ -97,7 +97,7 @@ def test_the_older_value_is_served_while_a_newer_one_is_read(file: Path):
 
 
 def test_what_takes_long_is_not_read_all_the_time(file: Path):
-    snapshots, n = Snapshots(), 0
+    snapshots, n = PageSnapshots(), 0
 
     def read() -> int:
         nonlocal n
@@ -113,7 +113,7 @@ def test_what_takes_long_is_not_read_all_the_time(file: Path):
 
 
 def test_a_failure_is_said_beside_the_older_value_and_not_repeated(file: Path):
-    snapshots, n = Snapshots(), 0
+    snapshots, n = PageSnapshots(), 0
 
     def fail() -> str:
         nonlocal n
@@ -130,7 +130,7 @@ def test_a_failure_is_said_beside_the_older_value_and_not_repeated(file: Path):
 
 
 def test_the_first_failure_is_raised_and_the_next_request_tries_again(file: Path):
-    snapshots = Snapshots()
+    snapshots = PageSnapshots()
     with pytest.raises(WorkspaceError):
         snapshots.get("a", [file], lambda: _raise(file))
     assert snapshots.get("a", [file], lambda: "value").value == "value"
@@ -141,7 +141,7 @@ def _raise(path: Path) -> str:
 
 
 def test_many_threads_that_ask_first_share_one_reading(file: Path):
-    snapshots, read, values = Snapshots(), Reader(file), []
+    snapshots, read, values = PageSnapshots(), Reader(file), []
     threads = [Thread(target=lambda: values.append(snapshots.get("a", [file], read).value)) for _ in range(8)]
     for thread in threads:
         thread.start()

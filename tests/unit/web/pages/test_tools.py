@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.source import PageSource, open_source
 from coreloop.web.pages.tools import TOOLS
 from hostile import QUESTIONS
 from logs import call, failed, record
@@ -45,7 +45,7 @@ def root(tmp_path: Path, quiet_git: None) -> Path:
 
 
 @pytest.fixture
-def source(root: Path) -> Iterator[Source]:
+def source(root: Path) -> Iterator[PageSource]:
     with open_source(open_workspace(root), {}) as source:
         yield source
 
@@ -60,14 +60,14 @@ def edges(html: str, label: str) -> list[tuple[str, str, int]]:
     return [(start, end, int(n)) for start, end, n in table(html, label)]
 
 
-def test_without_records_the_tools_of_the_source_are_never_called(source: Source):
+def test_without_records_the_tools_of_the_source_are_never_called(source: PageSource):
     html = page(source, TOOLS)
     assert "dartlab-coreloop demo --out demo" in words_of(html)
     assert 'href="/ui/tools/find-company"' in html
     assert "never called" in words_of(page(source, TOOLS, "unused"))
 
 
-def test_tools_are_listed_by_calls_with_their_rates(source: Source):
+def test_tools_are_listed_by_calls_with_their_rates(source: PageSource):
     log_of(source, record(tool_calls=[call("show"), call("show"), failed("scan"), call("show")]))
     html = page(source, TOOLS)
     assert table(html, "Tools") == [
@@ -78,7 +78,7 @@ def test_tools_are_listed_by_calls_with_their_rates(source: Source):
     assert [one.text for one in never.iter("a")] == ["find-company", "unused"]
 
 
-def test_a_tool_shows_its_docstring_as_it_is_in_the_file_now(source: Source, root: Path):
+def test_a_tool_shows_its_docstring_as_it_is_in_the_file_now(source: PageSource, root: Path):
     log_of(source, record(tool_calls=[call("show")]))
     assert "Guide\n-----\n- When: questions on one company." in page(source, TOOLS, "show")
     (root / "tools.py").write_text(SOURCE.replace("Show a company.", "Show <b>one</b> company."))
@@ -87,25 +87,25 @@ def test_a_tool_shows_its_docstring_as_it_is_in_the_file_now(source: Source, roo
     assert "tools.py::show" in html
 
 
-def test_a_docstring_over_a_models_limit_is_too_long(source: Source):
+def test_a_docstring_over_a_models_limit_is_too_long(source: PageSource):
     too_long = "Requests to small-model fail: its limit is 40 characters."
     log_of(source, record(tool_calls=[call("show")]))
     assert too_long in words_of(page(source, TOOLS, "show"))
     assert too_long not in words_of(page(source, TOOLS, "find-company"))
 
 
-def test_a_tool_without_a_definition_says_what_to_do(source: Source):
+def test_a_tool_without_a_definition_says_what_to_do(source: PageSource):
     log_of(source, record(tool_calls=[call("elsewhere")]))
     assert "name it under tools: in coreloop.yaml" in words_of(page(source, TOOLS, "elsewhere"))
 
 
-def test_a_definition_that_went_away_is_said(source: Source, root: Path):
+def test_a_definition_that_went_away_is_said(source: PageSource, root: Path):
     page(source, TOOLS, "unused")
     (root / "tools.py").write_text("")
     assert "tools.py has no unused" in words_of(page(source, TOOLS, "unused"))
 
 
-def test_failures_by_cause_with_the_errors_for_reviewers(source: Source):
+def test_failures_by_cause_with_the_errors_for_reviewers(source: PageSource):
     texts = ("KeyError: 'kim'", "KeyError: 'lee'", "TimeoutError: timed out")
     log_of(source, record(tool_calls=[*(failed("show", error=text) for text in texts), call("show")]))
     html = page(source, TOOLS, "show", may_review=True)
@@ -120,7 +120,7 @@ def test_failures_by_cause_with_the_errors_for_reviewers(source: Source):
     assert "KeyError" not in page(source, TOOLS, "show")
 
 
-def test_arguments_come_from_the_question_and_from_results(source: Source):
+def test_arguments_come_from_the_question_and_from_results(source: PageSource):
     calls = [
         traced("show", company=["question"]),
         traced("show.all", company=["show.companies[].id"]),
@@ -140,7 +140,7 @@ def test_arguments_come_from_the_question_and_from_results(source: Source):
     ]
 
 
-def test_what_precedes_and_follows_a_tool(source: Source):
+def test_what_precedes_and_follows_a_tool(source: PageSource):
     log_of(
         source,
         record(tool_calls=[call("show"), call("scan"), call("scan")]),
@@ -157,7 +157,7 @@ def test_what_precedes_and_follows_a_tool(source: Source):
     ]
 
 
-def test_a_tool_links_to_its_proposals(source: Source):
+def test_a_tool_links_to_its_proposals(source: PageSource):
     log_of(source, record(tool_calls=[call("show")]))
     path = source.workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
     write_counterexamples(path, statement(tool="show"))
@@ -165,12 +165,12 @@ def test_a_tool_links_to_its_proposals(source: Source):
     assert 'href="/ui/review/' not in page(source, TOOLS, "unused")
 
 
-def test_an_unknown_tool_has_no_page(source: Source):
+def test_an_unknown_tool_has_no_page(source: PageSource):
     log_of(source, record(tool_calls=[call("show")]))
     assert TOOLS.read_item(source, "absent") is None
 
 
-def test_hostile_names_errors_and_places_are_text(source: Source):
+def test_hostile_names_errors_and_places_are_text(source: PageSource):
     names = [text[:60] for text in QUESTIONS]
     records = (
         record(tool_calls=[failed(name, error=name), call(name, {name: name}, args_from={name: [name]})])
@@ -185,7 +185,7 @@ def test_hostile_names_errors_and_places_are_text(source: Source):
         assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
 
 
-def test_a_report_has_a_page_for_each_tool(source: Source):
+def test_a_report_has_a_page_for_each_tool(source: PageSource):
     log_of(source, record(tool_calls=[call("show"), call("a/b")]))
     assert set(TOOLS.items(source)) == {"show", "a/b", "find-company", "unused"}
     assert 'href="tools/a%252Fb.html"' in page(source, TOOLS, root="")

@@ -8,7 +8,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
-from coreloop.web.pages.source import Source, open_source
+from coreloop.web.pages.source import PageSource, open_source
 from coreloop.web.pages.work import WORK, read_work
 
 
@@ -18,11 +18,11 @@ def empty(tmp_path: Path):
         yield source
 
 
-def press(source: Source, button: str, **form: str) -> None:
+def press(source: PageSource, button: str, **form: str) -> None:
     assert WORK.actions[button].run(source, form, "Ann") == ("work",)
 
 
-def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: Source):
+def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: PageSource):
     put = empty.queue.put("index.file", {"path": "a.py"}, max_attempts=1)
     taken = empty.queue.take(["index.file"])
     assert taken is not None
@@ -37,7 +37,7 @@ def test_a_dead_letter_is_shown_with_its_error_and_tried_again(empty: Source):
         press(empty, "cancel", id=put.id)
 
 
-def test_a_gap_is_closed_by_who_read_it(empty: Source):
+def test_a_gap_is_closed_by_who_read_it(empty: PageSource):
     gap = empty.tables.open_gap(topic="환불은 며칠?", file="", symbol="", reason="search_miss", now=empty.now)
     frame = Frame(section="work", may_review=True)
     assert "환불은 며칠?" in render("work.html", frame, read_work(empty))
@@ -45,7 +45,7 @@ def test_a_gap_is_closed_by_who_read_it(empty: Source):
     assert [one.closed_by for one in empty.tables.gaps(open_only=False)] == ["Ann"]
 
 
-def test_a_suggestion_is_rejected_once(empty: Source):
+def test_a_suggestion_is_rejected_once(empty: PageSource):
     details = {"code_symbol": "a.py::f", "schema_ref": "t.sql#f", "reason": "both are named f"}
     made = empty.tables.suggest(action="schema.link.suggest", target="a.py", details=details, now=empty.now)
     assert "t.sql#f" in render("work.html", Frame(section="work"), read_work(empty))
@@ -55,13 +55,13 @@ def test_a_suggestion_is_rejected_once(empty: Source):
         press(empty, "reject", id=made.id)
 
 
-def test_empty_sections_say_what_to_do(empty: Source):
+def test_empty_sections_say_what_to_do(empty: PageSource):
     page = render("work.html", Frame(section="work"), read_work(empty))
     assert "dartlab-coreloop ask" in page
     assert "schemas:" in page
 
 
-def test_a_report_has_no_questions(empty: Source):
+def test_a_report_has_no_questions(empty: PageSource):
     empty.tables.open_gap(topic="Who is Dana?", file="", symbol="", reason="search_miss", now=empty.now)
     page = render("work.html", Frame(section="work", root=""), read_work(empty))
     assert "Dana" not in page

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from coreloop.descriptions.heading import DocLine, Section
+from coreloop.descriptions.heading import DocLine, DocstringSection
 from coreloop.descriptions.names import name_key
 from coreloop.descriptions.sections import Layout, scan
 
@@ -66,7 +66,7 @@ def _read_items(layout: Layout) -> Iterator[Item]:
             )
 
 
-def _items(layout: Layout, section: Section, kind: Kind) -> Iterator[Item]:
+def _items(layout: Layout, section: DocstringSection, kind: Kind) -> Iterator[Item]:
     lines = [line for line in layout.lines[section.body : section.end] if not line.blank]
     base = min((line.indent for line in lines), default=0)
     starts = [place for place, line in enumerate(lines) if line.indent == base]

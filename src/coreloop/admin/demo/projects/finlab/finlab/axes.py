@@ -6,7 +6,7 @@ from statistics import fmean, pstdev
 
 from .filings import Filing, filings_of, growth, ratio
 
-Figures = dict[str, float | None]
+Metrics = dict[str, float | None]
 
 _EXTREMES = {"payout_ratio": 1.0, "debt_ratio": 5.0}
 
@@ -75,13 +75,13 @@ def analysis(company: str, axis: str, overrides: Mapping[str, object] | None = N
         raise ValueError(f"unknown axis {axis!r}; known axes: {', '.join(_AXES)}")
     chosen = dict(overrides or {})
     filings = _overridden(filings_of(company), chosen)
-    figures = _AXES[axis](filings)
+    metrics = _AXES[axis](filings)
     return {
         "company": filings[-1].name,
         "axis": axis,
         "year": filings[-1].year,
-        "figures": figures,
-        "flags": _extremes(figures),
+        "figures": metrics,
+        "flags": _extremes(metrics),
         "overrides": sorted(chosen),
     }
 
@@ -106,7 +106,7 @@ def _normalised(filing: Filing) -> Filing:
     return dataclasses.replace(filing, net_income=filing.net_income - filing.one_off, one_off=0)
 
 
-def _profitability(filings: Sequence[Filing]) -> Figures:
+def _profitability(filings: Sequence[Filing]) -> Metrics:
     newest = filings[-1]
     margins = [ratio(filing.operating_profit, filing.sales) for filing in filings]
     return {
@@ -118,7 +118,7 @@ def _profitability(filings: Sequence[Filing]) -> Figures:
     }
 
 
-def _growth(filings: Sequence[Filing]) -> Figures:
+def _growth(filings: Sequence[Filing]) -> Metrics:
     if len(filings) < 2:
         raise ValueError(f"too few years: growth needs 2, {filings[-1].name} has {len(filings)}")
     first, before, newest = filings[0], filings[-2], filings[-1]
@@ -131,7 +131,7 @@ def _growth(filings: Sequence[Filing]) -> Figures:
     }
 
 
-def _stability(filings: Sequence[Filing]) -> Figures:
+def _stability(filings: Sequence[Filing]) -> Metrics:
     newest = filings[-1]
     margins = [ratio(filing.operating_profit, filing.sales) for filing in filings]
     return {
@@ -143,7 +143,7 @@ def _stability(filings: Sequence[Filing]) -> Figures:
     }
 
 
-def _cash_flow(filings: Sequence[Filing]) -> Figures:
+def _cash_flow(filings: Sequence[Filing]) -> Metrics:
     newest = filings[-1]
     free = newest.operating_cash_flow - newest.capex
     return {
@@ -155,7 +155,7 @@ def _cash_flow(filings: Sequence[Filing]) -> Figures:
     }
 
 
-def _dividends(filings: Sequence[Filing]) -> Figures:
+def _dividends(filings: Sequence[Filing]) -> Metrics:
     newest = filings[-1]
     paying = sum(filing.dividends > 0 for filing in filings)
     return {
@@ -174,15 +174,15 @@ def _cover(filing: Filing) -> float | None:
     return ratio(filing.dividends, free) if free > 0 else None
 
 
-def _extremes(figures: Figures) -> list[str]:
+def _extremes(metrics: Metrics) -> list[str]:
     return [
         f"{name}>{limit:g}"
         for name, limit in _EXTREMES.items()
-        if (value := figures.get(name)) is not None and value > limit
+        if (value := metrics.get(name)) is not None and value > limit
     ]
 
 
-_AXES: dict[str, Callable[[Sequence[Filing]], Figures]] = {
+_AXES: dict[str, Callable[[Sequence[Filing]], Metrics]] = {
     "수익성": _profitability,
     "성장성": _growth,
     "안정성": _stability,

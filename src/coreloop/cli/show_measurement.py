@@ -1,0 +1,32 @@
+"""Output of ``measure``: what it costs, and what came out."""
+
+import click
+import orjson
+
+from coreloop.base.text import counted, printable
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.prepare import CostEstimate
+from coreloop.promote.measure.verdict import MeasureVerdict
+
+_STYLES = {MeasureVerdict.HELPS: "green", MeasureVerdict.HURTS: "red"}
+
+
+def show_estimate(estimate: CostEstimate, model: str) -> None:
+    """Print how much is asked, on standard error."""
+    left = estimate.n_questions - estimate.n_known
+    cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
+    known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
+    click.echo(f"asks {printable(model)} {counted(left, 'question')} at most, {cost}{known}", err=True)
+
+
+def show_measurement(measured: Measurement, *, as_json: bool) -> None:
+    """Print a measurement."""
+    if as_json:
+        click.echo(orjson.dumps(measured, option=orjson.OPT_INDENT_2))
+        return
+    for line in measured.lines:
+        click.echo(printable(line))
+    verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
+    click.echo(f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}")
+    for sentence in measured.sentences():
+        click.echo(sentence)

@@ -1,0 +1,135 @@
+"""coreloop's own lines among what docstrings gain, whoever wrote the commit.
+
+The values of docstrings are compared, not how they are spelled: escapes, joined literals, continuation lines
+and wrapped bullets all read the same.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, reduce
+from typing import Final, TypeVar
+
+from coreloop.base.text import FILLERS
+from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.heading import split_lines
+from coreloop.descriptions.literal import unescaped
+from coreloop.descriptions.located import docstring_node
+from coreloop.descriptions.source import UnprovenError, definitions, read_source
+from coreloop.guard.change import AddedLine, PathChange, Texts
+from coreloop.learn.proposals.lines import is_form
+
+_Key = TypeVar("_Key")
+_JOINED: Final = re.compile(r"[\"']\s*[rRuU]?[\"']")
+_FILLERS: Final = FILLERS | {"\u2800"}
+# Spaces but the plain one, fillers, controls but the line feed, and what a display may leave out.
+_ODD: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_ODD_INSIDE: Final = re.compile(rf"(?<=\w){_ODD.pattern}(?=\w)")
+_QUOTES: Final = re.compile(r"[\"']+")
+
+Lines = Counter[tuple[str, str]]
+"""How often each line occurs, by qualname and line."""
+
+
+@lru_cache(maxsize=64)
+def own_lines(source: bytes) -> Lines:
+    """The lines of coreloop's forms in the docstrings of a file."""
+    return Counter((qualname, line) for qualname, line in _bullets(source) if is_form(line))
+
+
+def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
+    """The lines that docstrings gain; a line that moves to another docstring or file is not gained.
+
+    Parameters
+    ----------
+    files : iterable of Texts
+        All changed Python files.
+    """
+    changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
+    lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
+    moved = Counter(line for _, old, new in changed for _, line in (old - new).elements())
+    return tuple(line for line in lines if not _taken(moved, line.line))
+
+
+def undone_lines(base: Lines, head: Lines, *, before: Lines, after: Lines) -> Lines:
+    """The lines that a head regains because it undoes a promotion; empty if it does not.
+
+    Parameters
+    ----------
+    base, head : Lines
+        The file's on both sides of the change.
+    before, after : Lines
+        The file's on both sides of the promotion.
+    """
+    added = after - before
+    undoes = bool(added) and added <= base and not added & head
+    return before - after if undoes else Counter()
+
+
+def stray_lines(
+    added: Iterable[AddedLine], promotions: Mapping[str, tuple[PathChange, ...]]
+) -> tuple[AddedLine, ...]:
+    """The gained lines that no promotion's commit brings; `promotions` are the files by commit."""
+    files = [file for changed in promotions.values() for file in changed]
+    brought = Counter[tuple[str, str, str]]()
+    for file in files:
+        brought.update((file.path, *key) for key in (own_lines(file.new) - own_lines(file.old)).elements())
+    return tuple(line for line in added if not _taken(brought, (line.path, line.qualname, line.line)))
+
+
+def _taken(counts: Counter[_Key], key: _Key) -> bool:
+    """Whether a key is left, which is then used up."""
+    counts[key] -= 1
+    return counts[key] >= 0
+
+
+def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
+    """The bullets of a file's docstrings by qualname; of all its text if Python cannot read it."""
+    try:
+        tree = read_source(source).tree
+    except UnprovenError:
+        yield from (("", bullet) for text in _texts(source) for bullet in _listed(text))
+        return
+    for definition in definitions(tree):
+        try:
+            node = docstring_node(definition)
+        except UnprovenError:  # an f-string or bytes, which is not a docstring
+            continue
+        text = "" if node is None else str(node.value)
+        listed = _listed(text) if "-" in text else ()  # most have no list: it need not be looked for
+        yield from ((definition.qualname, bullet) for bullet in listed)
+
+
+def _texts(source: bytes) -> Iterator[str]:
+    """What string literals of an unreadable file may say: with the text's quotes, and cut at its quotes."""
+    text = _JOINED.sub("", unescaped(source.decode("utf-8", "replace")))
+    yield "\n".join(line.strip("\"' \t") for line in text.splitlines())
+    yield _QUOTES.sub("\n", text)
+
+
+def _listed(text: str) -> Iterator[str]:
+    """The bullets of a text as a reader sees them: any line end, any space, nothing invisible.
+
+    What is no plain space may stand for one, or hide inside a word: a bullet counts in either reading.
+    """
+    spaced = "\n".join(text.expandtabs().splitlines())
+    spaced = "".join(char if char == "\n" else _visible(char) for char in spaced)
+    joined = _ODD.sub(" ", _ODD_INSIDE.sub("", re.sub(r"\r\n?", "\n", text)))
+    readings = (Counter(_bulleted(unicodedata.normalize("NFKC", reading))) for reading in (spaced, joined))
+    return reduce(Counter.__or__, readings).elements()
+
+
+def _visible(char: str) -> str:
+    if char in _FILLERS or unicodedata.category(char) == "Zs":
+        return " "
+    return "" if _ODD.match(char) else char
+
+
+def _bulleted(text: str) -> Iterator[str]:
+    lines = split_lines(text)
+    return (" ".join(bullet.text.split()) for bullet in read_bullets(lines, 0, len(lines)))

@@ -1,0 +1,149 @@
+"""All inputs of a decision but the event, and what in them says that a change is coreloop's."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from coreloop.base.git.repository import Commit
+from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.project.line_length import DEFAULT
+from coreloop.base.project.settings import Settings
+from coreloop.guard.change import AddedLine, PathChange
+from coreloop.guard.claims import (
+    claims_of_commits,
+    claims_of_event,
+    claims_of_lines,
+    claims_of_pull,
+    is_promotion,
+)
+from coreloop.guard.event import (
+    Authorship,
+    Event,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
+    ReportedPull,
+    Review,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardFacts:
+    """All inputs of a decision except the event.
+
+    Attributes
+    ----------
+    commits : tuple of Commit
+        Commits of the head that are not in the base, newest first.
+    files : mapping of str to tuple of PathChange
+        Changed files by commit: the head of a pull request, each promotion of a group.
+    repairs : mapping of str to tuple of tuple of PathChange
+        Of a pull request, by its head: what its promotion's commit alone changes. Of a group, by promotion:
+        the changed files with each of the later commits while a single file changes.
+    touched : mapping of str to tuple of str
+        The files that each commit changes.
+    settings : Settings
+        The base's coreloop.yaml.
+    project : str
+        Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
+    width : int
+        Columns at which the base's lines are wrapped.
+    ours : mapping of str to frozenset of str
+        By commit that removes lines: the docstring's lines from earlier promotions.
+    landed : frozenset of str
+        Commits with signs that are on a protected branch already, or repeat a promotion that is.
+    added_lines : tuple of AddedLine
+        Lines of coreloop's that docstrings gain.
+    machine_made : frozenset of AddedLine
+        Those that a machine's commit brings.
+    machines : frozenset of str
+        Commits that a machine wrote, co-authored, committed or pushed.
+    unknown : frozenset of str
+        Commits that GitHub has not verified, and whose pusher is unknown.
+    names : frozenset of str
+        What the base's other files have of the names in lines, as in `coreloop.learn.proposals.words.Words`.
+    reviews, pulls, authorships
+        The API's answers.
+    """
+
+    commits: tuple[Commit, ...] = ()
+    files: Mapping[str, tuple[PathChange, ...]]
+    repairs: Mapping[str, tuple[tuple[PathChange, ...], ...]] = field(default_factory=dict)
+    touched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: Settings
+    project: str = ""
+    width: int = DEFAULT
+    ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    landed: frozenset[str] = frozenset()
+    added_lines: tuple[AddedLine, ...] = ()
+    machine_made: frozenset[AddedLine] = frozenset()
+    machines: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    reviews: tuple[Review, ...] = ()
+    pulls: tuple[ReportedPull, ...] = ()
+    authorships: tuple[Authorship, ...] = ()
+
+
+def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
+    """The signs that an event is about a promotion: words, or lines that a machine brings."""
+    if isinstance(event, PushEvent):
+        return ()
+    return (*stated_claims(event, facts), *claims_of_lines(machine_lines(event, facts)))
+
+
+def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
+    """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
+    titled = not is_landed(facts)
+    if isinstance(event, PullRequestEvent):
+        yield from claims_of_event(event, titled=titled)
+    else:
+        for pull in facts.pulls:
+            yield from (f"{claim} of #{pull.number}" for claim in claims_of_pull(pull, titled=titled))
+    yield from claims_of_commits(own_commits(facts))
+
+
+def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[AddedLine, ...]:
+    """The gained lines that are no human's: of a machine's pull request, or of a machine's commit."""
+    if isinstance(event, PullRequestEvent):
+        authors = [event.pull.author]
+    else:
+        promoting = {pull.number for pull in promotions_of(facts)}
+        authors = [pull.author for pull in facts.pulls if pull.number not in promoting]
+    if not all(author.human for author in authors):
+        return facts.added_lines
+    return tuple(line for line in facts.added_lines if line in facts.machine_made)
+
+
+def own_commits(facts: GuardFacts) -> tuple[Commit, ...]:
+    """The commits that are not on a protected branch."""
+    return tuple(commit for commit in facts.commits if commit.sha not in facts.landed)
+
+
+def is_landed(facts: GuardFacts) -> bool:
+    """Whether all that a change brings of promotions is on a protected branch."""
+    return bool(facts.landed) and not facts.added_lines and not any(claims_of_commits(own_commits(facts)))
+
+
+def promotion_of(facts: GuardFacts) -> tuple[Commit, ...]:
+    """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
+    return tuple([commit for commit in facts.commits if is_promotion(commit)] or facts.commits)[-1:]
+
+
+def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
+    """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
+    own = [commit for commit in own_commits(facts) if is_promotion(commit)]
+    marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
+    for pull in facts.pulls:
+        named = any(claims_of_pull(pull, titled=not is_landed(facts)))
+        if named or not marks.isdisjoint(marks_of(pull.head_sha, pull.body)):
+            yield pull
+
+
+def promoting_of(facts: GuardFacts) -> Iterator[Commit]:
+    """The commits of a group that carry a promotion; merge commits only repeat trailers."""
+    return (commit for commit in own_commits(facts) if is_promotion(commit) and len(commit.parents) == 1)
+
+
+def marks_of(sha: str, text: str) -> set[str]:
+    """Identifiers that a commit shares with its pull request, squashed or not."""
+    return {sha, *promoted_keys(text)}

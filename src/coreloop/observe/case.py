@@ -1,0 +1,134 @@
+"""The case of a request: keyed hashes of the identifiers in its calls' arguments, and where their key is.
+
+Runs in users' servers: only the standard library.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+from unicodedata import normalize
+
+VARIABLE: Final = "CORELOOP_CASE_KEY"
+FILE_NAME: Final = "case.key"
+MAX_IDENTIFIERS: Final = 8
+"""The smallest of a request's hashes: enough to tell requests of one case by Jaccard 0.5, under 100 bytes."""
+MAX_TEXTS: Final = 1_000  # identifiers of a request that are remembered until it ends
+_MIN_CHARS: Final = 5
+_MAX_CHARS: Final = 60
+_MAX_VALUES: Final = 2_000  # of one call
+_KEY_BYTES: Final = 32
+_IDENTIFIER: Final = re.compile(
+    r"(?=\S{5,60}\Z)\D*\d", re.ASCII
+)  # W2378156, kim99@example.com; not "order 7"
+_DATE: Final = re.compile(
+    r"""
+    (?:19|20)\d\d (?P<mark>[-/.]?) (?:0?[1-9]|1[0-2]) (?P=mark) (?:0?[1-9]|[12]\d|3[01])
+        (?:T[\d:.,+\-Z]*)?                                       # 2026-04-25T09:30Z, 20260425
+    | (?:19|20)\d\d [-/.] (?:0[1-9]|1[0-2]|[QW]\d{1,2})           # 2026-04, 2026-Q1
+    | \d{1,2} (?P<other>[-/.]) \d{1,2} (?P=other) (?:\d\d|\d{4})  # 25.04.2026
+    | \d{1,2} : \d\d (?::\d\d)? (?:[.,]\d+)? (?:Z|[+-]\d\d:?\d\d)?  # 09:30
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
+
+
+def identifiers(values: Iterable[object], key: bytes) -> list[str]:
+    """Hash the identifiers among arguments' values.
+
+    Parameters
+    ----------
+    values : iterable
+        Plain JSON values, lists and objects included; keys of objects are not read.
+    key : bytes
+        From `case_key`.
+
+    Returns
+    -------
+    list of str
+        The smallest hashes, sorted and at most `MAX_IDENTIFIERS`: 8 hex digits each. The smallest of two
+        lists' union are those of all their values together.
+    """
+    secret = sha256(key).digest()
+    hashes = {
+        blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest()
+        for text in identifying_texts(values)
+    }
+    return sorted(hashes)[:MAX_IDENTIFIERS]
+
+
+def identifying_texts(values: Iterable[object]) -> Iterator[str]:
+    """Yield the identifiers among values: texts and whole numbers; see `is_identifier`."""
+    waiting = list(values)
+    for _ in range(_MAX_VALUES):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, str):
+            text = value.strip()
+            if is_identifier(text):
+                yield text if text.isascii() else normalize("NFC", text)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            if is_identifier(str(value)):
+                yield str(value)
+        elif isinstance(value, dict) and value.keys() != _TRUNCATED:
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a text has 5 to 60 characters with a digit, no white space, and is not a date or time."""
+    return (
+        _MIN_CHARS <= len(text) <= _MAX_CHARS
+        and _IDENTIFIER.match(text) is not None
+        and _DATE.fullmatch(text) is None
+    )
+
+
+def case_key(audit_dir: Path) -> bytes:
+    """Return the key of a project's cases: ``CORELOOP_CASE_KEY``, else that of its file, made if absent.
+
+    Parameters
+    ----------
+    audit_dir : Path
+        Contains ``case.key``, of mode 0600. Keys that are lost or replaced only separate older cases from
+        newer ones.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read or created.
+    """
+    variable = os.environ.get(VARIABLE, "").strip()
+    return variable.encode("utf-8", "replace") if variable else _file_key(audit_dir)
+
+
+@lru_cache(maxsize=32)
+def _file_key(audit_dir: Path) -> bytes:
+    path = audit_dir / FILE_NAME
+    with suppress(FileNotFoundError):
+        return path.read_bytes().strip()
+    audit_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = audit_dir / f".{FILE_NAME}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(token_hex(_KEY_BYTES).encode() + b"\n")
+        with suppress(FileExistsError):  # another process was first: its key counts
+            os.link(temporary, path)  # unlike a rename, never replaces
+        return path.read_bytes().strip()
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def known_case_key(audit_dir: Path) -> bytes:
+    """Return the key as `case_key` does, but empty instead of made: until it is, no record has a case."""
+    is_set = os.environ.get(VARIABLE, "").strip() or (audit_dir / FILE_NAME).exists()
+    return case_key(audit_dir) if is_set else b""

@@ -1,0 +1,118 @@
+"""The tools as a model is sent them, without and with an edit."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from coreloop.base.project.tools import bare_name
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.descriptions.edit import Edited
+from coreloop.promote.schema import SchemaCommand, read_schema
+
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """All tools without and with the edit, which differ by exactly the edit."""
+
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoArms:
+    """Why the two descriptions cannot be compared."""
+
+    reason: str
+
+
+def read_arms(
+    command: SchemaCommand,
+    export: Callable[[Path], None],
+    prefix: str,
+    file: str,
+    edited: Edited,
+    *,
+    tool: str,
+) -> Arms | NoArms:
+    """Read the tools in a copy of the project, without and with an edit.
+
+    Parameters
+    ----------
+    command, export, prefix, file, edited, tool
+        As `coreloop.promote.reach.measure_reach` takes them.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long or printed no JSON.
+    """
+    with temporary_folder("coreloop-measure-") as scratch:
+        root = Path(scratch, "tree")
+        root.mkdir()
+        export(root)
+        folder = root / prefix
+        before = tools_of(read_schema(command, folder))
+        (folder / file).write_bytes(edited.source)
+        after = tools_of(read_schema(command, folder))
+    reason = _difference(before, after, edited, tool)
+    return NoArms(reason) if reason else Arms(before, after, command.source)
+
+
+def tools_of(schema: object) -> tuple[ToolText, ...]:
+    """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
+    found = dict[str, ToolText]()
+    waiting = [schema]
+    while waiting:
+        item = waiting.pop(0)
+        if isinstance(item, dict):
+            name, text = item.get("name"), item.get("description")
+            if isinstance(name, str) and isinstance(text, str):
+                found.setdefault(name, ToolText(name, text, _parameters(item)))
+                continue
+            waiting[:0] = item.values()
+        elif isinstance(item, list):
+            waiting[:0] = item
+    return tuple(found.values())
+
+
+def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = ("parameters", "input_schema", "inputSchema")
+    return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
+
+
+def _difference(before: Sequence[ToolText], after: Sequence[ToolText], edited: Edited, tool: str) -> str:
+    """Why two lists of tools do not differ by exactly the edit; empty if they do."""
+    if [(item.name, item.parameters) for item in before] != [(item.name, item.parameters) for item in after]:
+        return "the two copies of the project have different tools or parameters"
+    changed = [
+        (old, new) for old, new in zip(before, after, strict=True) if old.description != new.description
+    ]
+    if not changed:
+        return "the edit does not change what the model is sent"
+    if len(changed) > 1 or changed[0][0].name not in {tool, bare_name(tool)}:
+        names = ", ".join(old.name for old, _ in changed)
+        return f"the edit also changes what the model is sent for {names}"
+    old, new = changed[0]
+    is_exact = _added(old.description, new.description) == _added(edited.before, edited.after)
+    is_exact = is_exact and _added(new.description, old.description) == _added(edited.after, edited.before)
+    return "" if is_exact else "the two descriptions differ by more than the edit"
+
+
+def _added(old: str, new: str) -> Counter[str]:
+    """The words that a text has more than another; frameworks wrap lines and drop dashes, but no words."""
+    return Counter(_WORD.findall(new)) - Counter(_WORD.findall(old))

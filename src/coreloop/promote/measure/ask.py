@@ -1,0 +1,163 @@
+"""Asking a model for the next call, each question once: replies are kept, so that a measurement can go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from coreloop.answer.models.contracts import Contract, Text
+from coreloop.answer.models.model import CallLimits, Message, Model, Usage
+from coreloop.base import jsonl
+from coreloop.base.errors import ModelError
+from coreloop.promote.measure.arms import ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall
+
+LIMITS: Final = CallLimits(max_output_tokens=512)
+"""A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
+Tools = Sequence[ToolText]
+_NO_CALL: Final = frozenset({"malformed", "cut", "refused"})
+"""Replies that name no call: the model's answer, not a failure of the endpoint."""
+_INSTRUCTION: Final = (
+    "You are an agent that calls tools. Choose the next call for the request, and its arguments, from what "
+    "the request and the earlier calls say. Answer with that one call.\n\nThe tools, as JSON:\n"
+)
+
+
+class CallReply(Contract, frozen=True):
+    """The next call that a model would make."""
+
+    tool: Text
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class BudgetSpentError(Exception):
+    """The next question could cost more than what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A line of the file of replies: no call if the model named none."""
+
+    key: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Asker:
+    """Asks one model.
+
+    Parameters
+    ----------
+    model : Model
+        Asked for JSON, with the tools in the system message.
+    path : Path
+        Keeps the replies, with mode 0600: arguments may be private.
+    budget_microusd : int or None
+        No question is asked that could cost more than what is left of it.
+    """
+
+    model: Model
+    path: Path
+    budget_microusd: int | None = None
+    spent_microusd: int = 0
+    n_asked: int = 0
+    _known: dict[str, StoredReply] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.path.exists():
+            stored = jsonl.read(self.path, StoredReply, other="not a reply").values
+            self._known = {reply.key: reply for reply in stored}
+
+    def next_call(
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
+    ) -> NextCall | None:
+        """The model's next call; None if its reply names none.
+
+        Parameters
+        ----------
+        context : CallContext
+            The request so far.
+        tools : sequence of ToolText
+            As the model is sent them.
+        stated : NextCall, optional
+            The right call, told outright.
+        turn : int
+            Number of the repetition.
+
+        Raises
+        ------
+        BudgetSpentError
+            The question could cost more than what is left.
+        ModelError
+            The endpoint gave no reply.
+        """
+        messages = _messages(context, tools, stated)
+        key = self._key(messages, turn)
+        if key not in self._known:
+            reply = StoredReply(key, *self._ask(messages))
+            jsonl.append(self.path, reply)
+            self._known[key] = reply
+        known = self._known[key]
+        return NextCall(known.tool, known.arguments) if known.tool else None
+
+    def is_known(
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
+    ) -> bool:
+        """Whether the reply is kept, so that asking costs nothing."""
+        return self._key(_messages(context, tools, stated), turn) in self._known
+
+    def most(self, context: CallContext, tools: Tools) -> Usage:
+        """The most that a question can use."""
+        return self.model.most(_messages(context, tools, None), LIMITS)
+
+    def _key(self, messages: Sequence[Message], turn: int) -> str:
+        asked = [self.model.name, turn, *((message.role, message.content) for message in messages)]
+        return sha256(orjson.dumps(asked)).hexdigest()[:32]
+
+    def _ask(self, messages: Sequence[Message]) -> tuple[str, dict[str, Any]]:
+        most = self.model.most(messages, LIMITS).microusd or 0
+        if self.budget_microusd is not None and self.spent_microusd + most > self.budget_microusd:
+            raise BudgetSpentError
+        self.n_asked += 1
+        try:
+            reply = self.model.complete(messages, CallReply, LIMITS)
+        except ModelError as error:
+            self._spend(error.usage)
+            if error.kind not in _NO_CALL:
+                raise
+            return "", {}
+        self._spend(reply.usage)
+        return reply.value.tool, reply.value.arguments
+
+    def _spend(self, usage: object) -> None:
+        self.spent_microusd += (usage.microusd or 0) if isinstance(usage, Usage) else 0
+
+
+def _messages(context: CallContext, tools: Tools, stated: NextCall | None) -> tuple[Message, ...]:
+    described = orjson.dumps([_described(tool) for tool in tools]).decode()
+    parts = [f"The request:\n{context.question}"]
+    if context.earlier:
+        calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
+        parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
+    if stated is not None:
+        parts.append(f"The right next call is {orjson.dumps(stated).decode()}. Make it.")
+    return Message("system", _INSTRUCTION + described), Message("user", "\n\n".join(parts))
+
+
+def _described(tool: ToolText) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

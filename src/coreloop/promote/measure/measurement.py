@@ -1,0 +1,111 @@
+"""A measurement: its verdict and numbers, as a person, a pull request and a file have them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coreloop.base import jsonl
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import counted
+from coreloop.promote.measure.verdict import MARGIN, Difference, MeasureVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """What a model does with the lines; the numbers are shares of right calls.
+
+    Attributes
+    ----------
+    keys, lines : tuple of str
+        The proposals, and their text.
+    about, controls : Difference or None
+        On contexts that the lines are about, and on those that they are not.
+    gold : float or None
+        With the right call stated outright, in the first contexts.
+    reason : str
+        Why there is no verdict of ``helps``, ``hurts`` or ``equivalent``; empty if there is.
+    """
+
+    ts: datetime
+    tool: str
+    keys: tuple[str, ...]
+    lines: tuple[str, ...]
+    model: str
+    verdict: MeasureVerdict
+    about: Difference | None = None
+    controls: Difference | None = None
+    gold: float | None = None
+    reason: str = ""
+
+    @classmethod
+    def named(cls, verdict: str, tool: str) -> "Measurement":
+        """A measurement of which only the verdict is known, as the trailer of a commit names it."""
+        return cls(
+            ts=datetime.fromtimestamp(0, UTC),
+            tool=tool,
+            keys=(),
+            lines=(),
+            model="",
+            verdict=MeasureVerdict(verdict),
+            reason="measured when the branch was made",
+        )
+
+    @property
+    def summary(self) -> str:
+        """The verdict with its interval, for a pull request and its trailers."""
+        if self.about is None:
+            return f"{self.verdict} ({self.reason})" if self.reason else self.verdict.value
+        more = f"; {self.reason}" if self.reason else ""
+        return f"{self.verdict} ({_points(self.about)}, {counted(self.about.n, 'context')}{more})"
+
+    def sentences(self) -> Iterator[str]:
+        """What the numbers are, for people."""
+        about, controls = self.about, self.controls
+        if about is None:
+            return
+        cases = counted(about.n_cases, "case")
+        yield (
+            f"right next calls: {about.base:.0%} without the line, {about.edited:.0%} with it, "
+            f"{_points(about)}; {counted(about.n, 'context')} from {cases}"
+        )
+        if controls is None:
+            yield "other tools: no recorded calls to ask"
+        else:
+            harm = "excludes a loss" if controls.excludes_harm else "does not exclude a loss"
+            yield f"other tools: {_points(controls)}, which {harm} of {MARGIN:.0%}; {controls.n} contexts"
+        if self.gold is not None:
+            yield f"told the right call outright: {self.gold:.0%} right in the first contexts"
+        yield f"this is what {self.model} does with the description, not what the whole agent does"
+
+
+def _points(difference: Difference) -> str:
+    mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
+    return f"{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}"
+
+
+def keep(workspace: Workspace, measurement: Measurement) -> None:
+    """Append a measurement to the project's file of them.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be written.
+    """
+    jsonl.append(workspace.measured_file, measurement)
+
+
+def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
+    """The newest measurement of exactly these proposals; None if there is none.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    if not path.exists():
+        return None
+    wanted = sorted(keys)
+    stored = jsonl.read(path, Measurement, other="not a measurement").values
+    fitting = [item for item in stored if sorted(item.keys) == wanted]
+    return max(fitting, key=lambda item: item.ts, default=None)

@@ -1,0 +1,231 @@
+"""What a measurement needs before it asks: the descriptions, the contexts, and what counts as right."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from coreloop.answer.models.choose import choose_model, model_names
+from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
+from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.failures import NamedFailure, named_failure
+from coreloop.learn.proposals.advice import parse_advice
+from coreloop.promote.commits import WritableRepository
+from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
+from coreloop.promote.measure.ask import Asker
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, called, choose_contexts
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.plan import base_commit, edit_lines, repository_path
+from coreloop.promote.proposal import Proposal
+from coreloop.promote.reach import REACH_EXAMPLES
+from coreloop.promote.replay import is_loopback
+from coreloop.promote.run import PromoteRequest, select_proposals
+from coreloop.promote.schema import schema_command
+
+N_FIRST: Final = 20
+"""Contexts that show first whether there is something to gain and whether the model can."""
+N_ABOUT: Final = 80
+"""Contexts that find 20 points in nine of ten measurements, asked once at temperature 0."""
+N_ABOUT_TWICE: Final = 60
+"""The same where a model is asked twice, since its temperature is not 0."""
+N_CONTROLS: Final = 40
+"""Controls that exclude a harm of 10 points if no answer changes."""
+_MIN_CONTEXTS: Final = 10
+"""Fewer cannot tell 20 points from none."""
+_FROM_RESULTS: Final = frozenset({"source", "from_result", "no_result", "not_from"})
+"""Forms about results, which records do not hold: an argument is judged by the value that worked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRequest:
+    """What to measure, and the options.
+
+    Attributes
+    ----------
+    promote : PromoteRequest
+        The lines: an entry of a proposals file, or all statements about a tool.
+    n_about : int or None
+        Contexts that the lines are about; None for as many as find 20 points.
+    budget_usd : float or None
+        The most that the model may cost.
+    """
+
+    promote: PromoteRequest
+    n_about: int | None = None
+    budget_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLines:
+    """What is measured, of which model."""
+
+    tool: str
+    keys: tuple[str, ...]
+    lines: tuple[str, ...]
+    model: str
+
+    def measured(
+        self, verdict: MeasureVerdict, now: datetime, *, gold: float | None = None, reason: str = ""
+    ) -> Measurement:
+        """A measurement without figures."""
+        return Measurement(
+            ts=now,
+            tool=self.tool,
+            keys=self.keys,
+            lines=self.lines,
+            model=self.model,
+            verdict=verdict,
+            gold=gold,
+            reason=reason,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """What a measurement asks: at most so many questions, some of which are answered already."""
+
+    n_questions: int
+    n_known: int
+    microusd: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A measurement that can begin."""
+
+    subject: MeasuredLines
+    asker: Asker
+    contexts: CallContexts
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    right: Callable[[NextCall | None, CallContext], bool]
+    turns: int
+
+    @property
+    def n_contexts(self) -> int:
+        """How many contexts are asked."""
+        return len(self.contexts.about) + len(self.contexts.controls)
+
+    def estimate(self) -> CostEstimate:
+        """How many questions are asked at most, and what they can cost."""
+        questions = list(self._questions())
+        unknown = [
+            (context, tools)
+            for context, tools, stated, turn in questions
+            if not self.asker.is_known(context, tools, stated=stated, turn=turn)
+        ]
+        costs = [self.asker.most(context, tools).microusd for context, tools in unknown]
+        total = None if None in costs else sum(cost or 0 for cost in costs)
+        return CostEstimate(len(questions), len(questions) - len(unknown), total)
+
+    def _questions(self) -> Iterator[tuple[CallContext, tuple[ToolText, ...], NextCall | None, int]]:
+        for context in self.contexts.about[:N_FIRST]:
+            yield context, self.base, context.reference, 0
+        for context in (*self.contexts.about, *self.contexts.controls):
+            for turn in range(self.turns):
+                yield context, self.base, None, turn
+                yield context, self.edited, None, turn
+
+
+def prepare(
+    workspace: Workspace, request: MeasureRequest, *, environ: Mapping[str, str], now: datetime
+) -> Prepared | Measurement:
+    """Prepare a measurement: the edit, what the model is sent, and the contexts. No model is asked.
+
+    Returns
+    -------
+    Prepared or Measurement
+        The latter if nothing can be measured, with the reason.
+
+    Raises
+    ------
+    UsageError
+        No model is set, or there are too few contexts.
+    CoreloopError
+        As `coreloop.promote.run.plan_promotion`.
+    """
+    proposals = select_proposals(workspace, request.promote).proposals
+    asker = _asker(workspace, request, environ)
+    subject = _subject(proposals, asker.model.name)
+    arms = _arms(workspace, proposals)
+    if isinstance(arms, NoArms):
+        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
+    tool, failure = subject.tool, named_failure(subject.lines)
+    turns = 1 if workspace.settings.sampling.temperature == 0 else 2
+    n_about = request.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
+    contexts = replace(contexts, about=tuple(item for item in contexts.about if item.reference is not None))
+    if len(contexts.about) < _MIN_CONTEXTS:
+        found = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
+        reason = f"too few recorded requests in which {tool} worked: {found}"
+        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
+    right = _judge(tool, subject.lines, failure)
+    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns)
+
+
+def is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether the model is on this machine, so that no question leaves it."""
+    provider = model_names(settings.model)[0].partition(":")[0]
+    endpoint = {**ENDPOINTS, **settings.endpoints}[provider]
+    return is_loopback(endpoint_url(endpoint, environ))
+
+
+def _asker(workspace: Workspace, request: MeasureRequest, environ: Mapping[str, str]) -> Asker:
+    settings: Settings = replace(workspace.settings, model=model_names(workspace.settings.model)[0])
+    if settings.model == "offline":
+        raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
+    has_limit = request.budget_usd is not None
+    model = choose_model(settings, environ, has_usd_limit=has_limit)
+    budget = round(request.budget_usd * 1_000_000) if request.budget_usd is not None else None
+    return Asker(model, workspace.replies_file, budget)
+
+
+def _subject(proposals: Sequence[Proposal], model: str) -> MeasuredLines:
+    lines = tuple(line for proposal in proposals for line in proposal.lines)
+    if any(parse_advice(line) is None for line in lines):
+        raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
+    return MeasuredLines(proposals[0].engine, tuple(proposal.key for proposal in proposals), lines, model)
+
+
+def _arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms | NoArms:
+    settings, lead = workspace.settings, proposals[0]
+    command = schema_command(settings.reach, workspace.root)
+    if command is None:
+        raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
+    with WritableRepository(workspace.root) as repository:
+        base_sha = base_commit(repository, settings.forge.base, fetch=False)
+        path = repository_path(repository, workspace.root, lead.file)
+        return read_arms(
+            command,
+            lambda folder: repository.export(base_sha, folder),
+            path.removesuffix(lead.file),
+            lead.file,
+            edit_lines(repository, base_sha, path, proposals, settings),
+            tool=lead.engine,
+        )
+
+
+def _judge(
+    tool: str, lines: Sequence[str], failure: NamedFailure
+) -> Callable[[NextCall | None, CallContext], bool]:
+    """Whether a call is right: a fitting tool, not against the lines, with the values that they are about.
+
+    For a control, the recorded tool is right.
+    """
+    advice = [line for line in map(parse_advice, lines) if line is not None]
+    named = {tool for line in advice for tool in line.named().tools}
+    from_results = [line for line in advice if line.form in _FROM_RESULTS]
+    compared = {name for line in from_results for name in line.named().arguments}
+
+    def is_right(call: NextCall | None, context: CallContext) -> bool:
+        if call is None or call.tool != tool or context.tool != tool:
+            return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
+        if failure.is_against(called(call, context.earlier)):
+            return False
+        worked = context.reference.arguments if context.reference is not None else {}
+        return all(call.arguments.get(name) == worked[name] for name in compared if name in worked)
+
+    return is_right

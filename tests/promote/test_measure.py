@@ -1,0 +1,151 @@
+"""Measuring lines of the demo with the real command, against an endpoint whose behaviour is known."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_stand_in import Act, ModelStandIn, answers, model_stand_in
+
+pytestmark = pytest.mark.slow
+LINE = "priority: one of high, low, normal, urgent"
+
+
+class Always(list[Act]):
+    """One act for every request."""
+
+    def pop(self, _: Any = None) -> Act:
+        return self[0]
+
+
+def obeys(stand_in: ModelStandIn, *, with_line: str, without: str) -> None:
+    """Reply with the priority of a description, and with the right call if it is told."""
+
+    def act(handler: Any) -> None:
+        system, user = (message["content"] for message in stand_in.bodies[-1]["messages"])
+        stated = re.search(r"The right next call is (\{.*\})\. Make it", user)
+        priority = with_line if LINE in system else without
+        call = {"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": priority}}
+        choice = {"message": {"content": stated[1] if stated else json.dumps(call)}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1000, "completion_tokens": 30}
+        answers(200, {"model": "m", "choices": [choice], "usage": usage})(handler)
+
+    stand_in.acts = Always([act])
+    stand_in.bodies.clear()
+
+
+@pytest.fixture(scope="module")
+def helpdesk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "helpdesk"
+    subprocess.run(
+        [sys.executable, "-m", "coreloop", "demo", "--out", folder], check=True, capture_output=True
+    )
+    heads = subprocess.run(
+        ["git", "branch", "--format=%(refname:short)"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    for name in heads.stdout.split():
+        if name.startswith("skill/"):
+            subprocess.run(["git", "branch", "-D", name], cwd=folder, capture_output=True, check=True)
+    return folder
+
+
+@pytest.fixture
+def model(helpdesk: Path) -> Iterator[ModelStandIn]:
+    with model_stand_in() as stand_in:
+        settings = helpdesk / "coreloop.yaml"
+        text = settings.read_text().partition("endpoints:")[0]
+        settings.write_text(f'{text}endpoints: {{here: {{url: "{stand_in.url}"}}}}\nmodel: here:m\n')
+        for name in ("measured.jsonl", "measured-replies.jsonl"):
+            (helpdesk / "data" / "audit" / name).unlink(missing_ok=True)
+        yield stand_in
+
+
+def coreloop(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "coreloop", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def entry(folder: Path) -> tuple[str, ...]:
+    """The options that name the statement of the line."""
+    for path in (folder / "data" / "audit").glob("c*/*.json"):
+        for found in json.loads(path.read_text()).get("statements", ()):
+            if found["line"] == f"- {LINE}":
+                return "--candidate", str(path), "--id", found["id"]
+    raise AssertionError(LINE)
+
+
+def test_a_line_that_helps_says_so_in_the_pull_request(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    assert done.returncode == 0, done.stderr
+    assert "helps" in done.stdout
+    assert "100% with it" in done.stdout
+    n_asked = len(model.bodies)
+    assert coreloop(helpdesk, "measure", *entry(helpdesk)).stdout == done.stdout
+    assert len(model.bodies) == n_asked, "kept replies were asked for again"
+    plan = coreloop(helpdesk, "promote", *entry(helpdesk), "-v").stdout
+    assert "Measured: helps" in plan
+    assert "## What a model does with it" in plan
+    text = json.dumps((helpdesk / "data" / "audit" / "measured.jsonl").read_text())
+    assert "T-1" not in text
+
+
+def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    obeys(model, with_line="critical", without="high")
+    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    assert done.returncode == 1
+    assert "hurts" in done.stdout
+    stopped = coreloop(helpdesk, "promote", *entry(helpdesk))
+    assert stopped.returncode == 1
+    assert "--allow-harm goes on" in stopped.stdout
+    allowed = coreloop(helpdesk, "promote", *entry(helpdesk), "--allow-harm", "-v")
+    assert allowed.returncode == 0, allowed.stdout
+    assert "> **Note:** measured: hurts" in allowed.stdout
+
+
+def test_a_model_that_is_right_already_or_follows_nothing_ends_it_early(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    obeys(model, with_line="high", without="high")
+    assert "nothing to gain" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
+    assert len(model.bodies) == 60
+    model.acts = Always(
+        [answers(200, {"choices": [{"message": {"content": "no"}, "finish_reason": "stop"}]})]
+    )
+    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
+    assert "model too weak" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
+
+
+def test_a_budget_ends_it_and_the_next_run_goes_on(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    settings = helpdesk / "coreloop.yaml"
+    settings.write_text(f'{settings.read_text()}prices: {{"here:m": {{input: 100, output: 100}}}}\n')
+    done = coreloop(helpdesk, "measure", *entry(helpdesk), "--budget-usd", "5")
+    assert "the budget is spent" in done.stdout
+    n_asked = len(model.bodies)
+    assert n_asked < 60
+    model.bodies.clear()
+    assert "helps" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
+    assert len(model.bodies) + n_asked == 242
+
+
+def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirmation(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    model.acts = Always([answers(401, {"error": {"message": "no such key"}})])
+    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    assert done.returncode == 5
+    assert "no such key" in done.stderr
+    settings = helpdesk / "coreloop.yaml"
+    settings.write_text(settings.read_text().replace("127.0.0.1", "models.example"))
+    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "add --confirm" in done.stderr

@@ -1,0 +1,82 @@
+"""The tools without and with an edit, read as a model is sent them; they must differ by exactly the edit."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.promote.measure.arms import Arms, NoArms, read_arms, tools_of
+from coreloop.promote.schema import SchemaCommand
+
+SOURCE = '''"""Tools."""
+
+
+def update(priority: str) -> None:
+    """Update a ticket."""
+
+
+def close() -> None:
+    """Close a ticket."""
+'''
+LINE = "- priority: never empty"
+FAITHFUL = "{name: inspect.getdoc(tools[name]) for name in tools}"
+"""The description of each tool, as an expression."""
+
+
+def edited() -> Edited:
+    outcome = put_lines(
+        SOURCE.encode(), "update", [LINE], section=None, style="numpydoc", width=100, is_ours=bool
+    )
+    assert isinstance(outcome, Edited)
+    return outcome
+
+
+def arms(expression: str) -> Arms | NoArms:
+    script = (
+        "import inspect, json, random, shop; tools = {'update': shop.update, 'close': shop.close}; "
+        f"found = {expression}; "
+        "print(json.dumps([{'name': name, 'description': text} for name, text in found.items()]))"
+    )
+    command = SchemaCommand((sys.executable, "-c", script), "a script", sys.executable)
+
+    def export(folder: Path) -> None:
+        (folder / "shop.py").write_text(SOURCE)
+
+    return read_arms(command, export, "", "shop.py", edited(), tool="update")
+
+
+def test_the_arms_are_all_tools_with_one_description_changed() -> None:
+    found = arms(FAITHFUL)
+    assert isinstance(found, Arms)
+    assert [tool.description for tool in found.base] == ["Update a ticket.", "Close a ticket."]
+    assert LINE in found.edited[0].description
+    assert found.edited[1] == found.base[1]
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("{'update': 'Update.', 'close': 'Close.'}", "does not change"),
+        ("{name: inspect.getdoc(shop.update) for name in tools}", "also changes"),
+        ("{'update': str(random.random()), 'close': 'Close.'}", "more than the edit"),
+        ("{'update': inspect.getdoc(shop.update), str(random.random()): 'Close.'}", "different tools"),
+        ("{'update': inspect.getdoc(shop.update)[:-4], 'close': 'Close.'}", "more than the edit"),
+    ],
+    ids=["unchanged", "two tools", "random", "renamed", "cut"],
+)
+def test_descriptions_that_differ_by_anything_else_are_not_measured(expression: str, reason: str) -> None:
+    found = arms(expression)
+    assert isinstance(found, NoArms)
+    assert reason in found.reason
+
+
+def test_tools_are_read_in_every_format_at_any_depth() -> None:
+    schema = {"type": "object", "properties": {"name": {"description": "no tool", "type": "string"}}}
+    openai = [{"type": "function", "function": {"name": "a", "description": "A.", "parameters": schema}}]
+    anthropic = [{"name": "a", "description": "A.", "input_schema": schema}]
+    mcp = {"tools": [{"name": "a", "description": "A.", "inputSchema": schema}]}
+    for written in (openai, anthropic, mcp):
+        (tool,) = tools_of(json.loads(json.dumps(written)))
+        assert (tool.name, tool.description, tool.parameters) == ("a", "A.", schema)

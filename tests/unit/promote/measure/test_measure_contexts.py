@@ -1,0 +1,79 @@
+"""Which recorded requests a line is measured on."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.failures import named_failure
+from coreloop.promote.measure.contexts import MAX_PER_CASE, NextCall, called, choose_contexts
+
+LINE = "- priority: never empty"
+START = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def call(tool: str, ok: bool = True, **args: Any) -> dict[str, Any]:
+    return {"name": tool, "args": args, "ok": ok, "error": None if ok else "ValueError: bad"}
+
+
+def log(tmp_path: Path, *requests: tuple[str, str, list[dict[str, Any]]]) -> Workspace:
+    workspace = Workspace(tmp_path, Settings())
+    workspace.records_dir.mkdir(parents=True)
+    lines = [
+        {
+            "schema_version": 2,
+            "ts": (START + timedelta(minutes=number)).isoformat(),
+            "request_id": f"r{number}",
+            "question": question,
+            "session_hash": session,
+            "tool_calls": calls,
+        }
+        for number, (session, question, calls) in enumerate(requests)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (workspace.records_dir / "2026-04-01.jsonl").write_text(text)
+    return workspace
+
+
+def test_a_context_ends_before_the_call_that_the_line_is_about(tmp_path: Path) -> None:
+    calls = [
+        call("find", ok=False, q="a"),
+        call("update", ok=False, priority=""),
+        call("update", priority="low"),
+    ]
+    workspace = log(tmp_path, ("s", "Make it urgent", calls))
+    (context,) = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5).about
+    assert [(before.tool, how) for before, how in context.earlier] == [("find", "failed")]
+    assert context.reference == NextCall("update", {"priority": "low"})
+    assert context.was_against
+
+
+def test_calls_against_the_line_come_first_and_few_of_a_case(tmp_path: Path) -> None:
+    fine = [(f"fine {n}", f"question {n}", [call("update", priority="low")]) for n in range(10)]
+    bad = [("one user", f"again {n}", [call("update", ok=False, priority="")]) for n in range(10)]
+    workspace = log(tmp_path, *fine, *bad)
+    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=6, n_controls=6)
+    assert [context.was_against for context in found.about] == [True] * MAX_PER_CASE + [False] * 4
+    assert found == choose_contexts(workspace, "update", named_failure([LINE]), n_about=6, n_controls=6)
+
+
+def test_controls_are_calls_of_other_tools_that_worked(tmp_path: Path) -> None:
+    calls = [call("find", q="a"), call("close", ok=False), call("update", priority="low")]
+    workspace = log(tmp_path, ("s", "question", calls))
+    (control,) = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5).controls
+    assert (control.tool, control.earlier) == ("find", ())
+
+
+def test_replays_and_requests_without_a_question_are_left_out(tmp_path: Path) -> None:
+    workspace = log(tmp_path, ("a", "", [call("update")]), ("b", "asked", [call("update")]))
+    workspace.replays_file.write_text("r1\n")
+    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5)
+    assert found.about == ()
+
+
+def test_a_models_call_is_held_against_the_line() -> None:
+    failure = named_failure([LINE])
+    assert failure.is_against(called(NextCall("update", {"priority": ""}), ()))
+    assert not failure.is_against(called(NextCall("update", {"priority": "low"}), ()))

@@ -1,0 +1,25 @@
+"""A public class name has one meaning in the whole package."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+SRC = Path(__file__).parents[2] / "src" / "coreloop"
+OPEN = ("answer/", "learn/")  # names that only these rooms share are still being told apart
+
+
+def test_a_public_class_name_occurs_once():
+    modules: dict[str, list[str]] = defaultdict(list)
+    for file in SRC.rglob("*.py"):
+        for node in ast.parse(file.read_bytes()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(file.relative_to(SRC).as_posix())
+    repeated = {name: places for name, places in modules.items() if len(places) > 1}
+    assert len(modules) > 500
+    assert [
+        (name, places) for name, places in repeated.items() if not all(_is_open(place) for place in places)
+    ] == []
+
+
+def _is_open(place: str) -> bool:
+    return place.startswith(OPEN)
