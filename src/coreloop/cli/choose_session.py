@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from coreloop.answer.research.desk import Desk
+from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
 from coreloop.cli.session_words import NEW, RESUMED, found_line, offer
@@ -14,13 +14,13 @@ from coreloop.runs.stores.store import Store
 
 
 def choose_session(
-    desk: Desk, question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
+    deps: Deps, question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
 ) -> str:
     """Return the research to work on: an earlier or a new one.
 
     Parameters
     ----------
-    desk : Desk
+    deps : Deps
         Its models judge which researches are like the question.
     question : str
         The new question.
@@ -34,8 +34,8 @@ def choose_session(
     if option == "new" or (option is None and not is_asked):
         return begin()
     if option is not None:
-        return _continued(desk.store, named_session(desk.store, option), question)
-    like = find_like(question, desk, begin)
+        return _continued(deps.store, named_session(deps.store, option), question)
+    like = find_like(question, deps, begin)
     chosen = None
     is_new = False
     try:
@@ -43,7 +43,7 @@ def choose_session(
         is_new = chosen is None
     finally:  # also after Ctrl-C
         if like.begun and not is_new:
-            stop_run(desk.store, like.begun)
+            stop_run(deps.store, like.begun)
     return chosen or like.begun or begin()
 
 

@@ -3,7 +3,7 @@
 import click
 import orjson
 
-from coreloop.cli.open_repair import project_repair
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
 
 
@@ -24,12 +24,12 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     from coreloop.cli.show_answer import show_answer
     from coreloop.runs.jobs.work import work_on_jobs
 
-    with project_repair() as desk:
-        answer_id = newest_answer(desk) if answer_id == "last" else answer_id
-        feedback = give_feedback(desk, answer_id, _value(value), reason=reason)
+    with project_deps() as deps:
+        answer_id = newest_answer(deps) if answer_id == "last" else answer_id
+        feedback = give_feedback(deps, answer_id, _value(value), reason=reason)
         if feedback.mended_by and not later:
-            work_on_jobs(desk.queue, all_handlers(desk), [mending_job(desk, answer_id).id])
-        notice = wait_for_notice(desk, answer_id, 0) if feedback.mended_by else None
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
+        notice = wait_for_notice(deps, answer_id, 0) if feedback.mended_by else None
     if as_json:
         click.echo(orjson.dumps({"feedback": feedback, "notice": notice}, option=orjson.OPT_INDENT_2))
         return

@@ -47,17 +47,17 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
     from coreloop.answer.repair.work import all_handlers, plan_gates
-    from coreloop.cli.open_repair import project_repair
+    from coreloop.cli.open_deps import project_deps
     from coreloop.runs.jobs.manage import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 
-    with project_repair() as desk, _stopped_by_signals() as stop:
-        forget_expired(desk.workspace, desk.queue, now=datetime.now(UTC))
+    with project_deps() as deps, _stopped_by_signals() as stop:
+        forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
         if not (once or until_idle):
-            plan_gates(desk, now=datetime.now(UTC))
+            plan_gates(deps, now=datetime.now(UTC))
         report = work_in_threads(
-            desk.queue,
-            all_handlers(desk),
+            deps.queue,
+            all_handlers(deps),
             threads=workers,
             stop=stop,
             until_idle=until_idle or once,

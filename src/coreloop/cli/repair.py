@@ -10,7 +10,7 @@ import orjson
 
 from coreloop.base.text import counted, printable
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_repair import project_repair
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def gates(as_json: bool) -> None:
     """
     from coreloop.answer.repair.gates import read_gates
 
-    with project_repair() as desk:
-        show_gates(read_gates(desk, now=datetime.now(UTC)), as_json=as_json)
+    with project_deps() as deps:
+        show_gates(read_gates(deps, now=datetime.now(UTC)), as_json=as_json)
 
 
 @command.command()
@@ -42,11 +42,11 @@ def gates(as_json: bool) -> None:
 @json_option
 def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
     """List the questions that repairs could not answer, those that came back most often first."""
-    with project_repair() as desk:
+    with project_deps() as deps:
         if gap_id is not None:
-            desk.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
-        listed = desk.tables.gaps(open_only=not show_all)
-        show_gaps(listed, as_json=as_json, reasons=desk.tables.reasons)
+            deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
+        listed = deps.tables.gaps(open_only=not show_all)
+        show_gaps(listed, as_json=as_json, reasons=deps.tables.reasons)
 
 
 @command.command()
@@ -54,8 +54,8 @@ def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
 @json_option
 def suggestions(*, show_all: bool, as_json: bool) -> None:
     """List the links between code and schemas that repairs suggest."""
-    with project_repair() as desk:
-        listed = desk.tables.suggestions(status=None if show_all else "pending")
+    with project_deps() as deps:
+        listed = deps.tables.suggestions(status=None if show_all else "pending")
     show_suggestions(listed, as_json=as_json)
 
 
@@ -69,8 +69,8 @@ def apply(suggestion_id: str, as_json: bool) -> None:
     """
     from coreloop.answer.repair.suggestions import apply_suggestion
 
-    with project_repair() as desk:
-        decided = apply_suggestion(desk.workspace, desk.tables, suggestion_id, now=datetime.now(UTC))
+    with project_deps() as deps:
+        decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
     show_suggestions([decided], as_json=as_json)
     if decided.status == "failed":
         click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
@@ -84,8 +84,8 @@ def reject(suggestion_id: str, as_json: bool) -> None:
     """Reject a suggestion; it is not made again."""
     from coreloop.answer.repair.suggestions import reject_suggestion
 
-    with project_repair() as desk:
-        decided = reject_suggestion(desk.tables, suggestion_id, now=datetime.now(UTC))
+    with project_deps() as deps:
+        decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))
     show_suggestions([decided], as_json=as_json)
 
 

@@ -16,12 +16,12 @@ from coreloop.base.errors import ModelError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
-    from coreloop.answer.research.desk import Desk
 
 
 class _AskingGroup(SuggestingGroup):
@@ -95,19 +95,19 @@ def ask(
 
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
-    with _desk() as desk, _error_as_json(as_json):
-        begin = partial(begin_research, question, request, desk, exhaust=exhaust)
+    with project_deps() as deps, _error_as_json(as_json):
+        begin = partial(begin_research, question, request, deps, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json
-        run_id = choose_session(desk, question, session, begin=begin, is_asked=is_asked)
-        show_begin(read_session(desk.store, run_id))
+        run_id = choose_session(deps, question, session, begin=begin, is_asked=is_asked)
+        show_begin(read_session(deps.store, run_id))
         try:
-            response = continue_research(run_id, desk, show=show_progress)
+            response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
             click.echo("interrupted; the same command with --session last goes on where it was", err=True)
             raise
-        state = read_session(desk.store, response.run_id)
+        state = read_session(deps.store, response.run_id)
     show_response(response, state, as_json=as_json)
-    if changed := changed_sources(state, desk.workspace):
+    if changed := changed_sources(state, deps.workspace):
         again = "dartlab-coreloop index reads them again"
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
     # a pause is no end: the run goes on where it was
@@ -175,14 +175,6 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
     click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
-
-
-@contextmanager
-def _desk() -> "Iterator[Desk]":
-    from coreloop.answer.research.desk import open_desk
-
-    with project_store() as (workspace, store):
-        yield open_desk(workspace, store, os.environ)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.base.text import counted, printable
 from coreloop.cli.session_words import BEGUN
-from coreloop.cli.show_answer import place_line
+from coreloop.cli.show_answer import show_passages
 from coreloop.cli.show_iteration import (
     Iteration,
     end_lines,
@@ -55,11 +55,7 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
     if as_json:
         click.echo(orjson.dumps(response, option=orjson.OPT_INDENT_2))
         return
-    for line in response.final_answer.splitlines():
-        click.echo(printable(line))
-    click.echo()
-    for source in response.sources:
-        click.echo(place_line(source))
+    show_passages(response)
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))

@@ -99,7 +99,7 @@ def serve(
             closing(_listening(address)) as listener,
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
         ):
-            plan_gates(service.desk, now=datetime.now(UTC))
+            plan_gates(service.deps, now=datetime.now(UTC))
             service.workers.start(workspace.settings.service.workers if workers is None else workers)
             port = listener.getsockname()[1]
             log("listening", address=address.host, port=port)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.admin.backup import back_up, forget, restore
-from coreloop.answer.repair.case import KIND
 from coreloop.answer.repair.feedback import judgment_of
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.knowledge import ASK as KIND
 from coreloop.base.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace

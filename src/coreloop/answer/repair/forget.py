@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coreloop.answer.repair.case import KIND
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.knowledge import ASK
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.verdicts import USER, HumanVerdict, VerdictLetter, take_back_verdict
 from coreloop.runs.kinds import kind_named, register_kind
@@ -37,4 +38,4 @@ def _forget(workspace: Workspace, state: State, address: str) -> None:
     forget_answer(workspace, state, environ={"CORELOOP_DATABASE_URL": address} if address else {})
 
 
-register_kind(replace(kind_named(KIND), forget=_forget))
+register_kind(replace(kind_named(ASK), forget=_forget))

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
-from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.sessions import sessions_of
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
@@ -52,7 +52,7 @@ class LikeSessions:
     begun: str | None = None
 
 
-def find_like(question: str, desk: Desk, begin: Callable[[], str]) -> LikeSessions:
+def find_like(question: str, deps: Deps, begin: Callable[[], str]) -> LikeSessions:
     """Find the unfinished researches that are like a question.
 
     A model is asked only if words find some and none that is the same. The question to it is a step of the
@@ -62,20 +62,20 @@ def find_like(question: str, desk: Desk, begin: Callable[[], str]) -> LikeSessio
     ----------
     question : str
         The new one.
-    desk : Desk
+    deps : Deps
         Without a model that can judge, or if it gives no usable reply, words alone decide.
     begin : callable
         Begins the new research; returns its id.
     """
-    going = [row for row in sessions_of(desk.store) if row.status not in TERMINAL]
+    going = [row for row in sessions_of(deps.store) if row.status not in TERMINAL]
     by_words = like_sessions(question, going)
     doubtful = like_sessions(question, going, least=_DOUBTFUL_FROM)
     is_sure = any(like.likeness == "exact" for like in doubtful)
-    if desk.ladder.name == OFFLINE or is_sure or not doubtful:
+    if deps.ladder.name == OFFLINE or is_sure or not doubtful:
         return LikeSessions(by_words)
     begun = begin()
     try:
-        return LikeSessions(_judged(doubtful, begun, desk), begun)
+        return LikeSessions(_judged(doubtful, begun, deps), begun)
     except (ModelError, BudgetError):
         return LikeSessions(by_words, begun)
 
@@ -95,12 +95,12 @@ def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMI
     return tuple(sorted(scored, key=lambda like: -like.score)[:MAX_LIKE])
 
 
-def _judged(likes: Sequence[Like], run_id: str, desk: Desk) -> tuple[Like, ...]:
+def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:
     """Let a model say which are like; the run is held no longer, since waiting for a person is no work."""
     notes = tuple(f"research {number}: {like.row.question}" for number, like in enumerate(likes, 1))
-    with work_on(desk.store, run_id) as run:
+    with work_on(deps.store, run_id) as run:
         material = Material(question=run.state.question, notes=notes)
-        said = ask(run, desk.ladder, "likeness", material, LikenessResponse, key="likeness")
+        said = ask(run, deps.ladder, "likeness", material, LikenessResponse, key="likeness")
     numbered = list(enumerate(likes, 1))
     exact = [replace(like, likeness="exact") for number, like in numbered if number in said.exact]
     similar = {*said.similar} - {*said.exact}

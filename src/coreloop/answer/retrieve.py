@@ -1,32 +1,28 @@
-"""The sources of an answer: passages, symbols and their imports, declared schemas, and injected evidence."""
+"""The sources of a question: passages, symbols and their imports, declared schemas, and injected evidence."""
 
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.evidence import fresh_sources, question_key
 from coreloop.answer.repair.targets import reference
 from coreloop.answer.search.index.declared import entry_named, find_fields, find_symbols, is_named
-from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.imports import indexed_imports
 from coreloop.answer.search.index.pending import stale_files
-from coreloop.answer.search.provider import Found, SearchLimits
+from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
-from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.run import Run
+from coreloop.runs.events import Outcome
 
-RETRIEVE: Final = "retrieve"
-"""Name of the steps."""
 _TEXTS: Final = 8
 _SYMBOLS: Final = 4
 _FIELDS: Final = 4
@@ -37,17 +33,25 @@ _CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "import", "schema"]
 
 
-class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
-    """A step's result.
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A step's result: what was asked, and what came back.
 
     Attributes
     ----------
+    query, provider : str
+        What was asked, and who.
+    strategy : tuple of str
+        Labels of the iteration's strategy.
+    outcome : str
+        ``found``, ``empty``, ``blocked`` or ``failed``: of the search for texts.
     sources : tuple of Source
-        In the order of their numbers, from 1.
+        Best first.
     origins : tuple of str
         Where each comes from.
-    problem : str
-        Why a search failed; "" if none did.
+    reason : str
+        Why the search was blocked or failed.
+    failures : tuple of str
+        Why each attempt failed that did.
     note : str
         What is still being read into the index; "" for nothing.
     elapsed_ms : int
@@ -56,9 +60,14 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         Files that were found, but changed or were removed since they were indexed; no source is of them.
     """
 
+    query: str = ""
+    provider: str = ""
+    strategy: tuple[str, ...] = ()
+    outcome: Outcome = "found"
     sources: tuple[Source, ...] = ()
     origins: tuple[Origin, ...] = ()
-    problem: str = ""
+    reason: str = ""
+    failures: tuple[str, ...] = ()
     note: str = ""
     elapsed_ms: int = 0
     stale: tuple[Target, ...] = ()
@@ -68,7 +77,7 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         """Sources by where they come from."""
         return dict(Counter(self.origins))
 
-    def without(self, hashes: Collection[str]) -> "Retrieved":
+    def without(self, hashes: Collection[str]) -> "SearchResult":
         """Leave out passages by their hashes."""
         kept = [place for place, source in enumerate(self.sources) if source.hash not in hashes]
         return msgspec.structs.replace(
@@ -79,62 +88,76 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
 
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
-        return (
-            source for source, origin in zip(self.sources, self.origins, strict=True) if origin in origins
-        )
+        pairs = zip(self.sources, self.origins, strict=True)
+        return (source for source, origin in pairs if origin in origins)
 
 
-def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
-    """Search for the sources of an attempt, as a step of its run; the first one reads changed files first."""
-
-    def call(_key: str) -> tuple[Any, Amount]:
-        note = refresh_index(desk.workspace, now=datetime.now(UTC)) if number == 1 else ""
-        found = msgspec.structs.replace(find_sources(desk, run.state.question), note=note)
-        return msgspec.to_builtins(found), NOTHING
-
-    stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
-    return msgspec.convert(stored, Retrieved)
-
-
-def find_sources(desk: RepairDesk, question: str) -> Retrieved:
+def find_sources(
+    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
+) -> SearchResult:
     """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Whose index, search and tables are read.
+    query : str
+        What to search for.
+    limits : SearchLimits
+        Time and results.
     question : str
-        Text of a user.
+        What is asked in the end: evidence is injected for it. "" if the query is the question.
+    words : str
+        What texts are searched for; "" for the query as it is.
     """
     started, now = time.monotonic(), datetime.now(UTC)
-    index = desk.workspace.index_file
-    query = " ".join(search_words(question)) or question
+    question = question or query
+    is_local = deps.searches_index and deps.workspace.index_file.exists()
+    wide = replace(limits, max_results=_LOOKED_AT) if deps.provider.name == "index" else limits
     with ThreadPoolExecutor(max_workers=3) as threads:
-        text = threads.submit(desk.desk.provider.search, query, SearchLimits(max_results=_LOOKED_AT))
-        symbols = threads.submit(find_symbols, index, question, SearchLimits(max_results=_SYMBOLS), now=now)
-        fields = threads.submit(find_fields, index, question, SearchLimits(max_results=_FIELDS), now=now)
-        kept = desk.tables.evidence_for(question_key(question))
-        injected = list(fresh_sources(desk.workspace.root, kept))
+        text = threads.submit(deps.provider.search, words or query, wide)
+        declared = _declared(threads, deps, query, limits, now) if is_local else ([], [])
+        injected = list(fresh_sources(deps.workspace.root, deps.tables.evidence_for(question_key(question))))
         answer = text.result()
-        called, declared = _in_time(symbols), _in_time(fields)
+    called, fields = declared
     passages = answer.sources if isinstance(answer, Found) else ()
     found: list[tuple[Origin, Sequence[Source]]] = [
-        ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
+        ("symbol", [symbol for symbol in called if is_named(symbol, query)]),
         ("injected", injected),
         ("text", passages[:_TEXTS]),
-        ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
+        ("import", _neighbours(deps, called, passages[_TEXTS:], now=now)),
         ("symbol", called),
-        ("schema", [*declared, *_linked(desk, called, now=now)]),
+        ("schema", [*fields, *_linked(deps, called, now=now)]),
     ]
-    stale = _stale(desk, found, now=now)
+    stale = _stale(deps, found, now=now) if is_local else []
     best = _unique(_without(found, {file.path for file in stale}))
-    return Retrieved(
+    return SearchResult(
+        query=query,
+        provider=passages[0].provider if passages else deps.provider.name,
+        outcome=_outcome(answer, has_any=bool(best)),
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
-        problem=getattr(answer, "reason", ""),
+        reason=getattr(answer, "reason", ""),
+        failures=answer.failures,
         elapsed_ms=round((time.monotonic() - started) * 1000),
         stale=tuple(stale),
     )
+
+
+def _declared(
+    threads: ThreadPoolExecutor, deps: Deps, query: str, limits: SearchLimits, now: datetime
+) -> tuple[list[Source], list[Source]]:
+    """Return the symbols and the fields of schemas that fit a query."""
+    index = deps.workspace.index_file
+    symbols = threads.submit(find_symbols, index, query, replace(limits, max_results=_SYMBOLS), now=now)
+    fields = threads.submit(find_fields, index, query, replace(limits, max_results=_FIELDS), now=now)
+    return _in_time(symbols), _in_time(fields)
+
+
+def _outcome(answer: SearchAnswer, *, has_any: bool) -> Outcome:
+    if isinstance(answer, Found | Empty):
+        return "found" if has_any else "empty"
+    return "blocked" if isinstance(answer, Blocked) else "failed"
 
 
 def _in_time(search: Future[list[Source]]) -> list[Source]:
@@ -145,11 +168,9 @@ def _in_time(search: Future[list[Source]]) -> list[Source]:
         return []
 
 
-def _stale(
-    desk: RepairDesk, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime
-) -> list[Target]:
+def _stale(deps: Deps, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime) -> list[Target]:
     locations = {source.location for _, sources in found for source in sources}
-    files = stale_files(desk.workspace, locations, now=now)
+    files = stale_files(deps.workspace, locations, now=now)
     return [Target(path=file.location, version=file.version) for file in files]
 
 
@@ -187,21 +208,21 @@ def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Orig
 
 
 def _neighbours(
-    desk: RepairDesk, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
+    deps: Deps, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
 ) -> list[Source]:
     """Return passages that fit the question less, but stand in files that the symbols' files import."""
-    index, root = desk.workspace.index_file, desk.workspace.root.resolve()
+    index, root = deps.workspace.index_file, deps.workspace.root.resolve()
     files = dict.fromkeys(source.location for source in symbols)
     imported = {name for file in files for name in indexed_imports(index, file, root, now=now)}
     return list(islice((source for source in passages if source.location in imported), _NEIGHBOURS))
 
 
-def _linked(desk: RepairDesk, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
+def _linked(deps: Deps, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
     names = {reference(source) for source in symbols}
-    for link in desk.tables.links():
+    for link in deps.tables.links():
         if link.code_symbol in names:
             location, _, place = link.schema_ref.partition("#")
-            entry = entry_named(desk.workspace.index_file, location, f"#{place}", now=now)
+            entry = entry_named(deps.workspace.index_file, location, f"#{place}", now=now)
             if entry is not None:
                 yield entry
