@@ -1,7 +1,6 @@
 """What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
 import click
-import orjson
 
 from coreloop.answer.repair.case import case_of
 from coreloop.answer.repair.response import Answer, AnswerPassage
@@ -24,11 +23,8 @@ def show_attempt(run: Run) -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def show_answer(answer: Answer, *, as_json: bool) -> None:
+def show_answer(answer: Answer) -> None:
     """Print an answer, its passages and its sources."""
-    if as_json:
-        click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
-        return
     if answer.end != "nothing_said_so":
         for line in answer.answer.splitlines():
             click.echo(printable(line))
