@@ -41,7 +41,7 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AgentTurn:
     """What a Stop hook is told: the session's file."""
 
     transcript: Path
@@ -117,7 +117,7 @@ def _remove(root: Path, rest: str | None, changes: list[InstallChange]) -> None:
             (root / change.path).unlink(missing_ok=True)
 
 
-def read_turn(told: bytes) -> Turn:
+def read_turn(told: bytes) -> AgentTurn:
     """Read what Claude Code tells its hooks.
 
     Raises
@@ -132,10 +132,10 @@ def read_turn(told: bytes) -> Turn:
     path = given.get("transcript_path")
     if not isinstance(path, str) or not path.endswith(".jsonl"):
         raise UsageError("Claude Code named no file of the session (transcript_path)")
-    return Turn(Path(path))
+    return AgentTurn(Path(path))
 
 
-def record_turn(turn: Turn, workspace: Workspace, *, now_s: float) -> ImportReport:
+def record_turn(turn: AgentTurn, workspace: Workspace, *, now_s: float) -> ImportReport:
     """Record the finished turns of a session that have no record yet.
 
     Raises
