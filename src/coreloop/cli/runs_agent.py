@@ -140,7 +140,7 @@ def read(
     Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
     read the place itself. A NUMBER shows a stored source again.
     """
-    from coreloop.answer.agent.read import Wanted, read_source
+    from coreloop.answer.agent.read import Excerpt, read_source
     from coreloop.answer.search.page.reader import PageReader
     from coreloop.cli.show_plan import source_json
 
@@ -154,7 +154,7 @@ def read(
             root=workspace.root,
             pages=PageReader(workspace.pages_dir),
             text=None if text is None else text.decode("utf-8", "replace"),
-            wanted=Wanted(query=query, start=start),
+            wanted=Excerpt(query=query, start=start),
         )
     click.echo(orjson.dumps(source_json(shown), option=orjson.OPT_INDENT_2))
 
