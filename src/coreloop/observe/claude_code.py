@@ -15,7 +15,7 @@ from coreloop.base.claude_settings import (
     InstallChange,
     decode_settings,
     refuse_links,
-    with_stop_hook,
+    with_hook,
     without,
     without_entry,
 )
@@ -66,7 +66,7 @@ def install(root: Path, *, confirm: bool) -> list[InstallChange]:
     is_new_folder = not path.parent.exists()
     old = read_file(path) if path.exists() else None
     text = "" if old == b"" else decode_settings(old or b"{\n}\n", path)
-    insertion = with_stop_hook(text, _ENTRY, path)
+    insertion = with_hook(text, "Stop", _ENTRY, path)
     if confirm:
         manifest = _Manifest(insertion.inserted, old is None, is_new_folder)
         write_public(root / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
@@ -93,7 +93,7 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     if path.is_file() and COMMAND in (text := decode_settings(read_file(path), path)):
         rest = without(text, manifest.inserted)
         if rest is None:  # formatted anew, or another hook was added beside it
-            rest = without_entry(text, COMMAND, manifest.inserted)
+            rest = without_entry(text, "Stop", COMMAND, manifest.inserted)
         if rest is None:
             raise WorkspaceError(
                 f"the entry of {COMMAND} was changed; remove it from hooks.Stop by hand, then run this again",

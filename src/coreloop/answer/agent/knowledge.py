@@ -26,7 +26,7 @@ _TRUST: Final[dict[str, Trust]] = {"page": "fetched", "file": "local"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ChosenQuery:
     """A query that was chosen for execution.
 
     Attributes
@@ -71,7 +71,7 @@ class AgentKnowledge:
         The commit that was checked out when the run began, "" without one.
     planned : list of str
         Texts of the sub-questions that came from ``runs plan``.
-    candidates : list of Candidate
+    candidates : list of ChosenQuery
         All that were chosen.
     thoughts : list of dict
         The reflections, each with its iteration.
@@ -81,7 +81,7 @@ class AgentKnowledge:
 
     head: str
     planned: list[str]
-    candidates: list[Candidate]
+    candidates: list[ChosenQuery]
     thoughts: list[dict[str, Any]]
     unbelieved: list[Unbelieved]
 
@@ -106,7 +106,7 @@ def fold(extra: dict[str, Any], name: str, data: Any) -> None:
         extra["head"] = data["head"]
     elif name == CANDIDATES:
         extra["planned"] += [text for text in data["sub_questions"] if text not in extra["planned"]]
-        extra["candidates"] += msgspec.convert(data["candidates"], list[Candidate])
+        extra["candidates"] += msgspec.convert(data["candidates"], list[ChosenQuery])
     elif name == THOUGHT:
         extra["thoughts"].append(data)
     elif name == UNBELIEVED:
@@ -132,7 +132,7 @@ def is_complete(state: State) -> bool:
     return state.mode != "exhaust" or all(part.id in against for part in state.sub_questions)
 
 
-def missing_intents(planned: Sequence[Candidate], done: Sequence[Candidate]) -> set[Intent]:
+def missing_intents(planned: Sequence[ChosenQuery], done: Sequence[ChosenQuery]) -> set[Intent]:
     """Return the intents that were planned, of which no query was executed."""
     return {candidate.intent for candidate in planned} - {candidate.intent for candidate in done}
 
