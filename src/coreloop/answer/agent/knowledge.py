@@ -15,7 +15,7 @@ from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-BEGAN, CANDIDATES, TEXT, THOUGHT, UNBELIEVED = ("began", "candidates", "text", "thought", "unbelieved")
+BEGAN, CANDIDATES, TEXT, UNBELIEVED = ("began", "candidates", "text", "unbelieved")
 """Names of the events beside those of a research."""
 LEAST_PARTS: Final = 3
 """Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
@@ -73,8 +73,6 @@ class AgentKnowledge:
         Texts of the sub-questions that came from ``runs plan``.
     candidates : list of ChosenQuery
         All that were chosen.
-    thoughts : list of dict
-        The reflections, each with its iteration.
     unbelieved : list of Unbelieved
         Of all iterations.
     """
@@ -82,7 +80,6 @@ class AgentKnowledge:
     head: str
     planned: list[str]
     candidates: list[ChosenQuery]
-    thoughts: list[dict[str, Any]]
     unbelieved: list[Unbelieved]
 
 
@@ -92,7 +89,7 @@ def agent_knowledge(state: State) -> AgentKnowledge:
 
 
 def _initial() -> dict[str, Any]:
-    return {"head": "", "planned": [], "candidates": [], "thoughts": [], "unbelieved": []}
+    return {"head": "", "planned": [], "candidates": [], "unbelieved": []}
 
 
 def initial() -> dict[str, Any]:
@@ -107,8 +104,6 @@ def fold(extra: dict[str, Any], name: str, data: Any) -> None:
     elif name == CANDIDATES:
         extra["planned"] += [text for text in data["sub_questions"] if text not in extra["planned"]]
         extra["candidates"] += msgspec.convert(data["candidates"], list[ChosenQuery])
-    elif name == THOUGHT:
-        extra["thoughts"].append(data)
     elif name == UNBELIEVED:
         extra["unbelieved"].append(msgspec.convert(data, Unbelieved))
     else:

@@ -9,7 +9,7 @@ import msgspec
 
 from coreloop.answer.agent.knowledge import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
 from coreloop.answer.research.knowledge import PlanQuery, knowledge_of
-from coreloop.answer.research.plan import COUNTER_EVIDENCE, MAX_PARTS, converge
+from coreloop.answer.research.plan import COUNTER_EVIDENCE, MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.clock import Clock, SystemClock
@@ -23,6 +23,7 @@ from coreloop.runs.stores.store import Store
 LEAST_CANDIDATES: Final = 10
 FIXED_AFTER: Final = 2
 """Iterations that used the sub-questions, after which no plan adds one; a plan that grows never ends."""
+_LEAST_EXECUTED: Final = 3
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
 _GROUPS: Final[dict[str, frozenset[Intent]]] = {
@@ -226,8 +227,18 @@ def _choose(state: State, plan: AgentPlan) -> tuple[tuple[ChosenQuery, ...], dic
             fresh.setdefault(candidate.query, candidate)
     searched = [search.query for search in state.search_history]
     queries = [PlanQuery(one.query, one.intent) for one in _in_order(state, fresh.values())]
-    kept = [fresh[query.query] for query in converge(queries, searched)]
+    kept = [fresh[query.query] for query in _converged(queries, searched)]
     return tuple(_candidate(one, state.iteration + 1) for one in kept), duplicates
+
+
+def _converged(queries: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
+    """Three to five: those unlike earlier searches first, then those of another year or site alone."""
+    kept = converge(queries, searched)
+    if len(kept) >= _LEAST_EXECUTED:
+        return kept
+    more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
+    known = {query.query for query in kept}
+    return [*kept, *(query for query in more if query.query not in known)][:MAX_CONVERGED]
 
 
 def _in_order(state: State, fresh: Iterable[ProposedQuery]) -> Sequence[ProposedQuery]:
