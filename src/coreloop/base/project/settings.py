@@ -406,6 +406,8 @@ class EndpointSettings:
         Whether the endpoint restricts a reply to a JSON Schema. If not, the schema is only in the messages.
     max_tokens : str
         The parameter that limits the tokens of a reply.
+    tool_calls : bool
+        Whether its models take tools and call them. If not, `measure` puts the tools into the first message.
     """
 
     url: str
@@ -413,6 +415,7 @@ class EndpointSettings:
     key_header: str = "Authorization"
     json_schema: bool = True
     max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    tool_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
