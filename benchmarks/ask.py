@@ -1,13 +1,13 @@
 """What `ask` shows: the passage first and among three, the marked sentence, and questions without an answer.
 
-    uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz   # 500 Korean questions
-    uv run python benchmarks/ask.py --english                                      # 40 about click's docs and code
-    uv run python benchmarks/ask.py --sixty                                        # 60 files, a quarter each kind
+    uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
+    uv run python benchmarks/ask.py --english
+    uv run python benchmarks/ask.py --sixty
 
-Without a model. KorQuAD's paragraphs are a file each; each question is asked with all of them, and without its
-own. The English corpus is click's source distribution, which pip downloads; `ask_questions.json` has the
-questions with what an answer must contain, and ten that the corpus does not answer. Of the 60 files, 15 are
-new, changed, renamed and as they were since the index was made.
+Without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with all of them, and
+without its own. The English corpus is click's source distribution, documentation and code, which pip
+downloads; `ask_questions.json` has 30 questions with what an answer must contain, and ten that it does
+not answer. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
 Exits with 1 if more than 5 % of the absent questions get "says so".
 """
 
