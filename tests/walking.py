@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 import coreloop.answer.agent.kind  # noqa: F401 (registers it)
-from coreloop.answer.agent.plan import Planned, plan_iteration, read_plan
+from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_plan
 from coreloop.answer.agent.read import Shown, read_source
-from coreloop.answer.agent.record import Recorded, record_iteration
+from coreloop.answer.agent.record import RecordedIteration, record_iteration
 from coreloop.answer.agent.sessions import open_run
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.project.workspace import open_workspace
@@ -64,7 +64,7 @@ class Walk:
         pages = more.pop("pages", None) or PageReader(self.root / "pages")
         return read_source(self.store, self.run_id, place, root=self.root, pages=pages, text=text, **more)
 
-    def plan(self, *candidates: Mapping[str, Any], parts: tuple[str, ...] = PARTS) -> Planned:
+    def plan(self, *candidates: Mapping[str, Any], parts: tuple[str, ...] = PARTS) -> PlannedIteration:
         given = {"sub_questions": parts, "candidates": candidates or self.candidates()}
         return plan_iteration(self.store, self.run_id, read_plan(orjson.dumps(given)))
 
@@ -77,7 +77,7 @@ class Walk:
             for query in queries
         ]
 
-    def record(self, *findings: Mapping[str, Any], **more: Any) -> Recorded:
+    def record(self, *findings: Mapping[str, Any], **more: Any) -> RecordedIteration:
         number = self.state.iteration + 1
         query = {"query": f"subject {number}", "results_count": 1, "success": True}
         report = {"queries": [query], "findings": findings, **more}

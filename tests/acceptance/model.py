@@ -24,7 +24,7 @@ class Asked:
     @property
     def is_challenge(self) -> bool:
         """Whether it is the second, dialectic question of a thorough reflection."""
-        return "antithesis" in self.prompt.casefold()
+        return "you challenge a piece of research" in self.prompt.casefold()
 
 
 @dataclass(slots=True)

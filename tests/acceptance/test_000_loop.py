@@ -189,11 +189,6 @@ def test_09_ctrl_c_stops_a_drivers_run(project: Project):
 
 
 @pytest.mark.promise("000-9")
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="after Esc the run stays `running`, and the hook holds the next, unrelated turn",
-)
 def test_09_a_turn_after_an_interruption_is_not_dragged_back(session: Session):
     assert session.stop()
     session.interrupt()

@@ -18,7 +18,7 @@ from acceptance.shell import Done, Project
 QUESTION = "한강의 길이는 몇 km인가?"
 PAGE = "# 한강\n\n한강의 길이는 494 km이다. 한강은 서울을 지난다.\n"
 DOCS = Path(__file__).parents[2] / "docs"
-CONTENT_TOOLS = {"WebSearch", "WebFetch", "Read", "Grep", "Glob"}
+CONTENT_TOOLS = {"WebSearch", "WebFetch", "Read", "Grep", "Glob", "Write(.research/inbox/**)"}
 HANGUL = re.compile("[가-힣]")
 
 
@@ -61,7 +61,9 @@ def text(tmp_path: Path) -> str:
 
 
 @pytest.mark.promise("001-1")
-@pytest.mark.parametrize("name", ["deep-research", "dr", "research-pause", "research-stop"])
+@pytest.mark.parametrize(
+    "name", ["deep-research", "dr", "research-pause", "research-stop", "research-report"]
+)
 def test_01_the_front_matter_is_complete_and_the_commands_exist(tmp_path: Path, name: str):
     project = Project(tmp_path)
     install(project)
@@ -82,9 +84,6 @@ def test_02_the_allowed_tools_are_coreloops_commands_search_and_reading(text: st
 
 
 @pytest.mark.promise("001-3")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a report is a heredoc, which permission rules may not match"
-)
 def test_03_every_command_of_the_skill_is_a_plain_one_that_is_allowed(text: str):
     commands, _ = _allowed(text)
     blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
@@ -263,9 +262,6 @@ def test_19_the_sources_of_an_iteration_are_retrieved(project: Project):
 
 
 @pytest.mark.promise("001-19")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="`research show --iteration N` alone; agents have no command"
-)
 def test_19_what_an_agent_found_in_an_iteration_is_retrieved(project: Project):
     run_id = project.open(QUESTION)
     project.record(_report(1))
@@ -274,9 +270,6 @@ def test_19_what_an_agent_found_in_an_iteration_is_retrieved(project: Project):
 
 
 @pytest.mark.promise("001-24")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="five steps; none of the layers, tools and paths"
-)
 def test_24_the_skill_has_the_layers_of_reflection(text: str):
     assert [number for number in range(1, 7) if f"Layer {number}" not in text] == []
     assert "SCAMPER" in text
@@ -284,14 +277,12 @@ def test_24_the_skill_has_the_layers_of_reflection(text: str):
 
 
 @pytest.mark.promise("001-30")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the skill says only to search")
 def test_30_the_skill_has_the_phases_of_the_plan(text: str):
     assert [number for number in range(4) if f"Phase {number}" not in text] == []
     assert "site:arxiv.org" in text
 
 
 @pytest.mark.promise("001-8")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the skill says not a word of counter-evidence")
 def test_08_the_skill_asks_for_counter_evidence_however_sure_it_is(text: str):
     assert re.search("반증|counter-?evidence", text, re.IGNORECASE)
     assert re.search("95 ?%", text)
@@ -308,7 +299,6 @@ def test_45_a_research_that_goes_on_keeps_its_question_and_says_so(paused: tuple
 
 
 @pytest.mark.promise("001-46")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="English; one Korean line alone")
 def test_46_the_skill_is_written_in_korean(text: str):
     words = re.findall(
         r"[^\W\d_]+", re.sub(r"```.*?```|`[^`]*`", "", text.split("---\n", 2)[2], flags=re.DOTALL)

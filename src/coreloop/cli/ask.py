@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from coreloop.cli.emit import emit
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
 
@@ -27,5 +28,5 @@ def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> N
 
     with project_deps() as deps:
         found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
-    show_answer(found, as_json=as_json)
+    emit(found, as_json=as_json, text=show_answer)
     sys.exit(EXIT_CODES[found.end])

@@ -8,7 +8,7 @@ from coreloop.runs.events import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class BlockWords:
     """A language's words; braces are filled in."""
 
     done: str
@@ -34,7 +34,7 @@ class Words:
     first_focus: str
 
 
-KOREAN: Final = Words(
+KOREAN: Final = BlockWords(
     done="📊 Iteration #{number} 완료",
     findings="🔍 이번 발견:",
     unbelieved="❓ 확인되지 않은 것:",
@@ -68,7 +68,7 @@ KOREAN: Final = Words(
     paused="일시정지 상태입니다. 계속하려면 터미널에서: dartlab-coreloop runs resume {run_id}",
     first_focus="🎯 첫 iteration: 전체 탐색 모드",
 )
-ENGLISH: Final = Words(
+ENGLISH: Final = BlockWords(
     done="📊 Iteration #{number} done",
     findings="🔍 Findings:",
     unbelieved="❓ Not confirmed:",

@@ -1,6 +1,5 @@
 """``dartlab-coreloop jobs``."""
 
-import dataclasses
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ import orjson
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
 from coreloop.runs.jobs.job import STATUSES, Job, Status
@@ -64,7 +64,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
             limit=1 if once else None,
             show=show_outcome,
         )
-    show_report(report, as_json=as_json)
+    emit(report, as_json=as_json, text=show_report)
 
 
 @command.command("list")
@@ -76,7 +76,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
 def list_(status: Status | None, limit: int, as_json: bool) -> None:
     """List jobs, the newest first."""
     with _project_queue() as queue:
-        show_jobs(queue.jobs(status=status, limit=limit), as_json=as_json)
+        emit(queue.jobs(status=status, limit=limit), as_json=as_json, text=show_jobs)
 
 
 @command.command()
@@ -85,7 +85,7 @@ def list_(status: Status | None, limit: int, as_json: bool) -> None:
 def show(job_id: str, as_json: bool) -> None:
     """Show a job: what it is about, its attempts, its result or error."""
     with _project_queue() as queue:
-        show_job(queue.get(job_id), as_json=as_json)
+        emit(queue.get(job_id), as_json=as_json, text=show_job)
 
 
 @command.command()
@@ -106,7 +106,9 @@ def cancel(job_id: str, as_json: bool) -> None:
 
 def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
     with _project_queue() as queue:
-        show_status(change(queue), as_json=as_json)
+        job = change(queue)
+    facts = {"id": job.id, "name": job.name, "status": job.status}
+    emit(facts, as_json=as_json, text=lambda _: show_status(job))
 
 
 @contextmanager
@@ -144,11 +146,8 @@ _HEADING = f"{'job':<26}  {'status':<9}  {'attempts':>8}  {'created (UTC)':<16} 
 _TEXT_COLUMNS = 1000
 
 
-def show_jobs(jobs: Sequence[Job], *, as_json: bool) -> None:
+def show_jobs(jobs: Sequence[Job]) -> None:
     """Print a list of jobs."""
-    if as_json:
-        click.echo(orjson.dumps([dataclasses.asdict(job) for job in jobs], option=orjson.OPT_INDENT_2))
-        return
     if not jobs:
         click.echo("no jobs")
         return
@@ -163,20 +162,16 @@ def show_jobs(jobs: Sequence[Job], *, as_json: bool) -> None:
         click.echo(fitted(line, columns))
 
 
-def show_job(job: Job, *, as_json: bool) -> None:
+def show_job(job: Job) -> None:
     """Print a job."""
-    if as_json:
-        click.echo(orjson.dumps(dataclasses.asdict(job), option=orjson.OPT_INDENT_2))
-        return
-    show_status(job, as_json=False)
+    show_status(job)
     for name, value in _facts(job):
         click.echo(f"{name:<9} {value}")
 
 
-def show_status(job: Job, *, as_json: bool) -> None:
+def show_status(job: Job) -> None:
     """Print a job's name and status."""
-    facts = {"id": job.id, "name": job.name, "status": job.status}
-    click.echo(orjson.dumps(facts) if as_json else f"{job.id}  {printable(job.name)}  {job.status}")
+    click.echo(f"{job.id}  {printable(job.name)}  {job.status}")
 
 
 def show_outcome(job: Job) -> None:
@@ -185,11 +180,8 @@ def show_outcome(job: Job) -> None:
     click.echo(f"{job.id}  {printable(job.name)}  {job.status}{error}", err=True)
 
 
-def show_report(report: "WorkReport", *, as_json: bool) -> None:
+def show_report(report: "WorkReport") -> None:
     """Print how many attempts ended well, failed, or came too late."""
-    if as_json:
-        click.echo(orjson.dumps(dataclasses.asdict(report)))
-        return
     lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
     click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
 

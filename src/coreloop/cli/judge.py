@@ -10,11 +10,14 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import emit
 from coreloop.cli.mining import watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.learn.verdicts.queue import Queue
+    from collections.abc import Sequence
+
+    from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
@@ -59,15 +62,11 @@ def command(
 
 
 def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
-    import orjson
-
     from coreloop.base.text import printable
 
-    if as_json:
-        click.echo(orjson.dumps(judgment, option=orjson.OPT_INDENT_2))
-    else:
-        verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
-        click.echo(f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}")
+    verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
+    shown = f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}"
+    emit(judgment, as_json=as_json, text=lambda _: click.echo(shown))
     click.echo(f"appended to {path}", err=True)
 
 
@@ -79,9 +78,7 @@ def _effect(judgment: "HumanVerdict") -> str:
 
 
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
-    import orjson
-
-    from coreloop.base.text import fitted, printable
+    from coreloop.base.text import printable
     from coreloop.cli.show import warn_of_skipped
 
     waiting, judgments = queue.waiting, queue.mined.judgments
@@ -90,10 +87,13 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
-    if as_json:
-        facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-        return
+    facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
+    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting))
+
+
+def _show_waiting(waiting: "Sequence[Waiting]") -> None:
+    from coreloop.base.text import fitted, printable
+
     columns = shutil.get_terminal_size().columns
     for kind, group in groupby(waiting, key=lambda item: item.kind):
         items = list(group)

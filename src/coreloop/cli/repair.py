@@ -1,14 +1,14 @@
 """``dartlab-coreloop repair``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from coreloop.base.text import counted, printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
@@ -33,7 +33,7 @@ def gates(as_json: bool) -> None:
     from coreloop.answer.repair.gates import read_gates
 
     with project_deps() as deps:
-        show_gates(read_gates(deps, now=datetime.now(UTC)), as_json=as_json)
+        emit(read_gates(deps, now=datetime.now(UTC)), as_json=as_json, text=show_gates)
 
 
 @command.command()
@@ -46,7 +46,9 @@ def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
         if gap_id is not None:
             deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
         listed = deps.tables.gaps(open_only=not show_all)
-        show_gaps(listed, as_json=as_json, reasons=deps.tables.reasons)
+        facts = [{**asdict(gap), "rejected_because": deps.tables.reasons(gap.topic)} for gap in listed]
+    reasons = {gap.topic: fact["rejected_because"] for gap, fact in zip(listed, facts, strict=True)}
+    emit(facts, as_json=as_json, text=lambda _: show_gaps(listed, reasons))
 
 
 @command.command()
@@ -56,7 +58,7 @@ def suggestions(*, show_all: bool, as_json: bool) -> None:
     """List the links between code and schemas that repairs suggest."""
     with project_deps() as deps:
         listed = deps.tables.suggestions(status=None if show_all else "pending")
-    show_suggestions(listed, as_json=as_json)
+    emit(listed, as_json=as_json, text=show_suggestions)
 
 
 @command.command()
@@ -71,7 +73,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 
     with project_deps() as deps:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
-    show_suggestions([decided], as_json=as_json)
+    emit([decided], as_json=as_json, text=show_suggestions)
     if decided.status == "failed":
         click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
         click.get_current_context().exit(1)
@@ -86,17 +88,14 @@ def reject(suggestion_id: str, as_json: bool) -> None:
 
     with project_deps() as deps:
         decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))
-    show_suggestions([decided], as_json=as_json)
+    emit([decided], as_json=as_json, text=show_suggestions)
 
 
 _TITLES = {"coverage": "files indexed and fresh", "io": "public functions documented and indexed"}
 
 
-def show_gates(readings: "Sequence[GateReading]", *, as_json: bool) -> None:
+def show_gates(readings: "Sequence[GateReading]") -> None:
     """Print each gate, what it was, and the files that lack most."""
-    if as_json:
-        click.echo(orjson.dumps(readings, option=orjson.OPT_INDENT_2))
-        return
     for reading in readings:
         now, before = reading.now, reading.before
         was = f", {before.share:.1%} on {before.day}" if before else ""
@@ -108,27 +107,20 @@ def show_gates(readings: "Sequence[GateReading]", *, as_json: bool) -> None:
             click.echo(f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work")
 
 
-def show_gaps(gaps: "Sequence[Gap]", *, as_json: bool, reasons: Callable[[str], Sequence[str]]) -> None:
+def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> None:
     """Print gaps, a line each, and below it why persons rejected the answers."""
-    if as_json:
-        whole = [{**asdict(gap), "rejected_because": reasons(gap.topic)} for gap in gaps]
-        click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2))
-        return
     for gap in gaps:
         closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
         click.echo(printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}"))
-        for reason in reasons(gap.topic):
+        for reason in reasons[gap.topic]:
             click.echo(printable(f"    rejected: {reason}"))
     if not gaps:
         click.echo("no gaps")
 
 
-def show_suggestions(suggestions: "Sequence[Suggestion]", *, as_json: bool) -> None:
+def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
     """Print suggestions, a line each."""
-    if as_json:
-        click.echo(orjson.dumps(suggestions, option=orjson.OPT_INDENT_2))
-        return
     for suggestion in suggestions:
         link = f"{suggestion.details.get('code_symbol')} -> {suggestion.details.get('schema_ref')}"
         click.echo(

@@ -15,6 +15,7 @@ import orjson
 from coreloop.base.errors import ModelError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
@@ -146,7 +147,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     if iteration is not None:
-        show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
+        emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
     show_response(respond(state), state, as_json=as_json)
     if changed := changed_sources(state, workspace):

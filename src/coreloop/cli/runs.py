@@ -104,13 +104,18 @@ def list_(status: str, limit: int, as_json: bool) -> None:
 
 @command.command()
 @run_argument
+@click.option("--iteration", type=click.IntRange(1), help="Print the archive of iteration N as JSON.")
 @json_option
-def show(run_id: str | None, as_json: bool) -> None:
+def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show a run's state; --json prints its state.json."""
     from coreloop.cli.show_runs import show_state
-    from coreloop.runs.manage import read_run
+    from coreloop.runs.manage import read_iteration, read_run
 
     with project_store() as (_, store):
+        if iteration is not None:
+            events = read_iteration(store, run_id, iteration)
+            click.echo(orjson.dumps(events, option=orjson.OPT_INDENT_2))
+            return
         show_state(read_run(store, run_id), as_json=as_json)
 
 

@@ -33,14 +33,16 @@ file_option = click.option("--file", "file", type=FILE, help="A JSON file.  [def
 
 
 @click.command("open")
-@click.argument("question")
+@click.argument("question", required=False)
+@click.option("--file", "file", type=FILE, help="A file with the question, word for word.")
 @limit_options
 @session_option
 @click.option("--new", "is_new", is_flag=True, help="Open a new run even if one is like it.")
 @click.option("--continue", "continued", metavar="RUN", help="Go on with an earlier run.")
 @json_option
 def open_(
-    question: str,
+    question: str | None,
+    file: Path | None,
     max_iterations: int,
     budget_usd: float,
     max_tokens: int | None,
@@ -63,7 +65,7 @@ def open_(
     from coreloop.runs.agent.agent import attach, show_views
     from coreloop.runs.manage import read_run
 
-    text = _text(question)
+    text = _text(question, file)
     limits = chosen_limits(max_iterations, budget_usd, max_tokens, deadline)
     with project_store() as (workspace, store):
         found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
@@ -76,6 +78,7 @@ def open_(
             run_id = open_run(workspace, store, text, mode=mode, limits=limits, now=datetime.now(UTC))
         attach(store, run_id, _session(session))
         show_views(workspace, store, read_run(store, run_id))
+    _used_up(workspace.root, file)
     click.echo(f"{RESUMED if continued else BEGUN}{run_id}", err=True)
     click.echo(orjson.dumps({"run_id": run_id}) if as_json else run_id)
 
@@ -122,6 +125,7 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
     with project_store() as (workspace, store):
         planned = plan_iteration(store, _run(workspace, store, run_id), given)
         show_views(workspace, store, planned.state)
+        _used_up(workspace.root, file)
     click.echo(orjson.dumps(plan_json(planned), option=orjson.OPT_INDENT_2))
 
 
@@ -140,7 +144,7 @@ def read(
     Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
     read the place itself. A NUMBER shows a stored source again.
     """
-    from coreloop.answer.agent.read import Wanted, read_source
+    from coreloop.answer.agent.read import Excerpt, read_source
     from coreloop.answer.search.page.reader import PageReader
     from coreloop.cli.show_plan import source_json
 
@@ -154,8 +158,9 @@ def read(
             root=workspace.root,
             pages=PageReader(workspace.pages_dir),
             text=None if text is None else text.decode("utf-8", "replace"),
-            wanted=Wanted(query=query, start=start),
+            wanted=Excerpt(query=query, start=start),
         )
+        _used_up(workspace.root, None if text_file in {None, "-"} else Path(str(text_file)))
     click.echo(orjson.dumps(source_json(shown), option=orjson.OPT_INDENT_2))
 
 
@@ -189,6 +194,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
         lines = "\n".join([*iteration_lines(state, shown), *following_lines(state)])
         click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else lines)
         show_views(workspace, store, state)
+        _used_up(workspace.root, file)
 
 
 @click.command()
@@ -267,9 +273,13 @@ def _session(session: str) -> str:
     return (session or os.environ.get("CLAUDE_CODE_SESSION_ID", ""))[:_SESSION_CHARS]
 
 
-def _text(question: str) -> str:
-    text = question
-    if question == "-":
+def _text(question: str | None, file: Path | None) -> str:
+    if (question is None) is (file is None):
+        raise UsageError("give the question, or a file with it by --file")
+    text = question or ""
+    if file is not None:
+        text = _given(file).decode("utf-8", "replace")
+    elif question == "-":
         text = _stdin(_MAX_QUESTION_BYTES).decode("utf-8", "replace")
     if not text.strip():
         raise UsageError("the question is empty; write what the run shall find out")
@@ -282,6 +292,14 @@ def _given(file: Path | None) -> bytes:
     from coreloop.runs.agent.json_input import MAX_BYTES
 
     return _stdin(MAX_BYTES + 1) if file is None else read_file(file)
+
+
+def _used_up(root: Path, file: Path | None) -> None:
+    """Remove a file of the inbox that was recorded: what it says is in the run, and goes with it."""
+    from coreloop.runs.folder import INBOX
+
+    if file is not None and file.resolve().is_relative_to((root / INBOX).resolve()):
+        file.unlink(missing_ok=True)
 
 
 def _stdin(max_bytes: int) -> bytes:

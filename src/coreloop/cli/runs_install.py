@@ -9,17 +9,31 @@ import orjson
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
-    from coreloop.runs.claude_code.installer import InstallChange
+    from coreloop.base.claude_settings import InstallChange
+    from coreloop.runs.claude_code.skills import Language
 
-_agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
-_project_option = click.option(
+project_option = click.option(
     "--project", type=FOLDER, default=Path(), help="The project's folder.  [default: the current folder]"
+)
+agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
+_agent_argument = click.argument("agent", type=click.Choice(["claude-code", "plugin", "agents-md"]))
+_root_option = click.option(
+    "--project",
+    type=FOLDER,
+    help="The project's folder.  [default: the top of the git repository, or the current folder]",
 )
 
 
 @click.command()
 @_agent_argument
-@_project_option
+@_root_option
+@click.option(
+    "--language",
+    type=click.Choice(["ko", "en"]),
+    default="ko",
+    show_default=True,
+    help="Of the skills.",
+)
 @click.option(
     "--lease",
     type=DurationType(),
@@ -30,29 +44,50 @@ _project_option = click.option(
 )
 @confirm_option
 @json_option
-def install(agent: str, project: Path, lease: float, confirm: bool, as_json: bool) -> None:
-    """Install the Stop hook and the skills deep-research, dr, research-pause and research-stop."""
-    from coreloop.runs.claude_code.installer import install as install_files
+def install(
+    agent: str, project: Path | None, language: "Language", lease: float, confirm: bool, as_json: bool
+) -> None:
+    """Install the hook and the skills deep-research, dr, research-pause, -stop and -report.
 
-    del agent  # the only one so far
-    changes = install_files(project.resolve(), lease_s=int(lease), confirm=confirm)
-    _show(changes, confirm=confirm, as_json=as_json)
+    AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
+    section of AGENTS.md, for other agents).
+    """
+    from coreloop.runs.claude_code import elsewhere, installer
+
+    root = _root(project)
+    if agent == "claude-code":
+        changes = installer.install(root, lease_s=int(lease), confirm=confirm, language=language)
+    elif agent == "plugin":
+        changes = elsewhere.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
+    else:
+        changes = elsewhere.install_agents(root, confirm=confirm, language=language)
+    show_changes(changes, confirm=confirm, as_json=as_json)
 
 
 @click.command()
 @_agent_argument
-@_project_option
+@_root_option
 @confirm_option
 @json_option
-def uninstall(agent: str, project: Path, confirm: bool, as_json: bool) -> None:
+def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove what install wrote. Files that were changed since are kept."""
-    from coreloop.runs.claude_code.installer import uninstall as remove_files
+    from coreloop.runs.claude_code import elsewhere, installer
 
-    del agent
-    _show(remove_files(project.resolve(), confirm=confirm), confirm=confirm, as_json=as_json)
+    remove = {
+        "claude-code": installer.uninstall,
+        "plugin": elsewhere.uninstall_plugin,
+        "agents-md": elsewhere.uninstall_agents,
+    }[agent]
+    show_changes(remove(_root(project), confirm=confirm), confirm=confirm, as_json=as_json)
 
 
-def _show(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
+def _root(project: Path | None) -> Path:
+    from coreloop.runs.claude_code.installer import project_root
+
+    return project_root(Path.cwd()) if project is None else project.resolve()
+
+
+def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
     if as_json:
         files = [{"path": change.path, "what": change.what} for change in changes]
         click.echo(orjson.dumps({"files": files, "done": confirm}, option=orjson.OPT_INDENT_2))

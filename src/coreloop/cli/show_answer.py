@@ -1,7 +1,6 @@
 """What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
 import click
-import orjson
 
 from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
 from coreloop.answer.research.knowledge import knowledge_of
@@ -24,11 +23,8 @@ def show_attempt(run: Run) -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def show_answer(answer: AgentResponse, *, as_json: bool) -> None:
+def show_answer(answer: AgentResponse) -> None:
     """Print an answer of `ask`, its passages and its sources."""
-    if as_json:
-        click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
-        return
     show_passages(answer)
     click.echo(f"{counted(answer.repairs, 'repair')}; answer {answer.run_id}")
     if answer.reason:

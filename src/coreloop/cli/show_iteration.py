@@ -9,7 +9,7 @@ from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import Knowledge, knowledge_of
 from coreloop.base.text import printable
-from coreloop.cli.iteration_words import ENGLISH, KOREAN, Words
+from coreloop.cli.iteration_words import ENGLISH, KOREAN, BlockWords
 from coreloop.runs.amounts import dollars
 from coreloop.runs.drift import Turn, check_drift
 from coreloop.runs.events import Turned
@@ -48,7 +48,7 @@ class Iteration:
     failures: tuple[PastFailure, ...] = ()
 
 
-def words_for(question: str) -> Words:
+def words_for(question: str) -> BlockWords:
     """Return the words of the block in the language of a question."""
     return KOREAN if is_korean(question) else ENGLISH
 
@@ -129,7 +129,7 @@ def _repeated(state: State) -> Iterator[str]:
         yield "⚠️ All queries duplicate. Changing search angle..."
 
 
-def _findings(knowledge: Knowledge, iteration: Iteration, words: Words) -> Iterator[str]:
+def _findings(knowledge: Knowledge, iteration: Iteration, words: BlockWords) -> Iterator[str]:
     found = [one for one in knowledge.findings if one.iteration == iteration.number]
     yield words.findings
     for one in found:
@@ -144,7 +144,7 @@ def _findings(knowledge: Knowledge, iteration: Iteration, words: Words) -> Itera
         yield f"   - {_printable(doubt.text)}: {_printable(doubt.reason)}"
 
 
-def _hypotheses(knowledge: Knowledge, words: Words) -> Iterator[str]:
+def _hypotheses(knowledge: Knowledge, words: BlockWords) -> Iterator[str]:
     if not knowledge.focus:
         return
     yield "🎯 Active Hypotheses (Top 5):"
@@ -155,7 +155,7 @@ def _hypotheses(knowledge: Knowledge, words: Words) -> Iterator[str]:
         yield words.inactive.format(number=inactive)
 
 
-def _figures(one: Hypothesis, words: Words) -> str:
+def _figures(one: Hypothesis, words: BlockWords) -> str:
     return words.figures.format(
         confidence=f"{one.confidence:.0%}",
         priority=f"{one.priority_score:.2f}",
@@ -164,7 +164,7 @@ def _figures(one: Hypothesis, words: Words) -> str:
     )
 
 
-def _drift(state: State, words: Words) -> Iterator[str]:
+def _drift(state: State, words: BlockWords) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
     orders: list[Turn | Turned] = [one for one in state.last_orders if one.rule != "no_new_information"]
@@ -173,7 +173,7 @@ def _drift(state: State, words: Words) -> Iterator[str]:
         yield words.turn.format(labels=", ".join(order.after) or "?")
 
 
-def _stuck(failures: Sequence[PastFailure], words: Words) -> Iterator[str]:
+def _stuck(failures: Sequence[PastFailure], words: BlockWords) -> Iterator[str]:
     if not failures:
         return
     yield words.stuck

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from coreloop.answer.agent.plan import Planned, order_of
+from coreloop.answer.agent.plan import PlannedIteration, order_of
 from coreloop.answer.agent.read import Shown
 from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.cli.show_iteration import duplicate_lines, focus_lines
 
 
-def plan_json(planned: Planned) -> dict[str, Any]:
+def plan_json(planned: PlannedIteration) -> dict[str, Any]:
     """Build the answer of a plan."""
     state, order = planned.state, order_of(planned.state)
     return {
@@ -30,7 +30,7 @@ def plan_json(planned: Planned) -> dict[str, Any]:
     }
 
 
-def _lines(planned: Planned) -> Iterator[str]:
+def _lines(planned: PlannedIteration) -> Iterator[str]:
     yield from focus_lines(planned.state.question, knowledge_of(planned.state))
     for query, similar in planned.duplicates.items():
         yield from duplicate_lines(query, similar)

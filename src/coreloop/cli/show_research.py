@@ -63,11 +63,8 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
         click.echo(printable(response.reason), err=True)
 
 
-def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
+def show_sources(sources: Sequence[ReadSource]) -> None:
     """Print sources with their texts."""
-    if as_json:
-        click.echo(orjson.dumps(sources, option=orjson.OPT_INDENT_2))
-        return
     for read in sources:
         click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
         for line in read.source.text.splitlines():

@@ -17,7 +17,19 @@ from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Final,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
@@ -31,6 +43,9 @@ from coreloop.observe.parts import error_text, number, open_record, short_text, 
 from coreloop.observe.saw import Compared
 from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
 from coreloop.observe.version import tools_version_of
+
+if TYPE_CHECKING:
+    from coreloop.base.project.outcome import OutcomeRule
 
 # The open blocks of this context, innermost last, and whether each is its collector's outermost. No tokens: a
 # token raises when it is used twice or in another context, and blocks may be exited in any order.
@@ -509,6 +524,7 @@ class _ProjectSettings(NamedTuple):
     failed_results: FailedResults
     tools_version: str | None
     compared: Callable[[str], Compared | None]
+    outcome: "OutcomeRule | None" = None
 
 
 def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
@@ -549,6 +565,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         settings.failed_results(),
         version,
         reader_for(root, settings),
+        settings.outcome_rule(),
     )
 
 

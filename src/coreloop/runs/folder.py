@@ -13,6 +13,8 @@ from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = ".research"
 """In the project's folder; ``init`` keeps it out of git."""
+INBOX: Final = f"{FOLDER}/inbox"
+"""Where skills write what they give to commands; it is removed when it was recorded."""
 STATE: Final = "state.json"
 REFLEXION: Final = "reflexion.json"
 

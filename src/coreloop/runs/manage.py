@@ -16,7 +16,7 @@ from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.caller import RUN, UNKNOWN
 from coreloop.runs.create import create_run
-from coreloop.runs.events import VERSION, Status
+from coreloop.runs.events import VERSION, IterationCommitted, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode
@@ -160,6 +160,28 @@ def read_run(store: Store, run_id: str | None) -> State:
     """
     folding, _ = load_run(store, named_run(store, run_id))
     return folding.state
+
+
+def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any]:
+    """Read what happened in an iteration, as its archive has it: events as plain values.
+
+    Raises
+    ------
+    UsageError
+        The run has no such iteration yet.
+    RunNotFoundError
+        There is no such run.
+    """
+    events: list[Any] = []
+    last = 0
+    for _seq, event in store.read(named_run(store, run_id)):
+        events.append(msgspec.to_builtins(event))
+        if isinstance(event, IterationCommitted):
+            last = event.iteration
+            if last == iteration:
+                return events
+            events = []
+    raise UsageError(f"the run has no iteration {iteration}; its last one is {last}")
 
 
 def export_run(store: Store, run_id: str) -> Iterator[bytes]:

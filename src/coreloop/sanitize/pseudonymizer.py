@@ -39,7 +39,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "not_found": "not_found (not found)",
     "other": "other",
 }
-_PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
+_PATH_PART: Final = re.compile(r"(?<!\[\])((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 _OF_ONE_REQUEST: Final = frozenset(
     {"text", "number", "question_hash", "args_hash", "answer_hash", "prompt_hash", "content_hash"}

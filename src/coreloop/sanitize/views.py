@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from coreloop.base.letters import LOOK_ALIKES
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -228,71 +230,7 @@ def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:
     return [(char.translate(_AS_DIGITS), at, at + 1) for at, char in enumerate(match[0])]
 
 
-_LOOK_ALIKES: Final = {
-    "a": "аɑα∝ᴀ",
-    "b": "ЬƅᏏ",
-    "c": "сϲᴄⅽ",
-    "d": "ԁɗᏧ",
-    "e": "еҽєε℮ᴇ",
-    "f": "ϝғ",
-    "g": "ɡɢց",
-    "h": "һհн",
-    "i": "іιıɩɪ",
-    "j": "јϳ",
-    "k": "κкᴋ",
-    "l": "ӏǀاⅼ",
-    "m": "мᴍ",
-    "n": "ողп",
-    "o": "оοօσᴏ",
-    "p": "рρ",
-    "q": "ԛզ",
-    "r": "гᴦ",
-    "s": "ѕꜱ",
-    "t": "тτᴛ",
-    "u": "υսᴜц",
-    "v": "ѵνᴠ",
-    "w": "ѡԝωᴡ",
-    "x": "хχ×",
-    "y": "уγүყ",
-    "z": "ᴢʐ",
-    "A": "АΑᎪ",
-    "B": "ВΒᏴ",
-    "C": "СϹᏟ",
-    "D": "Ꭰ",
-    "E": "ЕΕᎬ",
-    "F": "Ϝ",
-    "G": "ԌᏀ",
-    "H": "НΗᎻ",
-    "I": "ІΙӀ",
-    "J": "ЈᎫ",
-    "K": "КΚᏦ",
-    "L": "Ꮮ",
-    "M": "МΜᎷ",
-    "N": "Ν",
-    "O": "ОΟՕ",
-    "P": "РΡᏢ",
-    "Q": "Ԛ",
-    "R": "Ꭱ",
-    "S": "ЅՏᏚ",
-    "T": "ТΤᎢ",
-    "U": "Ս",
-    "V": "ѴᏙ",
-    "W": "ԜᎳ",
-    "X": "ХΧ",
-    "Y": "ҮΥ",
-    "Z": "ΖᏃ",
-    "-": "‐‑‒–—―−⁃﹣－ーㅡ➖",
-    ".": "。․·ㆍ・‧∙•｡",
-    "@": "＠﹫",
-    "/": "⁄∕⧸",
-    ":": "꞉∶ː։",
-    "_": "＿",
-    "0": "〇",
-    "'": "‘’ʼ′",
-    '"': "“”″",
-    " ": "\u1680",
-}
-_FOLDED: Final = {alike: plain for plain, alikes in _LOOK_ALIKES.items() for alike in alikes}
+_FOLDED: Final = {alike: plain for plain, alikes in LOOK_ALIKES.items() for alike in alikes}
 
 
 @lru_cache(maxsize=4096)

@@ -197,7 +197,11 @@ def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Pa
             ["open", "q", "--budget-usd", "nan"], "is not an amount of US dollars", id="a budget of nan"
         ),
         pytest.param(["next"], "the project has no runs yet", id="no run"),
-        pytest.param(["install", "cursor"], "'cursor' is not 'claude-code'", id="another agent"),
+        pytest.param(
+            ["install", "cursor"],
+            "'cursor' is not one of 'claude-code', 'plugin', 'agents-md'",
+            id="another agent",
+        ),
         pytest.param(["uninstall", "claude-code"], "nothing is installed", id="nothing to remove"),
     ],
 )

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from coreloop.answer.agent.knowledge import (
-    THOUGHT,
     UNBELIEVED,
     Unbelieved,
     checked_evidence,
@@ -28,6 +27,7 @@ from coreloop.answer.research.knowledge import (
     FOUND,
     REFLECTED,
     TESTED,
+    THOUGHT,
     Dropped,
     Knowledge,
     ReadSource,

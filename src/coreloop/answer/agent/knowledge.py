@@ -15,7 +15,7 @@ from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-BEGAN, CANDIDATES, TEXT, THOUGHT, UNBELIEVED = ("began", "candidates", "text", "thought", "unbelieved")
+BEGAN, CANDIDATES, TEXT, UNBELIEVED = ("began", "candidates", "text", "unbelieved")
 """Names of the events beside those of a research."""
 LEAST_PARTS: Final = 3
 """Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
@@ -26,7 +26,7 @@ _TRUST: Final[dict[str, Trust]] = {"page": "fetched", "file": "local"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ChosenQuery:
     """A query that was chosen for execution.
 
     Attributes
@@ -71,18 +71,15 @@ class AgentKnowledge:
         The commit that was checked out when the run began, "" without one.
     planned : list of str
         Texts of the sub-questions that came from ``runs plan``.
-    candidates : list of Candidate
+    candidates : list of ChosenQuery
         All that were chosen.
-    thoughts : list of dict
-        The reflections, each with its iteration.
     unbelieved : list of Unbelieved
         Of all iterations.
     """
 
     head: str
     planned: list[str]
-    candidates: list[Candidate]
-    thoughts: list[dict[str, Any]]
+    candidates: list[ChosenQuery]
     unbelieved: list[Unbelieved]
 
 
@@ -92,7 +89,7 @@ def agent_knowledge(state: State) -> AgentKnowledge:
 
 
 def _initial() -> dict[str, Any]:
-    return {"head": "", "planned": [], "candidates": [], "thoughts": [], "unbelieved": []}
+    return {"head": "", "planned": [], "candidates": [], "unbelieved": []}
 
 
 def initial() -> dict[str, Any]:
@@ -106,9 +103,7 @@ def fold(extra: dict[str, Any], name: str, data: Any) -> None:
         extra["head"] = data["head"]
     elif name == CANDIDATES:
         extra["planned"] += [text for text in data["sub_questions"] if text not in extra["planned"]]
-        extra["candidates"] += msgspec.convert(data["candidates"], list[Candidate])
-    elif name == THOUGHT:
-        extra["thoughts"].append(data)
+        extra["candidates"] += msgspec.convert(data["candidates"], list[ChosenQuery])
     elif name == UNBELIEVED:
         extra["unbelieved"].append(msgspec.convert(data, Unbelieved))
     else:
@@ -132,7 +127,7 @@ def is_complete(state: State) -> bool:
     return state.mode != "exhaust" or all(part.id in against for part in state.sub_questions)
 
 
-def missing_intents(planned: Sequence[Candidate], done: Sequence[Candidate]) -> set[Intent]:
+def missing_intents(planned: Sequence[ChosenQuery], done: Sequence[ChosenQuery]) -> set[Intent]:
     """Return the intents that were planned, of which no query was executed."""
     return {candidate.intent for candidate in planned} - {candidate.intent for candidate in done}
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from coreloop.answer.agent.knowledge import Candidate, agent_knowledge, trust_in
+from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, trust_in
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import ReadSource, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
@@ -83,7 +83,7 @@ def _source(read: ReadSource) -> dict[str, Any]:
     }
 
 
-def _chosen(state: State) -> list[Candidate]:
+def _chosen(state: State) -> list[ChosenQuery]:
     """The queries that `plan` chose for the next iteration and that were not executed yet."""
     done = {search.query for search in state.search_history}
     return [

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import CANDIDATES, LEAST_PARTS, Candidate, Intent
+from coreloop.answer.agent.knowledge import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
 from coreloop.answer.research.knowledge import PlanQuery, knowledge_of
-from coreloop.answer.research.plan import COUNTER_EVIDENCE, MAX_PARTS, converge
+from coreloop.answer.research.plan import COUNTER_EVIDENCE, MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.clock import Clock, SystemClock
@@ -23,6 +23,7 @@ from coreloop.runs.stores.store import Store
 LEAST_CANDIDATES: Final = 10
 FIXED_AFTER: Final = 2
 """Iterations that used the sub-questions, after which no plan adds one; a plan that grows never ends."""
+_LEAST_EXECUTED: Final = 3
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
 _GROUPS: Final[dict[str, frozenset[Intent]]] = {
@@ -33,7 +34,7 @@ _GROUPS: Final[dict[str, frozenset[Intent]]] = {
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=500, pattern=r"\S")]
 
 
-class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"part": "for"}):
+class ProposedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"part": "for"}):
     """A candidate: ``{"query", "intent", "strategy": [], "for": "q1", "against": "h1"}``."""
 
     query: _Text
@@ -51,19 +52,19 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={
 class AgentPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent gives to ``runs plan``; sub-questions that the run has already may be left out."""
 
-    candidates: Annotated[tuple[Proposed, ...], msgspec.Meta(max_length=100)]
+    candidates: Annotated[tuple[ProposedQuery, ...], msgspec.Meta(max_length=100)]
     sub_questions: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=MAX_PARTS)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedIteration:
     """What comes of a plan.
 
     Attributes
     ----------
     state : State
         After it.
-    execute : tuple of Candidate
+    execute : tuple of ChosenQuery
         Three to five, one of them for counter-evidence; none if all were duplicates.
     duplicates : dict of str to str
         Candidates that ask what an earlier search asked, and that search.
@@ -72,7 +73,7 @@ class Planned:
     """
 
     state: State
-    execute: tuple[Candidate, ...]
+    execute: tuple[ChosenQuery, ...]
     duplicates: dict[str, str]
     left_out: tuple[str, ...]
 
@@ -88,7 +89,9 @@ def read_plan(data: bytes) -> AgentPlan:
     return read_json(data, AgentPlan, what="plan")
 
 
-def plan_iteration(store: Store, run_id: str, plan: AgentPlan, *, clock: Clock | None = None) -> Planned:
+def plan_iteration(
+    store: Store, run_id: str, plan: AgentPlan, *, clock: Clock | None = None
+) -> PlannedIteration:
     """Choose what the next iteration searches for, and keep it with the run.
 
     Raises
@@ -117,7 +120,7 @@ def plan_iteration(store: Store, run_id: str, plan: AgentPlan, *, clock: Clock |
         if not store.append(run_id, [recorded], after=newest):
             taken = {*duplicates, *(candidate.query for candidate in chosen)}
             left = tuple(one.query for one in plan.candidates if one.query not in taken)
-            return Planned(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
+            return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
 
 
 def order_of(state: State) -> Turn | Turned | None:
@@ -211,11 +214,11 @@ def _require_contrary(state: State, plan: AgentPlan) -> None:
         )
 
 
-def _choose(state: State, plan: AgentPlan) -> tuple[tuple[Candidate, ...], dict[str, str]]:
+def _choose(state: State, plan: AgentPlan) -> tuple[tuple[ChosenQuery, ...], dict[str, str]]:
     """Three to five of the candidates that no earlier search asked; none that another one asks, too."""
     history = QueryHistory(state.search_history)
     duplicates: dict[str, str] = {}
-    fresh: dict[str, Proposed] = {}
+    fresh: dict[str, ProposedQuery] = {}
     for candidate in plan.candidates:
         is_duplicate, similar = history.is_duplicate_query(candidate.query)
         if is_duplicate:
@@ -224,11 +227,21 @@ def _choose(state: State, plan: AgentPlan) -> tuple[tuple[Candidate, ...], dict[
             fresh.setdefault(candidate.query, candidate)
     searched = [search.query for search in state.search_history]
     queries = [PlanQuery(one.query, one.intent) for one in _in_order(state, fresh.values())]
-    kept = [fresh[query.query] for query in converge(queries, searched)]
+    kept = [fresh[query.query] for query in _converged(queries, searched)]
     return tuple(_candidate(one, state.iteration + 1) for one in kept), duplicates
 
 
-def _in_order(state: State, fresh: Iterable[Proposed]) -> Sequence[Proposed]:
+def _converged(queries: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
+    """Three to five: those unlike earlier searches first, then those of another year or site alone."""
+    kept = converge(queries, searched)
+    if len(kept) >= _LEAST_EXECUTED:
+        return kept
+    more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
+    known = {query.query for query in kept}
+    return [*kept, *(query for query in more if query.query not in known)][:MAX_CONVERGED]
+
+
+def _in_order(state: State, fresh: Iterable[ProposedQuery]) -> Sequence[ProposedQuery]:
     """Those of the ordered strategy alone, if there are any; counter-evidence always."""
     order, candidates = order_of(state), list(fresh)
     new = frozenset(order.after) - frozenset(order.before) if order else frozenset()
@@ -236,8 +249,8 @@ def _in_order(state: State, fresh: Iterable[Proposed]) -> Sequence[Proposed]:
     return ordered if any(one.labels & new for one in ordered) else candidates
 
 
-def _candidate(proposed: Proposed, iteration: int) -> Candidate:
-    return Candidate(
+def _candidate(proposed: ProposedQuery, iteration: int) -> ChosenQuery:
+    return ChosenQuery(
         query=proposed.query,
         intent=proposed.intent,
         strategy=proposed.strategy,
@@ -250,7 +263,7 @@ def _candidate(proposed: Proposed, iteration: int) -> Candidate:
 def _events(
     state: State,
     plan: AgentPlan,
-    chosen: Sequence[Candidate],
+    chosen: Sequence[ChosenQuery],
     duplicates: dict[str, str],
     now: datetime,
 ) -> list[Reported]:

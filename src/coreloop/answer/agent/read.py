@@ -72,7 +72,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Excerpt:
     """Which part of a source to show: the passages nearest to a query, or those from a place on."""
 
     query: str = ""
@@ -95,7 +95,7 @@ def read_source(
     root: Path,
     pages: PageReader,
     text: str | None = None,
-    wanted: Wanted | None = None,
+    wanted: Excerpt | None = None,
     clock: Clock | None = None,
 ) -> Shown:
     """Read a source, store it with its number, and return a part of it.
@@ -112,7 +112,7 @@ def read_source(
         Reads addresses.
     text : str or None
         What the agent's own tools found there; counts only where coreloop cannot read the place itself.
-    wanted : Wanted or None
+    wanted : Excerpt or None
         None for the beginning.
     clock : Clock or None
         None for the machine's.
@@ -124,7 +124,7 @@ def read_source(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or Excerpt()
     now = (clock or SystemClock()).now()
     state = load_run(store, run_id)[0].state
     if place.isdecimal():
@@ -262,7 +262,7 @@ def require_source(knowledge: Knowledge, number: int) -> None:
         raise UsageError(f"no source {number}; {there_are}")
 
 
-def _shown(read: ReadSource, note: str, wanted: Wanted) -> Shown:
+def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:
     text = read.source.text
     whole = Document(type="", text=text, sections=(Section(start=0, end=len(text), line=1),))
     parts = list(split_passages(whole))

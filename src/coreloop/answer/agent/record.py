@@ -20,7 +20,7 @@ from coreloop.runs.stores.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedIteration:
     """What comes of a report.
 
     Attributes
@@ -43,7 +43,7 @@ class Recorded:
 
 def record_iteration(
     store: Store, run_id: str, report: AgentReport, *, clock: Clock | None = None
-) -> Recorded:
+) -> RecordedIteration:
     """Check the findings of a report and commit it, all of it or none.
 
     Raises
@@ -60,7 +60,7 @@ def record_iteration(
     state = record_report(store, run_id, report, believe=checked, clock=clock)
     number = state.iteration if state.drives_itself else state.iteration + 1
     unbelieved = tuple(one for one in agent_knowledge(state).unbelieved if one.iteration == number)
-    return Recorded(
+    return RecordedIteration(
         state=state, iteration=number, unbelieved=unbelieved, failures=_failures(store, state, report)
     )
 

@@ -63,6 +63,15 @@ class Uncertainty(Contract, frozen=True):
     needs: str
 
 
+class Paths(Contract, frozen=True):
+    """Three ways to an answer, the usual one, another and the opposite, and where they meet or collide."""
+
+    a: str = ""
+    b: str = ""
+    c: str = ""
+    cross_check: str = ""
+
+
 class ReflectionResponse(Contract, frozen=True):
     """What is known after an iteration, and what to do next."""
 
@@ -75,6 +84,13 @@ class ReflectionResponse(Contract, frozen=True):
     hypotheses: tuple[ReportedHypothesis, ...] = ()
     uncertainties: tuple[Uncertainty, ...] = ()
     missing: tuple[str, ...] = ()
+    direct: str = ""
+    roles: dict[str, str] = {}
+    outsider: str = ""
+    thesis: str = ""
+    antithesis: str = ""
+    synthesis: str = ""
+    paths: Paths | None = None
 
 
 class Citation(Contract, frozen=True):

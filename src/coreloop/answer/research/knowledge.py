@@ -37,9 +37,10 @@ ASK: Final = "ask"
     NOTE,
     ATTEMPTED,
     REPAIRED,
+    THOUGHT,
 ) = (
     *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
-    *("search_failed", "reworded", "compacted", "answer", "unusable", "note", "attempt", "repair"),
+    *("search_failed", "reworded", "compacted", "answer", "unusable", "note", "attempt", "repair", "thought"),
 )
 """Names of the events."""
 
@@ -259,6 +260,7 @@ class Knowledge:
     uncertainties: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     unsaid: list[Unsaid] = field(default_factory=list)
+    thoughts: list[dict[str, Any]] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
     compactions: list[Compaction] = field(default_factory=list)
     unusable: list[Unusable] = field(default_factory=list)
@@ -348,6 +350,10 @@ def _contradicted(extra: dict[str, Any], data: Any) -> None:
     extra["contradictions_found"] = msgspec.convert(data, list[Contradiction])
 
 
+def _thought(extra: dict[str, Any], data: Any) -> None:
+    extra["thoughts"].append(data)
+
+
 def _answered(extra: dict[str, Any], data: Any) -> None:
     extra["answer"] = data
 
@@ -378,6 +384,7 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     REWORDED: _added("rewordings", Rewording),
     COMPACTED: _added("compactions", Compaction),
     UNUSED: _added("unusable", Unusable),
+    THOUGHT: _thought,
     ANSWERED: _answered,
     NOTE: _note,
     ATTEMPTED: _added("attempts", Attempt),

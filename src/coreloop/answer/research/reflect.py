@@ -14,6 +14,7 @@ from coreloop.answer.research.knowledge import (
     COMPACTED,
     PLANNED,
     REFLECTED,
+    THOUGHT,
     Compaction,
     Knowledge,
     PlanQuery,
@@ -140,6 +141,7 @@ def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: 
     more = ask_or_do_without(
         run, ladder, "challenge", material, ReflectionResponse, key=key, what="second reflection"
     )
+    _think(run, more)
     return msgspec.structs.replace(
         said,
         new_queries=(*said.new_queries, *more.new_queries),
@@ -147,6 +149,16 @@ def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: 
         uncertainties=(*said.uncertainties, *more.uncertainties),
         missing=(*said.missing, *more.missing),
     )
+
+
+def _think(run: Run, said: ReflectionResponse) -> None:
+    """Keep the perspectives, the dialectic and the paths of a second reflection."""
+    names = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
+    fields = msgspec.to_builtins(said)
+    thought = {name: fields[name] for name in names if fields.get(name)}
+    if thought:
+        data = {"iteration": run.state.iteration + 1, **thought}
+        run.record(events.Noted, name=THOUGHT, data=data)
 
 
 def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -16,6 +16,12 @@ from coreloop.base.files import write_private
 from coreloop.base.text import counted, escape_markdown, printable
 from coreloop.runs.state import State
 
+_LAYERS: Final = {
+    "paths.a": "path a",
+    "paths.b": "path b",
+    "paths.c": "path c",
+    "paths.cross_check": "cross-check",
+}
 _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -53,6 +59,7 @@ def json_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
         "response": respond(state),
         "findings": knowledge.findings,
         "hypotheses": knowledge.all_hypotheses,
+        "reflections": knowledge.thoughts,
         "contradictions": knowledge.contradictions_found,
         "sources": knowledge.sources,
         "changed_sources": changed,
@@ -101,6 +108,7 @@ def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[
         "Hypotheses",
         [f"{one.id} {one.confidence:.2f} {one.statement}" for one in knowledge.all_hypotheses],
     )
+    yield from _filled("Reflection", list(_reflection(knowledge)))
     yield from _filled(
         "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
     )
@@ -110,6 +118,23 @@ def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[
     yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
     since = [changed_line(changed)] if changed else []
     yield from _filled("Sources", [*map(_source, cited_sources(state)), *since])
+
+
+def _reflection(knowledge: Knowledge) -> Iterator[str]:
+    """The newest thought of each layer: what it says, by its name."""
+    newest: dict[str, str] = {}
+    for thought in knowledge.thoughts:
+        newest |= {name: str(said) for name, said in _layers(thought)}
+    yield from (f"{name}: {said}" for name, said in newest.items())
+
+
+def _layers(thought: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, said in thought.items():
+        if isinstance(said, Mapping):
+            for part, text in said.items():
+                yield _LAYERS.get(f"{name}.{part}", str(part)), str(text)
+        elif isinstance(said, str):
+            yield name.replace("_", "-"), said
 
 
 def _unsaid(knowledge: Knowledge) -> Iterator[str]:

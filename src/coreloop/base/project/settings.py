@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
+from coreloop.base.project.outcome import OutcomeRule, parse_rule
 from coreloop.base.records import DEFAULT_SELECTORS
 
 _AT_LEAST_ONE: Final = {"least": 1}
@@ -184,6 +185,22 @@ class GiveUpSettings:
 
     calls: int = field(default=2_000, metadata=_AT_LEAST_ONE)
     days: int = field(default=90, metadata=_AT_LEAST_ONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeSettings:
+    """Which score of another system says whether a request succeeded: in importers, and in spans.
+
+    Attributes
+    ----------
+    score : str
+        Its name, as in Langfuse, in ``gen_ai.evaluation.name`` or in an annotation; empty: none does.
+    success : str
+        How a successful request's score compares: ``>= 0.5``, ``== good``.
+    """
+
+    score: str = ""
+    success: str = ">= 0.5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,6 +468,8 @@ class Settings:
     handoff : tuple of str
         Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
         it has a verdict.
+    outcome : OutcomeSettings
+        Which score of another system is a verdict.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches.
     schemas : tuple of str
@@ -479,6 +498,7 @@ class Settings:
         OkRule(field="status", fails=("error",)),
     )
     handoff: tuple[str, ...] = ()
+    outcome: OutcomeSettings = OutcomeSettings()
     axis_slugs: Mapping[str, str] = field(default_factory=dict)
     gates: Gates = Gates()
     replay: ReplaySettings = ReplaySettings()
@@ -505,6 +525,10 @@ class Settings:
     def failed_results(self) -> dict[str, frozenset[str]]:
         """Return the fields of results, and their values in failed calls, in lower case."""
         return {rule.field: frozenset(value.lower() for value in rule.fails) for rule in self.ok}
+
+    def outcome_rule(self) -> OutcomeRule | None:
+        """Return the rule of ``outcome``, or None if no score is named."""
+        return parse_rule(self.outcome.score, self.outcome.success) if self.outcome.score else None
 
     def keywords(self, label: str) -> tuple[str, ...]:
         """Return the keywords of every rule with a label."""

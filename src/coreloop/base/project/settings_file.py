@@ -16,6 +16,7 @@ import yaml
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.outcome import parse_rule
 from coreloop.base.project.settings import (
     EndpointSettings,
     NotifySettings,
@@ -223,6 +224,11 @@ class _Reader:
                     f"an empty word in any of {rule.label} would match every question",
                     _child(node, "categories", index, "any"),
                 )
+        outcome = settings.outcome
+        if outcome.score and parse_rule(outcome.score, outcome.success) is None:
+            form = "a comparison, such as '>= 0.5' or '== good'"
+            child = _child(node, "outcome", "success")
+            raise self._error(f"outcome: success must be {form}, not {outcome.success!r}", child)
         self._check_reach(node, settings.reach)
         self._check_notify(node, settings.notify)
         self._check_sanitize(node, settings.sanitize)

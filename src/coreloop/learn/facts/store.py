@@ -63,8 +63,8 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
         The log file.
     source : LogSource
         Its snapshot.
-    rules : str
-        Digest of the version and the settings of reading.
+    version, rules : str
+        `VERSION` with a digest of the key of cases; a digest of these and the other settings of reading.
     oddities : Oddities
         Lines that were not mined, and fields that were read as absent.
     days : dict of int to int
@@ -75,6 +75,7 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
 
     file: str
     source: LogSource
+    version: str
     rules: str
     oddities: Oddities
     days: dict[int, int]
@@ -119,7 +120,8 @@ class FactsStore:
     def __init__(self, folder: Path, reading: Reading, lock: Lock, *, check: bool) -> None:
         self.folder = folder
         self._lock = lock
-        self._rules = _rules(reading)
+        self._version = f"{VERSION}, {sha256(reading.case_key).hexdigest()[:16]}"
+        self._rules = _rules(reading, self._version)
         self._all = [
             cached for path in sorted(folder.iterdir()) if (cached := _load(path, check=check)) is not None
         ]
@@ -185,6 +187,7 @@ class FactsStore:
         facts = StoredFile(
             file=_text(path),
             source=source,
+            version=self._version,
             rules=self._rules,
             oddities=oddities,
             days=dict(sorted(days.items())),
@@ -229,7 +232,8 @@ class FactsStore:
             return
         for cached in [*self._all, *self._added]:
             is_in_folder = cached.file.parent == Path(_text(folder))
-            is_replaced = cached.facts.rules == self._rules and cached.folder not in self._used
+            is_ours = cached.facts.rules == self._rules or cached.facts.version != self._version
+            is_replaced = is_ours and cached.folder not in self._used
             if is_in_folder and (is_replaced or self._is_gone(cached, folder)):
                 _remove(cached.folder)
         complete = {cached.folder for cached in self._all} | self._used
@@ -392,10 +396,9 @@ def _file(folder: Path, name: str) -> Path:
     return folder / f"{name}.parquet"
 
 
-def _rules(reading: Reading) -> str:
+def _rules(reading: Reading, version: str) -> str:
     selectors = {tool: list(names) for tool, names in reading.selectors.items()}
-    key = sha256(reading.case_key).hexdigest()
-    rules = msgspec.json.encode([VERSION, selectors, reading.categories.rules, key], order="sorted")
+    rules = msgspec.json.encode([version, selectors, reading.categories.rules], order="sorted")
     return sha256(rules).hexdigest()[:32]
 
 

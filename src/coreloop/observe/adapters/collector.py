@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coreloop.base.records import Record, ToolCall, hash_question
 from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, never_raises
 from coreloop.observe.parts import stored_text
 from coreloop.observe.sources import Sources
+
+if TYPE_CHECKING:
+    from coreloop.base.project.outcome import Score
 
 
 class AskedCall(NamedTuple):
@@ -80,6 +83,16 @@ class AdaptedCollector(AuditCollector):
         record["category_hash"] = self._settings.categories.label(question)
         if self._sources is not None:
             self._sources.add_question(question)
+
+    @never_raises
+    def judge(self, scores: "Sequence[Score]") -> None:
+        """Set the verdict by the project's rule of outcomes, if one of the scores is what it names."""
+        from coreloop.base.project.outcome import judgment_by
+
+        judgment = judgment_by(self._settings.outcome, scores)
+        record = self._record()
+        if judgment is not None and record is not None:
+            record["judgment"] = judgment
 
     @property
     def audit_dir(self) -> Path | None:

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from coreloop.base.project.outcome import Score
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
 from coreloop.observe.descriptions_in_force import ToolText
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.values import arguments, decoded, first
+from coreloop.observe.scores import EVENT, evaluations_in
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")
 _DEEPEST: Final = 6
@@ -76,6 +78,10 @@ class Traces:
         kind = known.kind_of(attributes)
         if kind is not None:
             self._add(key, kind, span, attributes)
+        collector = self.requests.collector(key)
+        scores = _scores(span, attributes)
+        if scores and collector is not None:
+            collector.judge(scores)
         is_outermost = span.parent is None or span.parent.is_remote or key == span.context.span_id
         if is_outermost and key in self.requests:
             self.requests.end(key, answer=known.answer_of(attributes), error=_error(span, attributes))
@@ -150,6 +156,11 @@ def _processor() -> Any:
             self._traces.requests.flush()
 
     return RecordSpans
+
+
+def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:
+    events = [dict(event.attributes or {}) for event in span.events if event.name == EVENT]
+    return [score for holder in (attributes, *events) for score in evaluations_in(holder)]
 
 
 def _is_agent(attributes: Mapping[str, Any]) -> bool:

@@ -25,6 +25,7 @@ from coreloop.observe.importers.values import (
     text,
 )
 from coreloop.observe.parts import stored_text
+from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
@@ -104,6 +105,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         rounds=sum(event.get("event") == "model" for event in events) or None,
         duration_ms=seconds_as_ms(sample.get("total_time")),
         judgment=_judgment(sample.get("scores"), ended),
+        scores=scores_in(sample),
     )
 
 

@@ -88,6 +88,7 @@ def land(
     report = ImportReport()
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
     selectors, failed_results = settings.selectors(), settings.failed_results()
+    outcome = settings.outcome_rule()
     sessions = ImportedSessions()
     key = None if root is None else _case_key(root / settings.data_dir / "audit")
     compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
@@ -110,6 +111,7 @@ def land(
                     sources=sessions.sources_of(part),
                     key=key,
                     compared=compared,
+                    outcome=outcome,
                 )
                 append(encode_line(record, selectors), record["ts"][:10])
                 known.add(number)

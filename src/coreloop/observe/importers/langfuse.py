@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from coreloop.base.project.outcome import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
@@ -22,6 +23,7 @@ from coreloop.observe.importers.values import (
     size_bytes,
     text,
 )
+from coreloop.observe.scores import score_of, scores_in
 
 NAME: Final = "langfuse"
 SUFFIXES: Final = (".json", ".jsonl")
@@ -51,7 +53,10 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
     inside = [value[key] for key in ("trace", "traces", "data") if isinstance(value.get(key), list | dict)]
     for item in inside:
         yield from _parts(item, trace_id, depth - 1)
-    if first(value, "type", "startTime", "start_time") is not None:
+    scores = score_of(value) if text(first(value, "traceId", "trace_id")) else ()
+    if scores and first(value, "startTime", "start_time", "observations") is None:
+        yield _exported_score(value, scores)
+    elif first(value, "type", "startTime", "start_time") is not None:
         yield _observation(value, trace_id)
     elif text(value.get("id")) and first(value, "timestamp", "observations") is not None:
         trace_id = str(value["id"])
@@ -74,6 +79,15 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         question=question_in(trace.get("input")),
         answer=answer_in(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
+        scores=scores_in(trace),
+    )
+
+
+def _exported_score(value: dict[str, Any], scores: tuple[Score, ...]) -> TraceSpan:
+    """A score of an export of scores, which names its trace."""
+    trace_id = str(first(value, "traceId", "trace_id"))
+    return TraceSpan(
+        trace_id=trace_id, id=f"score {value.get('id')}", kind="trace", name=scores[0].name, scores=scores
     )
 
 
@@ -99,6 +113,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(observation, "model", "providedModelName", "provided_model_name")),
         session_id=text(first(observation, "sessionId", "session_id")),
+        scores=scores_in(observation),
     )
     asked, result = observation.get("input"), observation.get("output")
     if kind != "tool":

@@ -16,6 +16,7 @@ import orjson
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import arguments, body_text, decoded, first, read_time, text
+from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
@@ -124,6 +125,7 @@ def _request(
         model=text(chat.get("model")),
         session_id=text(first(chat, *_SESSIONS)),
         rounds=content.rounds,
+        scores=scores_in(chat),
     )
 
 

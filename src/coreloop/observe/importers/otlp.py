@@ -7,18 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from coreloop.base.project.outcome import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.importers.values import arguments, decoded, first, read_timestamp, size_bytes, text
+from coreloop.observe.scores import EVENT, evaluations_in, scores_in
 
 NAME: Final = "otlp"
 SUFFIXES: Final = (".json", ".jsonl")
 _MERGED: Final = "(merged tools)"
 _CONTAINERS: Final = (
     "resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "spans",
-    "data", "traces",
+    "data", "traces", "resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records",
 )  # fmt: skip
 _DEEPEST: Final = 12
 
@@ -71,6 +73,10 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")
     attributes = _attributes(span.get("attributes"))
+    scores = _scores(span, attributes)
+    if scores and _is_log_record(span):
+        name = f"evaluation {ids[1]} {scores[0].name}"
+        return TraceSpan(trace_id=ids[0], id=name, kind="trace", name=name, scores=scores)
     kind = known.kind_of(attributes)
     if kind is None:
         return SkippedTrace("span of unknown kind")
@@ -90,10 +96,27 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(attributes, *known.MODEL)),
         session_id=text(first(attributes, *known.SESSION)),
+        scores=scores,
     )
     if kind == "tool":
         return _as_tool(common, attributes)
     return replace(common, question=known.question_of(attributes), answer=known.answer_of(attributes))
+
+
+def _is_log_record(span: Mapping[str, Any]) -> bool:
+    return first(span, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano") is not None
+
+
+def _scores(span: dict[str, Any], attributes: Mapping[str, Any]) -> tuple[Score, ...]:
+    """Evaluations in the attributes and events of a span or log record, and exported annotations."""
+    events = span.get("events")
+    of_events = [
+        score
+        for event in (events if isinstance(events, list) else [])
+        if isinstance(event, dict) and event.get("name") == EVENT
+        for score in evaluations_in(_attributes(event.get("attributes")))
+    ]
+    return (*scores_in(span), *evaluations_in(attributes), *of_events)
 
 
 def _as_tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | SkippedTrace:

@@ -14,6 +14,7 @@ import orjson
 
 from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.outcome import Score
 from coreloop.base.records import encodable
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
@@ -74,6 +75,7 @@ class TraceSpan:
     provider: str | None = None
     model: str | None = None
     session_id: str | None = None
+    scores: tuple[Score, ...] = ()
 
 
 _decode_span = msgspec.json.Decoder(TraceSpan).decode
@@ -184,6 +186,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         session_id=next((span.session_id for span in spans if span.session_id), None),
         rounds=len(models) or None,
         duration_ms=milliseconds(min(times), max(times)),
+        scores=tuple(score for span in spans for score in span.scores),
     )
 
 

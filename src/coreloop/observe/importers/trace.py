@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.base.categories import Categories
+from coreloop.base.project.outcome import OutcomeRule, Score, judgment_by
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.case import identifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
@@ -61,6 +62,8 @@ class TracedRequest:
         With a zone.
     answer_chars : int
         Length of the final answer.
+    scores : tuple of Score
+        Of other systems; the last of a name counts.
     """
 
     source: str
@@ -77,6 +80,7 @@ class TracedRequest:
     rounds: int | None = None
     duration_ms: float | None = None
     judgment: RecordedJudgment | None = None
+    scores: tuple[Score, ...] = ()
 
     @property
     def id(self) -> str:
@@ -108,6 +112,7 @@ def record_of(
     sources: Sources | None = None,
     key: bytes | None = None,
     compared: Callable[[str], Compared | None] = lambda _: None,
+    outcome: OutcomeRule | None = None,
 ) -> Record:
     """Convert a request into a v2 record, with the functions of the collector.
 
@@ -129,6 +134,8 @@ def record_of(
         Of the project's cases; without it, the record has no ``case``.
     compared : callable
         Returns what a tool's source compares with, for ``saw``.
+    outcome : OutcomeRule, optional
+        Which score is a verdict; it replaces the request's ``judgment``.
     """
     record = open_record(
         request.question,
@@ -155,8 +162,9 @@ def record_of(
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     record["origin"] = request.source
-    if request.judgment is not None:
-        record["judgment"] = request.judgment
+    judgment = judgment_by(outcome, request.scores) or request.judgment
+    if judgment is not None:
+        record["judgment"] = judgment
     return record
 
 

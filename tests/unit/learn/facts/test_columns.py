@@ -92,7 +92,7 @@ def test_usage_versions_and_time_are_kept_as_recorded():
 @each_row(
     ("question", "other"),
     [
-        ("Cancel order #W123", "cancel  order #W9"),
+        ("Cancel order #W123", "cancel order #W9"),
         ('Rename it to "blue sky"', "Rename it to “red”"),
         ("Mail ann@example.com about /srv/a", "Mail bob@example.com about C:\\b"),
         ("2015년 매출", "2016년 매출"),

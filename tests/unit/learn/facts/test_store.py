@@ -289,10 +289,22 @@ def test_facts_of_other_selectors_are_kept_separately(project: Project):
     assert set(project.read.values()) == {0}
 
 
-def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
+def test_another_version_counts_again_and_leaves_nothing_of_the_one_before(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    before = project.folders()
     monkeypatch.setattr(store_module, "VERSION", f"{store_module.VERSION}, newer")
     project.check()
     assert 0 not in project.read.values()
+    assert len(project.folders()) == len(before)
+    assert not set(before) & set(project.folders())
+
+
+def test_another_key_of_cases_counts_again_and_leaves_nothing_of_the_one_before(project: Project):
+    project.settings = MineSettings(case_key=b"made since")
+    project.check()
+    assert 0 not in project.read.values()
+    assert len(project.folders()) == 2
 
 
 @pytest.mark.parametrize("name", slow_after(2, [*NAMES, "facts"]))

@@ -1,7 +1,11 @@
-"""Add a Stop hook to the text of a settings file, whose formatting stays, and take it out again."""
+"""Add a hook to the text of Claude Code's settings, whose formatting stays, and take it out again.
+
+What the installers share: that of runs, and that of recording.
+"""
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +13,16 @@ from typing import Any, Final
 from coreloop.base.errors import WorkspaceError
 
 _DECODER: Final = json.JSONDecoder()
+SETTINGS: Final = ".claude/settings.json"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class InstallChange:
+    """A file, and what happens to it."""
+
+    path: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +33,15 @@ class Insertion:
     inserted: str
 
 
-def with_stop_hook(text: str, entry: dict[str, Any], path: Path) -> Insertion:
-    """Add an entry to ``hooks.Stop``; nothing else of the text changes.
+def with_hook(text: str, event: str, entry: dict[str, Any], path: Path) -> Insertion:
+    """Add an entry to the hooks of an event; nothing else of the text changes.
 
     Parameters
     ----------
     text : str
         Of the settings file.
+    event : str
+        ``Stop`` or another one.
     entry : dict
         A group of hooks.
     path : Path
@@ -35,22 +50,37 @@ def with_stop_hook(text: str, entry: dict[str, Any], path: Path) -> Insertion:
     Raises
     ------
     WorkspaceError
-        The text is not JSON, or ``hooks`` or ``hooks.Stop`` has another type.
+        The text is not JSON, or ``hooks`` or its member has another type.
     """
     if not text.strip():
-        created = json.dumps({"hooks": {"Stop": [entry]}}, indent=2, ensure_ascii=False) + "\n"
+        created = json.dumps({"hooks": {event: [entry]}}, indent=2, ensure_ascii=False) + "\n"
         return Insertion(text + created, created)
     settings = _parsed(text, path)
     hooks = settings.get("hooks", {})
-    if not isinstance(hooks, dict) or not isinstance(hooks.get("Stop", []), list):
-        raise WorkspaceError("hooks.Stop is not a list of an object hooks; correct it first", path=path)
-    where, value = _place(text, settings, entry)
+    if not isinstance(hooks, dict) or not isinstance(hooks.get(event, []), list):
+        raise WorkspaceError(f"hooks.{event} is not a list of an object hooks; correct it first", path=path)
+    where, value = _place(text, settings, event, entry)
     inserted = _laid_out(text, where, value)
     changed = text[: where.at] + inserted + text[where.at :]
-    expected = settings | {"hooks": hooks | {"Stop": [*hooks.get("Stop", []), entry]}}
+    expected = settings | {"hooks": hooks | {event: [*hooks.get(event, []), entry]}}
     if json.loads(changed) != expected:
         raise WorkspaceError("the hook cannot be added here; add it by hand", path=path)
     return Insertion(changed, inserted)
+
+
+def decode_settings(data: bytes, path: Path) -> str:
+    """Decode a settings file, or raise `WorkspaceError`."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise WorkspaceError("is not UTF-8; save it as UTF-8 first", path=path) from error
+
+
+def refuse_links(root: Path, names: Iterable[str]) -> None:
+    """Raise `WorkspaceError` if a path below the project leads out of it."""
+    for name in names:
+        if not (root / name).resolve().is_relative_to(root.resolve()):
+            raise WorkspaceError("leads out of the project; remove the link", path=root / name)
 
 
 def without(text: str, inserted: str) -> str | None:
@@ -65,17 +95,19 @@ def without(text: str, inserted: str) -> str | None:
     return rest
 
 
-def without_entry(text: str, script: str, inserted: str) -> str | None:
+def without_entry(text: str, event: str, script: str, inserted: str) -> str | None:
     """Take out the entry of a script from settings that were formatted anew since.
 
     Parameters
     ----------
     text : str
         Of the settings file, which is JSON.
+    event : str
+        Of the hook.
     script : str
         Path of the script; the entry's only hook has it in its command.
     inserted : str
-        What was inserted; ``hooks`` and ``Stop`` that came with it are taken out if nothing else is in them.
+        What was inserted; ``hooks`` and the event that came with it are taken out if nothing else is in them.
 
     Returns
     -------
@@ -84,15 +116,15 @@ def without_entry(text: str, script: str, inserted: str) -> str | None:
     """
     try:
         settings = json.loads(text)
-        entries = settings["hooks"]["Stop"]
+        entries = settings["hooks"][event]
         own = [place for place, entry in enumerate(entries) if _is_of(entry, script)]
     except (ValueError, RecursionError, TypeError, KeyError):
         return None
     if len(own) != 1:
         return None
     hooks = _member(text, _skip(text, 0), "hooks")
-    rest = _cut(text, _member(text, hooks, "Stop"), own[0])
-    for key, above in (("Stop", ("hooks",)), ("hooks", ())):
+    rest = _cut(text, _member(text, hooks, event), own[0])
+    for key, above in ((event, ("hooks",)), ("hooks", ())):
         container = _skip(rest, 0)
         for name in above:
             container = _member(rest, container, name)
@@ -129,15 +161,15 @@ class _Place:
     is_empty: bool
 
 
-def _place(text: str, settings: dict[str, Any], entry: dict[str, Any]) -> tuple[_Place, str]:
+def _place(text: str, settings: dict[str, Any], event: str, entry: dict[str, Any]) -> tuple[_Place, str]:
     """The innermost existing container, and the text of what it gets."""
     start = _SPACE.match(text).end()  # type: ignore[union-attr]
     if "hooks" not in settings:
-        return _end_of(text, start, 1), f'"hooks": {_json({"Stop": [entry]}, 1)}'
+        return _end_of(text, start, 1), f'"hooks": {_json({event: [entry]}, 1)}'
     hooks = _member(text, start, "hooks")
-    if "Stop" not in settings["hooks"]:
-        return _end_of(text, hooks, 2), f'"Stop": {_json([entry], 2)}'
-    return _end_of(text, _member(text, hooks, "Stop"), 3), _json(entry, 3)
+    if event not in settings["hooks"]:
+        return _end_of(text, hooks, 2), f'"{event}": {_json([entry], 2)}'
+    return _end_of(text, _member(text, hooks, event), 3), _json(entry, 3)
 
 
 def _json(value: Any, depth: int) -> str:

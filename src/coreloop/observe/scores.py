@@ -1,0 +1,59 @@
+"""Scores of other systems, in the forms in which traces hold them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from coreloop.base.project.outcome import Score
+from coreloop.observe.importers.values import first, text
+
+EVENT: Final = "gen_ai.evaluation.result"
+_NAME: Final = "gen_ai.evaluation.name"
+_VALUE: Final = "gen_ai.evaluation.score.value"
+_LABEL: Final = "gen_ai.evaluation.score.label"
+_LISTS: Final = ("scores", "annotations", "span_annotations", "evaluations")
+_MAX_SCORES: Final = 100  # of a request
+
+
+def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
+    """Read the scores that an exported trace, span or chat has in a list or object of its own."""
+    scores: list[Score | None] = []
+    for key in _LISTS:
+        listed = holder.get(key)
+        if isinstance(listed, dict):
+            named = {
+                name: item if isinstance(item, dict) else {"value": item} for name, item in listed.items()
+            }
+            scores += [_score({**item, "name": name}) for name, item in named.items()]
+        elif isinstance(listed, list):
+            scores += [_score(item) for item in listed if isinstance(item, dict)]
+    return tuple(score for score in scores if score is not None)[:_MAX_SCORES]
+
+
+def score_of(exported: Mapping[str, Any]) -> tuple[Score, ...]:
+    """Read an object that is a score itself, as in an export of scores."""
+    score = _score(exported)
+    return () if score is None else (score,)
+
+
+def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
+    """Read the evaluation in the attributes of a span, or of an event `EVENT`: ``gen_ai.evaluation.…``."""
+    name = text(attributes.get(_NAME))
+    if name is None:
+        return ()
+    return (Score(name, _number(attributes.get(_VALUE)), text(attributes.get(_LABEL))),)
+
+
+def _score(item: Mapping[str, Any]) -> Score | None:
+    result = item.get("result")
+    holder = {**item, **result} if isinstance(result, dict) else item
+    name = text(item.get("name"))
+    raw = first(holder, "value", "score")
+    label = text(first(holder, "stringValue", "string_value", "label")) or text(raw)
+    if name is None or (_number(raw) is None and label is None):
+        return None
+    at = text(first(item, "timestamp", "createdAt", "created_at"))
+    return Score(name, _number(raw), label, None if at is None else at[:40])
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

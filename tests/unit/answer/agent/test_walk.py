@@ -1,0 +1,285 @@
+"""Somebody types /dr, looks, says stop, and has a report: the whole walk, with a scripted agent."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from acceptance.claude_code import Session
+from acceptance.shell import Done, Project
+
+QUESTION = "한강의 길이는 얼마이고 어디를 지나는가?"
+LENGTH, OTHER, SEOUL = (
+    "한강의 길이는 494 km이다.",
+    "한강의 길이는 514 km이다.",
+    "한강은 서울을 지나 서해로 흐른다.",
+)
+FILES = {"docs/han.md": f"# 한강\n\n{LENGTH} {SEOUL}\n", "docs/old.md": f"# 옛 기록\n\n{OTHER}\n"}
+PARTS = ["한강의 길이는 얼마인가?", "한강은 어느 도시를 지나는가?", "한강의 발원지는 어디인가?"]
+BAR = "━" * 40
+SUBJECTS = ("길이", "유역", "지류", "수심", "다리")
+
+
+@dataclass
+class Agent:
+    """Does what the skill says, as a coding agent would: texts go into files, commands are run as written."""
+
+    project: Project
+    session: Session
+    run_id: str = ""
+    sources: dict[str, int] = field(default_factory=dict)
+
+    def command(self, *words: str, **texts: Any) -> Done:
+        """Write a text to the inbox and run a command with it."""
+        for name, value in texts.items():
+            path = self.project.folder / ".research" / "inbox" / f"{name}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+            words = (*words, "--file", f".research/inbox/{name}.json")
+        return self.project.run("runs", *words, CLAUDECODE="1")
+
+    def open(self, question: str, *options: str) -> Done:
+        done = self.command("open", "--session", self.session.id, *options, question=question)
+        self.run_id = done.out.strip() if done.code == 0 and "{" not in done.out else self.run_id
+        return done
+
+    def next(self) -> dict[str, Any]:
+        facts: dict[str, Any] = self.command("next", self.run_id, "--session", self.session.id).json
+        return facts
+
+    def plan(self, number: int, *candidates: Mapping[str, Any]) -> Done:
+        given = {"candidates": [*candidates, *self.candidates(number)]}
+        return self.command(
+            "plan", self.run_id, plan=given | ({"sub_questions": PARTS} if number == 1 else {})
+        )
+
+    def candidates(self, number: int, against: str = "") -> list[dict[str, Any]]:
+        """Ten of them, three or four of each kind; the leading hypothesis is attacked if there is one."""
+        subject = SUBJECTS[number - 1]
+        leading = self.next()["knowledge"]["hypotheses"][:1]
+        target = {"against": leading[0]["id"]} if leading else {}
+        kinds = {
+            "web": ("한강", "서울 강", "강변"),
+            "counter-evidence": ("한강 반론", "측량 오류", "잘못된 통계"),
+        }
+        others = {
+            "academic": ("site:arxiv.org han", "site:semanticscholar.org river"),
+            "technical": ("위성 자료", "수위계"),
+        }
+        return [
+            {
+                "query": f"{words} {subject}",
+                "intent": intent,
+                **(target if intent == "counter-evidence" else {}),
+            }
+            for intent, texts in (kinds | others).items()
+            for words in texts
+        ]
+
+    def read(self, name: str) -> int:
+        self.sources[name] = self.command("read", name, "--run", self.run_id).json["source"]
+        return self.sources[name]
+
+    def record(self, number: int, queries: list[str], *findings: Mapping[str, Any], **more: Any) -> Done:
+        searched = [{"query": query, "results_count": 3, "success": True} for query in queries]
+        strategy = more.pop("strategy", "web")
+        report = {
+            "iteration": number,
+            "actions": [{"tool": "web", "strategy": [strategy]}],
+            "queries": searched,
+            "findings": findings,
+            "next_actions": [f"{number + 1}번째 검색"],
+            "usage": {"usd": 0.05},
+            **more,
+        }
+        return self.command("record", self.run_id, report=report)
+
+
+def test_somebody_types_dr_says_stop_and_has_a_report(tmp_path: Path):
+    project = Project(tmp_path)
+    for name, text in FILES.items():
+        project.write(name, text)
+    settings = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}, "model": "opus"}'
+    project.write(".claude/settings.json", settings)
+    project.commit()
+    before = _files(project)
+    assert project.run("runs", "install", "claude-code", "--confirm").code == 0
+    session = Session(project)
+    agent = Agent(project, session)
+
+    session.prompt(f"/dr {QUESTION}")
+    assert session.stop() == ""  # nothing is open yet: the turn may end
+    session.prompt(f"/dr {QUESTION}")
+    assert agent.open(QUESTION).code == 0
+    assert agent.run_id in session.stop()  # "I am done": the hook does not think so
+
+    _first(agent)
+    _a_duplicate_and_a_lie(agent)
+    _a_contradiction_that_ends_in_an_order(agent)
+    _the_order_is_followed(agent)
+    _esc_and_another_session(agent)
+    _pause_and_resume(agent)
+    _fifth(agent)
+
+    assert project.run("runs", "stop", agent.run_id, CLAUDECODE="1").code == 0
+    assert session.stop() == ""
+    _report(agent)
+    _files_of_the_run(agent)
+    assert project.run("runs", "uninstall", "claude-code", "--confirm").code == 0
+    assert _files(project) == before
+
+
+def _first(agent: Agent) -> None:
+    facts = agent.next()
+    assert (facts["goes_on"], facts["think"]["fields"][0]) == (True, "situation")
+    planned = agent.plan(1).json
+    assert planned["show"][0] == "🎯 첫 iteration: 전체 탐색 모드"
+    assert 3 <= len(planned["execute"]) <= 5
+    number = agent.read("docs/han.md")
+    said = {"text": LENGTH, "quote": LENGTH, "sources": [number], "answers": "q1"}
+    done = agent.record(1, _queries(planned), said, hypotheses=["한강은 500 km보다 짧다."])
+    assert done.lines[:5] == [BAR, "📊 Iteration #1 완료", BAR, "🔍 이번 발견:", f"   - {LENGTH} [~ LIKELY]"]
+    assert "📊 진행도: 33% (1/3)" in done.lines
+    assert done.lines[-2:] == ["→ 종료 조건 불만족 → 계속 실행", "다음 iteration을 시작합니다..."]
+    assert agent.session.stop()
+
+
+def _a_duplicate_and_a_lie(agent: Agent) -> None:
+    done = agent.plan(2, {"query": "길이 한강", "intent": "web"})
+    assert done.json["duplicates"] == [{"query": "길이 한강", "already_searched": "한강 길이"}]
+    assert "⚠️ Skip duplicate: '길이 한강'" in done.json["show"]
+    lie = {"text": "한강은 부산을 지난다.", "quote": "한강은 부산을 지난다.", "sources": [1], "answers": "q2"}
+    shown = agent.record(2, _queries(done.json), lie)
+    assert "   - 한강은 부산을 지난다. [? UNCERTAIN]" in shown.lines
+    (doubt,) = (line for line in shown.lines if "does not stand in source 1" in line)
+    assert doubt.startswith("   - 한강은 부산을 지난다.: ")
+    assert "📊 진행도: 33% (1/3)" in shown.lines
+    assert agent.next()["knowledge"]["not_believed"][0]["text"] == lie["text"]
+
+
+def _a_contradiction_that_ends_in_an_order(agent: Agent) -> None:
+    planned = agent.plan(3).json
+    number = agent.read("docs/old.md")
+    other = {"text": OTHER, "quote": OTHER, "sources": [number], "hypothesis": "h1", "stance": "contradicts"}
+    shown = agent.record(3, _queries(planned), other)
+    assert f"   - {OTHER} [⚠ CONTRADICTED]" in shown.lines
+    assert "⚠️  1 contradictions detected" in shown.lines
+    assert "      확신도: 35% | Priority: 0.38 | 지지: 0개 | 반증: 1개" in shown.lines
+    assert "⚠️ Loop Drift 감지: 같은 행동 3회 반복" in shown.lines
+    assert agent.next()["drift"]["before"] == ["web"]
+
+
+def _the_order_is_followed(agent: Agent) -> None:
+    refused = agent.plan(4)
+    assert (
+        refused.code,
+        "is of the strategy web, which the run must leave; use academic" in refused.err,
+    ) == (2, True)
+    others = [one for one in agent.candidates(4) if one["intent"] != "web"]
+    more = [
+        {"query": f"site:arxiv.org {words}", "intent": "academic"} for words in ("flood", "delta", "silt")
+    ]
+    planned = agent.command("plan", agent.run_id, plan={"candidates": [*others, *more]}).json
+    said = {"text": SEOUL, "quote": SEOUL, "sources": [1], "answers": "q2"}
+    refused = agent.record(4, _queries(planned), said)
+    assert (refused.code, "the strategy web must be left; use academic" in refused.err) == (2, True)
+    shown = agent.record(4, _queries(planned), said, strategy="academic")
+    assert "📊 진행도: 66% (2/3)" in shown.lines
+    assert agent.next()["drift"] is None
+
+
+def _esc_and_another_session(agent: Agent) -> None:
+    session, project = agent.session, agent.project
+    session.interrupt()
+    session.prompt("서울 날씨는?")
+    assert session.stop() == ""  # the run waits rather than drags
+    beside = Agent(project, Session(project, "s2"))
+    beside.session.prompt(f"/dr {QUESTION}")
+    choice = beside.open(QUESTION).json
+    assert choice["match"] == "exact"
+    assert choice["options"][0] == {
+        "label": "계속하기 (Recommended)",
+        "description": "4 iterations | 유사도: 100% | running",
+        "command": f"--continue {agent.run_id}",
+    }
+    assert beside.open("낙동강의 수질은 어떠한가?", "--new").code == 0
+    assert beside.run_id in beside.session.stop()
+    assert session.stop() == ""
+    session.prompt(f"/dr {agent.run_id}")
+    assert agent.next()["iteration"]["next"] == 5
+    assert agent.run_id in session.stop()
+
+
+def _pause_and_resume(agent: Agent) -> None:
+    session, project = agent.session, agent.project
+    session.prompt("/research-pause")
+    assert project.run("runs", "pause", agent.run_id, CLAUDECODE="1").code == 0
+    assert session.stop() == ""
+    assert agent.next()["do"].startswith("End your turn: the run is paused")
+    assert project.run("runs", "resume", agent.run_id).code == 0
+    session.prompt(f"/dr {agent.run_id}")
+    assert agent.next()["goes_on"] is True
+
+
+def _fifth(agent: Agent) -> None:
+    planned = agent.plan(5).json
+    thought = {
+        "thesis": "한강은 494 km이다.",
+        "antithesis": "514 km라는 기록이 있다.",
+        "synthesis": "측량 해가 다르다.",
+        "paths": {"a": "494", "b": "514", "c": "둘 다 틀림", "cross_check": "494가 더 새롭다"},
+    }
+    doubts = [{"text": "발원지", "needs": "측량 보고서"}]
+    shown = agent.record(5, _queries(planned), strategy="recent", reflection=thought, uncertainties=doubts)
+    assert shown.lines[-1] == "다음 iteration을 시작합니다..."
+
+
+def _report(agent: Agent) -> None:
+    report = agent.project.run("runs", "report", agent.run_id).out
+    for text in (
+        LENGTH.removesuffix("."),
+        "stopped_by_user after 5 iterations",
+        "발원지 (needs 측량 보고서)",
+    ):
+        assert text in report
+    for text in ("antithesis: 514 km라는 기록이 있다", "path a: 494", "cross-check: 494가 더 새롭다"):
+        assert text in report
+    answer = report.partition("## Answer")[2].partition("## Findings")[0]
+    assert "부산" not in answer
+    assert "부산" in report.partition("## Left out")[2]
+
+
+def _files_of_the_run(agent: Agent) -> None:
+    folder = agent.project.folder / ".research" / "sessions" / agent.run_id
+    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    assert (state["status"], state["iteration"]["current"]) == ("stopped_by_user", 5)
+    assert [path.name for path in sorted((folder / "archival").iterdir())] == [
+        f"iteration_{number:03d}.json" for number in range(1, 6)
+    ]
+    memory = json.loads((folder / "working_memory.json").read_text(encoding="utf-8"))
+    assert [one["iteration"] for one in memory["iterations"]] == [1, 2, 3, 4, 5]
+    assert memory["iterations"][3]["findings"][0]["text"] == SEOUL
+    assert LENGTH.removesuffix(".") in (folder / "findings.md").read_text(encoding="utf-8")
+    history = json.loads((folder / "search_history.json").read_text(encoding="utf-8"))
+    assert {one["iteration"] for one in history} == {1, 2, 3, 4, 5}
+    reflexion = json.loads((folder / "reflexion.json").read_text(encoding="utf-8"))
+    assert any("academic" in one["strategy"] for one in reflexion["success_patterns"])
+    archive = agent.project.run("runs", "show", agent.run_id, "--iteration", "2").out
+    assert "한강은 부산을 지난다." in archive
+    assert list((agent.project.folder / ".research" / "inbox").iterdir()) == []
+
+
+def _queries(planned: Mapping[str, Any]) -> list[str]:
+    return [one["query"] for one in planned["execute"]]
+
+
+def _files(project: Project) -> dict[str, bytes]:
+    """The files of the person: all but those of git, of the runs, and transcripts."""
+    ours = re.compile(r"\.git/|\.research/|data/|s\d\.jsonl")
+    return {
+        name: path.read_bytes()
+        for path in project.folder.rglob("*")
+        if path.is_file() and not ours.match(name := path.relative_to(project.folder).as_posix())
+    }

@@ -1,0 +1,187 @@
+"""Scores, evaluations and annotations of other systems become verdicts, as coreloop.yaml says."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from coreloop.base.errors import SettingsError
+from coreloop.base.project.outcome import OutcomeRule, Score, parse_rule
+from coreloop.base.project.settings import OutcomeSettings, Settings
+from coreloop.base.project.settings_file import load_settings
+from coreloop.observe.adapters.otel import Traces
+from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers.landing import land
+from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
+
+RULE = Settings(outcome=OutcomeSettings(score="helpful", success=">= 0.5"))
+ROOT = {"openinference.span.kind": "AGENT", "input.value": "q", "output.value": "a"}
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
+
+
+@pytest.mark.parametrize(
+    ("success", "score", "passes"),
+    [
+        (">= 0.5", Score("s", 0.5), True),
+        (">= 0.5", Score("s", 0.4), False),
+        ("> 0.5", Score("s", 0.5), False),
+        ("< 3", Score("s", 2), True),
+        ("<= 3", Score("s", 4), False),
+        ("== 1", Score("s", 1.0, "good"), True),
+        ("== true", Score("s", 1.0), True),
+        ("== true", Score("s", None, "False"), False),
+        ("== good", Score("s", None, "Good "), True),
+        ("!= bad", Score("s", None, "bad"), False),
+        (">= 0.5", Score("s", None, "0.7"), True),
+        (">= 0.5", Score("s", None, "good"), None),
+        ("== good", Score("s", 1.0), None),
+        (">= 0.5", Score("other", 1.0), None),
+    ],
+)
+def test_rule_compares_numbers_and_labels(success: str, score: Score, passes: bool | None) -> None:
+    rule = parse_rule("s", success)
+    assert rule is not None
+    assert rule.passes([score]) is passes
+
+
+def test_last_score_of_the_name_counts() -> None:
+    rule = OutcomeRule("s", ">=", 0.5)
+    assert rule.passes([Score("s", 0.0), Score("s", 1.0), Score("t", 0.0)]) is True
+
+
+@pytest.mark.parametrize("success", ["0.5", "good", ">= good", "=> 1", "", ">="])
+def test_rule_that_is_no_comparison_is_refused_by_its_line(success: str, tmp_path: Path) -> None:
+    (tmp_path / "coreloop.yaml").write_text(f'outcome:\n  score: helpful\n  success: "{success}"\n')
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:3: .*a comparison, such as") as refused:
+        load_settings(tmp_path)
+    assert "Traceback" not in str(refused.value)
+
+
+def verdicts(source: str, path: Path, folder: Path, settings: Settings = RULE) -> list[Any]:
+    import json
+
+    land(IMPORTERS[source].read([trace_file(path)]), folder / "out", settings)
+    lines = [line for day in (folder / "out").glob("*.jsonl") for line in day.read_text().splitlines()]
+    return [json.loads(line)["judgment"]["verdict"] for line in lines]
+
+
+def langfuse(value: float, *, name: str = "helpful", exported: bool = False) -> Any:
+    score = {
+        "id": "s1",
+        "traceId": "t",
+        "name": name,
+        "value": value,
+        "dataType": "NUMERIC",
+        "timestamp": "2026-04-25T10:00:00Z",
+    }
+    observation = {
+        "id": "o", "traceId": "t", "type": "TOOL", "name": "find", "startTime": "2026-04-25T09:00:00Z",
+        "endTime": "2026-04-25T09:00:01Z", "input": {"a": 1}, "output": "x",
+    }  # fmt: skip
+    trace = {
+        "id": "t",
+        "timestamp": "2026-04-25T09:00:00Z",
+        "input": "q",
+        "output": "a",
+        "observations": [observation],
+    }
+    return [trace, score] if exported else {**trace, "scores": [score]}
+
+
+@pytest.mark.parametrize("exported", [False, True], ids=["in the trace", "in an export of scores"])
+@pytest.mark.parametrize(("value", "verdict"), [(0.9, "P"), (0.1, "V")])
+def test_langfuse_score_is_a_verdict(value: float, verdict: str, exported: bool, tmp_path: Path) -> None:
+    path = write_document(tmp_path / "trace.json", langfuse(value, exported=exported))
+    assert verdicts("langfuse", path, tmp_path) == [verdict]
+
+
+def test_other_scores_and_no_rule_are_no_verdict(tmp_path: Path) -> None:
+    path = write_document(tmp_path / "trace.json", langfuse(0.1, name="toxic"))
+    assert verdicts("langfuse", path, tmp_path) == [None]
+    path = write_document(tmp_path / "trace.json", langfuse(0.1))
+    assert verdicts("langfuse", path, tmp_path / "without", Settings()) == [None]
+
+
+def evaluation(value: float, name: str = "helpful") -> dict[str, Any]:
+    return {
+        "gen_ai.evaluation.name": name,
+        "gen_ai.evaluation.score.value": value,
+        "gen_ai.evaluation.score.label": "x",
+    }
+
+
+def attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": otlp_value(value)} for key, value in values.items()]
+
+
+@pytest.mark.parametrize("where", ["attributes", "event", "annotation", "log record"])
+@pytest.mark.parametrize(("value", "verdict"), [(1.0, "P"), (0.0, "V")])
+def test_evaluation_in_otlp_is_a_verdict(where: str, value: float, verdict: str, tmp_path: Path) -> None:
+    root = span("r", {**ROOT, **(evaluation(value) if where == "attributes" else {})}, trace="t")
+    document: Any = otlp(root, span("a", TOOL, trace="t", at=1))
+    if where == "event":
+        root["events"] = [{"name": "gen_ai.evaluation.result", "attributes": attributes(evaluation(value))}]
+    elif where == "annotation":
+        root["annotations"] = [
+            {"name": "helpful", "annotator_kind": "HUMAN", "result": {"score": value, "label": "x"}}
+        ]
+    elif where == "log record":
+        record = {
+            "timeUnixNano": "1777107600000000000", "traceId": root["traceId"], "spanId": root["spanId"],
+            "eventName": "gen_ai.evaluation.result", "attributes": attributes(evaluation(value)),
+        }  # fmt: skip
+        document = [document, {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}]
+    assert verdicts("otlp", write_document(tmp_path / "spans.json", document), tmp_path) == [verdict]
+
+
+@pytest.mark.parametrize("scores", [{"helpful": 0.2}, [{"name": "helpful", "value": False}]])
+def test_score_of_a_chat_is_a_verdict(scores: Any, tmp_path: Path) -> None:
+    chat = {"ts": "2026-04-25T09:00:00Z", "messages": [{"role": "user", "content": "q"}], "scores": scores}
+    assert verdicts("openai-chat", write_lines(tmp_path / "chats.jsonl", [chat]), tmp_path) == ["V"]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [7, "x", [7, None], {"helpful": None}, [{"name": 3, "value": 1}], [{"name": "helpful", "value": [1]}]],
+)
+def test_scores_of_no_known_form_are_ignored(scores: Any, tmp_path: Path) -> None:
+    chat = {"ts": "2026-04-25T09:00:00Z", "messages": [{"role": "user", "content": "q"}], "scores": scores}
+    assert verdicts("openai-chat", write_lines(tmp_path / "chats.jsonl", [chat]), tmp_path) == [None]
+
+
+def ended_span(id: int, values: dict[str, Any], parent: Any = None, events: Any = ()) -> Any:
+    status = SimpleNamespace(status_code=SimpleNamespace(name="OK"), description=None)
+    context = SimpleNamespace(trace_id=1, span_id=id)
+    return SimpleNamespace(
+        context=context,
+        parent=parent,
+        attributes=values,
+        name="x",
+        start_time=0,
+        end_time=1,
+        status=status,
+        events=events,
+    )
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(1.0, "P"), (0.0, "V")])
+def test_evaluation_on_a_span_of_this_process_is_a_verdict(
+    value: float, verdict: str, tmp_path: Path
+) -> None:
+    import json
+
+    (tmp_path / "coreloop.yaml").write_text("outcome: {score: helpful, success: '>= 0.5'}\n")
+    traces = Traces(Requests(tmp_path / "data"))
+    event = SimpleNamespace(name="gen_ai.evaluation.result", attributes=evaluation(value))
+    root = ended_span(1, ROOT)
+    inner = ended_span(2, TOOL, SimpleNamespace(span_id=1, is_remote=False), [event])
+    for opened in (root, inner):
+        traces.started(opened)
+    for closed in (inner, root):
+        traces.ended(closed)
+    (day,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    assert json.loads(day.read_text())["judgment"] == {
+        "verdict": verdict, "judged_at": None, "judged_by": "score helpful", "pr_url": None,
+    }  # fmt: skip
