@@ -201,7 +201,8 @@ def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Orig
     unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
     for origin, sources in found:
         for source in sources:
-            symbol = symbols.get((source.location, source.title)) if source.type in _CODE else None
+            is_repeated = source.type in _CODE and origin != "text"  # a text has the symbol's body
+            symbol = symbols.get((source.location, source.title)) if is_repeated else None
             best = symbol or indexed.get((source.location, source.text), source)
             unique.setdefault((best.location, best.text), (origin, best))
     return list(unique.values())

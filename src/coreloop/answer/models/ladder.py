@@ -1,8 +1,8 @@
 """Asking until a reply can be used: the same model again with its error, the next model, then failure."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -20,15 +20,16 @@ _MAX_REFUSED_SETTINGS: Final = 2
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """A call to one model that is not made yet."""
+    """A call to one model that is not made yet; ``place`` is the model's in its ladder."""
 
+    place: int
     model: Model
     messages: Sequence[Message]
     schema: type[Contract]
     limits: CallLimits
-    paces: Paces = field(default_factory=Paces)
+    paces: Paces
 
     def most(self) -> Usage:
         """The most that the call can use."""
@@ -43,10 +44,6 @@ class ModelCall:
         return reply
 
 
-Make = Callable[[ModelCall], Reply[Any]]
-"""Makes a call, for example as a step of a run that reserves and settles what it uses."""
-
-
 class Ladder:
     """Models that are asked one after another. It is a `coreloop.answer.models.model.Model` itself.
 
@@ -54,17 +51,12 @@ class Ladder:
     ----------
     models : sequence of Model
         The first is preferred; at least one.
-    make : callable
-        Makes each call, see `coreloop.answer.models.steps.ask_in_run`.
     paces : Paces or None
         What is known of how fast they answer; None for nothing yet.
     """
 
-    def __init__(
-        self, models: Sequence[Model], *, make: Make = ModelCall.make, paces: Paces | None = None
-    ) -> None:
+    def __init__(self, models: Sequence[Model], *, paces: Paces | None = None) -> None:
         self._models = tuple(models)
-        self._make = make
         self._paces = paces or Paces()
 
     @property
@@ -85,12 +77,7 @@ class Ladder:
     @property
     def rest(self) -> "Ladder | None":
         """The models after the first; None if there are none."""
-        rest = self._models[1:]
-        return Ladder(rest, make=self._make, paces=self._paces) if rest else None
-
-    def making(self, make: Make) -> "Ladder":
-        """Return a ladder of the same models that makes its calls in another way."""
-        return Ladder(self._models, make=make, paces=self._paces)
+        return Ladder(self._models[1:], paces=self._paces) if self._models[1:] else None
 
     def share_s(self, left_s: float, attempts: int, limits: CallLimits) -> float:
         """Return how much of the time that is left the first of some attempts may take.
@@ -117,68 +104,64 @@ class Ladder:
         ModelError
             No model gave a usable reply; the last one's error, which names the others.
         """
+        failures: dict[int, ModelError] = {}
+        for call in self.calls(messages, schema, limits, failures):
+            try:
+                return call.make()
+            except ModelError as error:
+                failures[call.place] = error
+        raise all_failed(failures)
+
+    def calls(
+        self,
+        messages: Sequence[Message],
+        schema: type[Contract],
+        limits: CallLimits,
+        failures: dict[int, ModelError],
+    ) -> Iterator[ModelCall]:
+        """Yield the calls to make one after another, until one gives a usable reply.
+
+        Parameters
+        ----------
+        messages, schema, limits
+            See `complete`.
+        failures : dict of int to ModelError
+            The newest error of each model by its place. Whoever makes a call adds why it failed before the
+            next one is asked for.
+        """
         instructed = _instructed(messages, schema)
-        failures: list[ModelError] = []
         ends_at = time.monotonic() + limits.timeout_s
         for place, model in enumerate(self._models):
             sharing = 1 + sum(map(_needs_time, self._models[place + 1 :]))
-            try:
-                return self._ask(_Turn(model, ends_at, sharing), instructed, schema, limits)
-            except ModelError as error:
-                failures.append(error)
-        raise _all_failed(failures)
+            sent, refused = instructed, 0
+            while self._can_end(model, ends_at):
+                share_s = (ends_at - time.monotonic()) / sharing
+                in_time = replace(limits, timeout_s=share_s) if _needs_time(model) else limits
+                yield ModelCall(
+                    place=place, model=model, messages=sent, schema=schema, limits=in_time, paces=self._paces
+                )
+                error = failures[place]
+                if error.kind == "setting" and refused < _MAX_REFUSED_SETTINGS:
+                    refused += 1  # its model leaves the setting out from now on
+                elif error.kind == "malformed" and sent is instructed:
+                    sent = [*instructed, _UNUSABLE, _complaint(error)]
+                else:
+                    break
+            failures.setdefault(place, _too_late(model, ends_at))
 
-    def _ask(
-        self, turn: "_Turn", messages: Sequence[Message], schema: type[T], limits: CallLimits
-    ) -> Reply[T]:
-        try:
-            return self._call_plainly(turn, messages, schema, limits)
-        except ModelError as error:
-            if error.kind != "malformed" or not self._can_end(turn):
-                raise
-            # not a system message: the error quotes the reply, which may quote a hostile source
-            mended = [*messages, _UNUSABLE, Message("user", f"Your last reply was not usable: {error}")]
-        return self._call(turn, mended, schema, limits)
-
-    def _call_plainly(
-        self, turn: "_Turn", messages: Sequence[Message], schema: type[T], limits: CallLimits
-    ) -> Reply[T]:
-        """Call; again where an endpoint refuses a setting, which its model leaves out from now on."""
-        for _ in range(_MAX_REFUSED_SETTINGS):
-            try:
-                return self._call(turn, messages, schema, limits)
-            except ModelError as error:
-                if error.kind != "setting":
-                    raise
-        return self._call(turn, messages, schema, limits)
-
-    def _call(
-        self, turn: "_Turn", messages: Sequence[Message], schema: type[T], limits: CallLimits
-    ) -> Reply[T]:
-        if not self._can_end(turn):
-            raise ModelError(
-                f"{turn.model.name}: no call was made, {max(0.0, turn.left_s):.2g} s were left for it",
-                kind="unavailable",
-            )
-        in_time = replace(limits, timeout_s=turn.left_s / turn.sharing) if _needs_time(turn.model) else limits
-        return self._make(ModelCall(turn.model, messages, schema, in_time, self._paces))
-
-    def _can_end(self, turn: "_Turn") -> bool:
+    def _can_end(self, model: Model, ends_at: float) -> bool:
         """Whether a call has the time that the model's fastest answer took."""
-        return not _needs_time(turn.model) or turn.left_s > self._paces.shortest_s(turn.model.name)
+        return not _needs_time(model) or ends_at - time.monotonic() > self._paces.shortest_s(model.name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A model that is asked, and how many models, this one included, share the time until an end."""
+def _complaint(error: ModelError) -> Message:
+    """Not a system message: the error quotes the reply, which may quote a hostile source."""
+    return Message("user", f"Your last reply was not usable: {error}")
 
-    model: Model
-    ends_at: float
-    sharing: int
 
-    @property
-    def left_s(self) -> float:
-        return self.ends_at - time.monotonic()
+def _too_late(model: Model, ends_at: float) -> ModelError:
+    left_s = max(0.0, ends_at - time.monotonic())
+    return ModelError(f"{model.name}: no call was made, {left_s:.2g} s were left for it", kind="unavailable")
 
 
 def _needs_time(model: Model) -> bool:
@@ -200,12 +183,14 @@ def error_response(error: ModelError) -> ErrorResponse:
     return ErrorResponse(error=detail)
 
 
-def _all_failed(failures: Sequence[ModelError]) -> ModelError:
-    if len(failures) == 1:
-        return failures[0]
+def all_failed(failures: Mapping[int, ModelError]) -> ModelError:
+    """Return what no model gave a usable reply raises: the last one's error, which names the others."""
+    *_, last = errors = [failures[place] for place in sorted(failures)]
+    if len(errors) == 1:
+        return last
     return ModelError(
-        "; ".join(map(str, failures)),
-        kind=failures[-1].kind,
-        is_retryable=any(error.is_retryable for error in failures),
-        retry_after_s=min((error.retry_after_s for error in failures if error.retry_after_s), default=None),
+        "; ".join(map(str, errors)),
+        kind=last.kind,
+        is_retryable=any(error.is_retryable for error in errors),
+        retry_after_s=min((error.retry_after_s for error in errors if error.retry_after_s), default=None),
     )

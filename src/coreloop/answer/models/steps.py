@@ -1,13 +1,12 @@
 """Questions to models as steps of a run: reserved, settled, and never asked again once they are answered."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from coreloop.answer.models.contracts import Contract
-from coreloop.answer.models.ladder import Ladder, ModelCall
+from coreloop.answer.models.ladder import Ladder, ModelCall, all_failed
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.runs.amounts import NOTHING, Amount
@@ -57,11 +56,16 @@ def ask_in_run(
     RunError
         The key belongs to another step.
     """
-    make = partial(_make_in_run, run, key, is_answer)
-    return ladder.making(make).complete(messages, schema, limits)
+    failures: dict[int, ModelError] = {}
+    for call in ladder.calls(messages, schema, limits, failures):
+        try:
+            return _make_in_run(run, key, call, is_answer=is_answer)
+        except ModelError as error:
+            failures[call.place] = error
+    raise all_failed(failures)
 
 
-def _make_in_run(run: Run, key: str, is_answer: bool, call: ModelCall) -> Reply[Any]:
+def _make_in_run(run: Run, key: str, call: ModelCall, *, is_answer: bool) -> Reply[Any]:
     most = call.most()
     if most.microusd is None and run.state.limits.tokens is None:
         raise UsageError(

@@ -23,6 +23,7 @@ _ENTRY: Final = re.compile(r"[\w.]+ (?:parameter|field) ")  # refund_order param
 _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
+_DECLARED: Final = frozenset({"symbol", "schema"})
 Verdict = Literal["says so", "may say so", "nothing said so"]
 SHOWN: Final = 3
 SAYS_AT: Final = 0.69
@@ -130,7 +131,8 @@ def find_passages(
             if not rejected.has(one.sentence.text, sources[one.sentence.source - 1])
             and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
         ]
-        answering = _listed(part, best_quotes(part, ranked), sentences)
+        prose = [one for one in ranked if sources[one.sentence.source - 1].type != "python"]
+        answering = _listed(part, best_quotes(part, prose) or best_quotes(part, ranked), sentences)
         for one in (*answering, *ranked):
             if one.score >= ANSWER_AT:
                 best.setdefault(one.sentence.source, one)
@@ -140,7 +142,8 @@ def find_passages(
         differing += pairs
     order = [one.sentence.source for one in quotes]
     order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
-    order += range(1, len(sources) + 1)
+    # of what says nothing itself, a text shows more than a signature
+    order += sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in _DECLARED)
     return Passages(
         verdict=_verdict(scores),
         shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),

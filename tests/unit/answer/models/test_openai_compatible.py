@@ -9,7 +9,7 @@ import pytest
 from bounded import given_up
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_headers, endpoint_url
-from coreloop.answer.models.ladder import Ladder, ModelCall, error_response
+from coreloop.answer.models.ladder import Ladder, error_response
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError, UsageError
@@ -246,15 +246,21 @@ def _variables(error: BaseException) -> Iterator[str]:
 
 def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: ModelStandIn):
     server.acts += [streams("prose"), streams("prose again"), streams(PLAN, model="other")]
-    made: list[str] = []
-
-    def make(call: ModelCall) -> Reply[PlanResponse]:
-        made.append(call.model.name)
-        return call.make()
-
-    ladder = Ladder([model(server), model(server, name="other")], make=make)
-    assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5)).usage.model == "other"
-    assert made == ["openai:gpt-5", "openai:gpt-5", "openai:other"]
+    failures: dict[int, ModelError] = {}
+    made: list[tuple[str, str]] = []
+    ladder = Ladder([model(server), model(server, name="other")])
+    for call in ladder.calls(ASKED, PlanResponse, CallLimits(timeout_s=5), failures):
+        try:
+            made.append((call.model.name, call.make().usage.model))
+            break
+        except ModelError as error:
+            made.append((call.model.name, error.kind))
+            failures[call.place] = error
+    assert made == [
+        ("openai:gpt-5", "malformed"),
+        ("openai:gpt-5", "malformed"),
+        ("openai:other", "other"),
+    ]
     first, second, third = (body["messages"] for body in server.bodies)
     assert [message["role"] for message in first] == ["system", "user"]
     assert first[0]["content"].startswith("Plan.\n\nReturn only JSON. No prose.")

@@ -1,0 +1,204 @@
+"""What `ask` shows: the passage first and among three, the marked sentence, and questions without an answer.
+
+    uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
+    uv run python benchmarks/ask.py --english
+    uv run python benchmarks/ask.py --sixty
+
+Without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with all of them, and
+without its own. The English corpus is click's source distribution, documentation and code, which pip
+downloads; `ask_questions.json` has 30 questions with what an answer must contain, and ten that it does
+not answer. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
+Exits with 1 if more than 5 % of the absent questions get "says so".
+"""
+
+import argparse
+import json
+import lzma
+import random
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from coreloop.answer.deps import Deps, open_deps
+from coreloop.answer.models.questions import search_words
+from coreloop.answer.repair.run import answer
+from coreloop.answer.research.attempt import numbered, quoted
+from coreloop.answer.research.knowledge import Attempt
+from coreloop.answer.research.passages import Rejected
+from coreloop.answer.retrieve import find_sources
+from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.stores.store import open_store
+
+MOST_INVENTED = 0.05
+CORPUS = "click==8.3.0"
+QUESTIONS = Path(__file__).with_name("ask_questions.json")
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Deps]:
+    workspace = open_workspace(folder)
+    with open_store(workspace, environ={}) as store, open_deps(workspace, store, {}) as deps:
+        yield deps
+
+
+def shown(deps: Deps, question: str, *, without: str = "") -> Attempt:
+    """What `ask` shows, without the record of a run; ``without``: a file that is not in the index."""
+    words = " ".join(search_words(question))
+    found = find_sources(deps, question, SearchLimits(), words=words)
+    sources = [source for source in found.sources if source.location != without]
+    return quoted(Attempt(number=1, model="offline"), question, numbered(sources), Rejected())
+
+
+def count(counts: Counter[str], attempt: Attempt, answers: list[str]) -> None:
+    """Count a question that the corpus answers."""
+    texts = [
+        read.source.text
+        for passage in attempt.passages
+        for read in attempt.cited
+        if read.number == passage.number
+    ]
+    holds = [any(has(text, part) for part in answers) for text in texts]
+    counts["passage first"] += any(holds[:1])
+    counts["passage among three"] += any(holds)
+    counts[attempt.verdict] += 1
+    if attempt.sentences:
+        is_right = any(has(attempt.sentences[0], part) for part in answers)
+        counts["marked sentence right"] += is_right
+        counts[f"right of {attempt.verdict}"] += is_right
+
+
+def has(text: str, part: str) -> bool:
+    return " ".join(part.split()).casefold() in " ".join(text.split()).casefold()
+
+
+def korquad(path: Path, n_questions: int) -> bool:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        articles = json.load(file)["data"]
+    paragraphs = [
+        (article["title"], paragraph) for article in articles for paragraph in article["paragraphs"]
+    ]
+    questions = [
+        (asked["id"], asked["question"], [one["text"] for one in asked["answers"]], f"docs/{place}.md")
+        for place, (_, paragraph) in enumerate(paragraphs)
+        for asked in paragraph["qas"]
+    ]
+    questions.sort(key=lambda question: sha256(question[0].encode()).digest())
+    here, absent = Counter[str](), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        (docs := Path(folder, "docs")).mkdir()
+        for place, (title, paragraph) in enumerate(paragraphs):
+            text = f"# {title}\n\n{paragraph['context']}\n"
+            (docs / f"{place}.md").write_text(text, encoding="utf-8")
+        index_paths(open_workspace(Path(folder)), [docs], now=datetime.now(UTC))
+        with opened(Path(folder)) as deps:
+            for _, question, answers, location in questions[:n_questions]:
+                count(here, shown(deps, question), answers)
+                absent[shown(deps, question, without=location).verdict] += 1
+    return report(here, absent, n_questions, n_questions)
+
+
+def english() -> bool:
+    asked = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    here, absent, worse = Counter[str](), Counter[str](), []
+    with tempfile.TemporaryDirectory() as folder:
+        root = unpacked(Path(folder))
+        index_paths(open_workspace(root), [root], now=datetime.now(UTC))
+        with opened(root) as deps:
+            for entry in asked:
+                attempt = shown(deps, entry["question"])
+                if not entry["answers"]:
+                    absent[attempt.verdict] += 1
+                    continue
+                count(here, attempt, entry["answers"])
+                listed = [read.source.text for read in attempt.cited]
+                plain = deps.provider.search(
+                    " ".join(search_words(entry["question"])), SearchLimits(max_results=3)
+                )
+                texts = [source.text for source in getattr(plain, "sources", ())]
+                is_listed = any(has(text, part) for text in texts for part in entry["answers"])
+                here["search alone: among three"] += is_listed
+                if is_listed and not any(has(text, part) for text in listed for part in entry["answers"]):
+                    worse.append(entry["question"])
+                print(f"{attempt.verdict:16} {entry['question']}\n    {(*attempt.sentences, '-')[0][:160]}")
+    print("worse than the list of passages:", worse)
+    n_absent = sum(not entry["answers"] for entry in asked)
+    return report(here, absent, len(asked) - n_absent, n_absent) and len(worse) <= 1
+
+
+def unpacked(folder: Path) -> Path:
+    """Download and unpack the corpus; returns its folder."""
+    command = ["uv", "run", "--no-project", "--with", "pip", "python", "-m", "pip", "download", "--quiet"]
+    options = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), CORPUS]
+    subprocess.run([*command, *options], check=True)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        file.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+def sixty() -> bool:
+    """Ask about 60 files, three quarters of which changed since they were indexed; against indexing first."""
+    chance = random.Random(47)
+    with tempfile.TemporaryDirectory() as folder:
+        (docs := Path(folder, "docs")).mkdir()
+        facts = {f"part{n}": f"{chance.randrange(100, 999)} grams" for n in range(60)}
+        names = list(facts)
+        for name in names[15:]:
+            write(docs / f"{name}.md", name, "1 gram" if name in names[15:30] else facts[name])
+        index_paths(open_workspace(Path(folder)), [docs], now=datetime.now(UTC))
+        for name in names[:30]:  # new, and changed
+            write(docs / f"{name}.md", name, facts[name])
+        for name in names[30:45]:
+            (docs / f"{name}.md").rename(docs / f"renamed_{name}.md")
+        with opened(Path(folder)) as deps:
+            replies = {name: answer(f"How heavy is {name}?", deps=deps) for name in names}
+    right = Counter(
+        kind
+        for place, name in enumerate(names)
+        for kind in [("new", "changed", "renamed", "as it was")[place // 15]]
+        if facts[name] in replies[name].final_answer
+    )
+    print(dict(right), "of 15 each; repairs:", sum(reply.repairs for reply in replies.values()))
+    return right.total() == 60
+
+
+def write(path: Path, name: str, weight: str) -> None:
+    path.write_text(f"# {name}\n\nThe weight of {name}: it is {weight} heavy.\n", encoding="utf-8")
+
+
+def report(here: Counter[str], absent: Counter[str], n_here: int, n_absent: int) -> bool:
+    print(f"with an answer ({n_here}): {dict(here)}")
+    print(f"without ({n_absent}): {dict(absent)}")
+    return absent["says so"] <= MOST_INVENTED * n_absent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--korquad", type=Path)
+    parser.add_argument("--questions", type=int, default=500)
+    parser.add_argument("--english", action="store_true")
+    parser.add_argument("--sixty", action="store_true")
+    options = parser.parse_args()
+    is_good = True
+    if options.korquad:
+        is_good &= korquad(options.korquad, options.questions)
+    if options.english:
+        is_good &= english()
+    if options.sixty:
+        is_good &= sixty()
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
