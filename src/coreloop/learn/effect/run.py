@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Final
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
@@ -45,6 +45,22 @@ class Effects:
             wanted = printable(tool or id or "")
             raise UsageError(f"no change of {wanted} in the base branch; run effect without options for all")
         return Effects(tuple(effects), self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEffects:
+    """The effects, or why git has no history to read."""
+
+    effects: tuple[Effect, ...] = ()
+    problem: str = ""
+
+
+def read_effects(workspace: Workspace, *, now: datetime) -> KnownEffects:
+    """As `run_effect`, but without a history to read there are none."""
+    try:
+        return KnownEffects(run_effect(workspace, now=now).effects)
+    except GitError as error:
+        return KnownEffects(problem=printable(f"effects are unknown: {error}"))
 
 
 def run_effect(workspace: Workspace, *, now: datetime) -> Effects:
