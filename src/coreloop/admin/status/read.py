@@ -1,6 +1,7 @@
 """Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Final
@@ -22,14 +23,13 @@ from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
-from coreloop.learn.verdicts.state import Promoted, read_promoted, read_states
+from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.judgments import read_judgments
 from coreloop.promote.reach_log import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
-_CANDIDATE: Final = "cand-"
 
 
 def read_status(
@@ -68,21 +68,20 @@ def read_status(
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    proposed = read_proposed(workspace)
-    is_known = promotions is not None and mining.is_of_agent
-    effects = read_effects(workspace, now=now) if is_known else KnownEffects()
-    states = read_states(proposed, judgments, promoted, effects.effects)
-    since = datetime.combine(window(now.date()).since, time(), UTC)
-    candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in (_CANDIDATE, "ce-"))
-    known = promoted.known
-    log, sieved = None, None
-    if not mining.is_of_agent or workspace.records_dir.is_dir():
-        with open_mining(workspace, mining, watch=watch) as mined:
-            has_candidates = bool(known) or any(
-                entry.is_draft or entry.id.startswith(_CANDIDATE) for entry in proposed
-            )
-            has_candidates |= not (candidates.is_empty and counterexamples.is_empty)
+    with _mined(workspace, mining, watch) as mined:
+        effects = KnownEffects()
+        if promotions is not None and mining.is_of_agent:
+            effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
+        states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
+        candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
+        # a proposal without a text is no candidate that nothing came of
+        has_candidates = any(
+            one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states
+        )
+        known, log, sieved = promoted.known, None, None
+        if mined is not None:
             log, sieved = _read_log(mined, known, now, has_candidates=has_candidates)
+    since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
         log=log,
@@ -98,6 +97,16 @@ def read_status(
         notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
     )
     return replace(status, alarms=find_alarms(status))
+
+
+@contextmanager
+def _mined(workspace: Workspace, mining: MiningOptions, watch: Watch) -> Iterator[Mined | None]:
+    """The project's records, or None without a folder."""
+    if mining.is_of_agent and not workspace.records_dir.is_dir():
+        yield None
+        return
+    with open_mining(workspace, mining, watch=watch) as mined:
+        yield mined
 
 
 def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:

@@ -1,7 +1,7 @@
 """The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
@@ -118,11 +118,11 @@ class Counting:
         return self.numbers.get((change.tool, change.sha), 0)
 
 
-def what_is_counted(ledger: Ledger) -> Counting:
+def what_is_counted(changes: Iterable[Change]) -> Counting:
     """What is counted for each change: a promotion's named failure, all failures for a human's."""
     failures: defaultdict[str, list[NamedFailure]] = defaultdict(list)
     numbers = {}
-    for change in ledger.changes:
+    for change in changes:
         named = named_failure(change.added) if change.is_ours else ALL_FAILURES
         if named is not ALL_FAILURES:
             failures[change.tool].append(named)
@@ -203,7 +203,7 @@ class _Finder:
         return find_windows(
             changes,
             changes.index(change),
-            tool.versions,
+            tool,
             self.ledger,
             deploy_lag=self._lag,
             horizon=HORIZON_DAYS,
