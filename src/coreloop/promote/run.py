@@ -11,6 +11,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.verdicts.closed import reopened_keys
 from coreloop.observe.judgments import read_judgments
 from coreloop.promote.asking import ask_again, ask_nobody
@@ -215,6 +216,7 @@ def _promoting(
         extend=request.extend,
         measured=partial(newest_measurement, workspace.measured_file),
         reopened=reopened_keys(read_judgments(workspace.judgments_dir)),
+        effects=read_kept(workspace).newest,
     )
 
 

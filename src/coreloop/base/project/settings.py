@@ -411,6 +411,9 @@ class DocstringSettings:
         The style of a section that is added to a docstring without sections.
     sections : tuple of str
         The sections that ``docstring check`` looks for.
+    max_lines, max_chars : int
+        Most promoted lines in one place of a description, and most characters of these. A new line then
+        displaces one that hurts, is stale or has no effect, in one commit, or is refused.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -426,6 +429,8 @@ class DocstringSettings:
         "Guide",
         "See Also",
     )
+    max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
+    max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,19 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
+    def why_retire(self) -> str:
+        """Why a promoted line should go; empty if it should stay."""
+        if not self.change.is_in_force:
+            return ""
+        if self.verdict is Verdict.HURTS:
+            return "it hurts"
+        if self.is_stale:
+            return "calls against it succeed now"
+        if self.verdict is Verdict.NO_EFFECT:
+            return "it removes less than half of its failures"
+        return "it has no verdict after so many calls or days" if self.is_given_up else ""
+
+    @property
     def todo(self) -> str:
         """What a maintainer should do; empty if nothing."""
         id = self.change.ids[0] if self.change.ids else self.change.sha[:10]
@@ -83,12 +96,10 @@ class Effect:
             return ""
         if self.verdict is Verdict.HURTS:
             return f"take it back: dartlab-coreloop promote --revert {id}"
-        if self.is_stale:
-            return f"calls against the line succeed now; retire it: dartlab-coreloop promote --revert {id}"
+        if self.why_retire:
+            return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
         if self.has_returned:
             return "the failure has returned; look at what refine proposes for the tool now"
-        if self.change.is_ours and (self.verdict is Verdict.NO_EFFECT or self.is_given_up):
-            return f"retire the line, it removes less than half: dartlab-coreloop promote --revert {id}"
         return ""
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import reduce
 from operator import and_, or_
 from typing import Final
@@ -9,7 +10,9 @@ from typing import Final
 import msgspec
 import polars as pl
 
+from coreloop.base.date_range import Days
 from coreloop.base.records import digest64
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, written_path
@@ -168,6 +171,35 @@ class NamedFailure:
 
 
 ALL_FAILURES: Final = NamedFailure()
+
+
+def places_against(
+    failure: NamedFailure, tool: str, files: Sequence[FileFacts]
+) -> frozenset[tuple[int, int]]:
+    """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
+    window = whole_window(files)
+    rows = window.all_calls().select(*CALL, "tool", "error_class").collect()
+    against = [
+        own.rows.filter(failure.against(own))
+        for _, own in Calls(window, rows, frozenset(rows["tool"].unique())).by_tool([tool])
+    ]
+    return frozenset(
+        (offset, call) for found in against for offset, call in found.select(CALL[1:]).iter_rows()
+    )
+
+
+def whole_window(files: Sequence[FileFacts], *, since: date = date.min) -> Window:
+    """The facts of all records since a day; without groups of requests, which nothing here asks for."""
+    first = (since - EPOCH_DAY).days
+    numbered = [(at, file) for at, file in enumerate(files) if any(day >= first for day in file.days)]
+    return Window(
+        groups=pl.LazyFrame(),
+        files=[file for _, file in numbered],
+        numbers=[at for at, _ in numbered],
+        days=Days(since, date.max),
+        paths=tuple(file.path for file in files),
+        skipped={},
+    )
 
 
 def named_failure(lines: Iterable[str]) -> NamedFailure:

@@ -65,6 +65,11 @@ class Change:
         """Whether it is a promotion."""
         return bool(self.keys) and not self.is_revert
 
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it is a promotion that nobody reverted."""
+        return self.is_ours and not self.reverted
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:

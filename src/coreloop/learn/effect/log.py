@@ -9,14 +9,13 @@ from typing import Final
 
 import polars as pl
 
-from coreloop.base.date_range import Days
 from coreloop.base.records import hash_question
-from coreloop.learn.effect.failures import CALL, Calls, NamedFailure, ToolCalls
+from coreloop.learn.effect.failures import CALL, Calls, NamedFailure, ToolCalls, whole_window
 from coreloop.learn.effect.tally import DayCount, Stratum
 from coreloop.learn.facts.columns import as_int
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
-from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
+from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.window import Window
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -129,17 +128,7 @@ class Recorded:
 
 def read_recorded(files: Sequence[FileFacts], *, since: date | None) -> Recorded:
     """Read the requests and calls since a day."""
-    days = Days(since or date.min, date.max)
-    first = (days.since - EPOCH_DAY).days
-    numbered = [(at, file) for at, file in enumerate(files) if any(day >= first for day in file.days)]
-    window = Window(
-        groups=pl.LazyFrame(),  # nothing here asks for groups of requests
-        files=[file for _, file in numbered],
-        numbers=[at for at, _ in numbered],
-        days=days,
-        paths=tuple(file.path for file in files),
-        skipped={},
-    )
+    window = whole_window(files, since=since or date.min)
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return Recorded(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))

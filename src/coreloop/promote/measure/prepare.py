@@ -15,7 +15,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.arms import Arms, NoArms, Tool, read_arms
 from coreloop.promote.measure.ask import Asker
-from coreloop.promote.measure.contexts import Context, Contexts, NextCall, called, choose_contexts
+from coreloop.promote.measure.contexts import Context, Contexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import base_commit, edit_lines, repository_path
@@ -223,7 +223,7 @@ def _judge(
     def is_right(call: NextCall | None, context: Context) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
             return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
-        if failure.is_against(called(call, context.earlier)):
+        if is_against(failure, call, context.earlier):
             return False
         worked = context.reference.arguments if context.reference is not None else {}
         return all(call.arguments.get(name) == worked[name] for name in compared if name in worked)
