@@ -411,9 +411,11 @@ class DocstringSettings:
         The style of a section that is added to a docstring without sections.
     sections : tuple of str
         The sections that ``docstring check`` looks for.
-    max_lines, max_chars : int
-        Most promoted lines in one place of a description, and most characters of these. A new line then
-        displaces one that hurts, is stale or has no effect, in one commit, or is refused.
+    max_lines : int
+        Most promoted lines in one place of a description. Where it is full, a new line displaces one that
+        hurts, is stale or has no effect, in one commit; if there is none, it is refused.
+    max_chars : int
+        Most characters of these lines.
     """
 
     placement: Literal["first-block", "section"] = "first-block"

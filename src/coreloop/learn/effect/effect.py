@@ -15,7 +15,7 @@ from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbo
 from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
-from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, Look, Verdict, calls_needed, decide
+from coreloop.learn.effect.verdict import HORIZON_DAYS, TOLD, Decision, Look, Verdict, calls_needed, decide
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
@@ -74,6 +74,15 @@ class Effect:
     has_returned: bool = False
     notes: tuple[str, ...] = ()
     guardrails: tuple[Guardrail, ...] = ()
+
+    @property
+    def news(self) -> str:
+        """The verdict as it is announced, with what became of it since; empty while there is none."""
+        if self.is_stale:
+            return "stale"
+        if self.has_returned:
+            return f"{self.verdict}, and the failure came back"
+        return str(self.verdict) if self.verdict in TOLD else ""
 
     @property
     def why_retire(self) -> str:
