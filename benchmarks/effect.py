@@ -28,7 +28,7 @@ from coreloop.learn.effect.verdict import (
     PLANNED_DAYS,
     PLANNED_Z,
     Decision,
-    Verdict,
+    EffectVerdict,
     daily_z,
     decide,
     judge_look,
@@ -36,7 +36,7 @@ from coreloop.learn.effect.verdict import (
 )
 
 BEFORE, AFTER, TOOLS = 56, 90, 5
-_SURE = {Verdict.HELPS, Verdict.HURTS}
+_SURE = {EffectVerdict.HELPS, EffectVerdict.HURTS}
 Days = NDArray[np.float64]
 
 
@@ -59,7 +59,7 @@ class Cell:
 class Outcome:
     """What became of a history: its verdict and day, and the fixed intervals of days 28, 56 and 90."""
 
-    verdict: Verdict
+    verdict: EffectVerdict
     day: int | None
     covers: tuple[bool, ...]
     errors: tuple[float, ...]
@@ -232,7 +232,7 @@ class Result:
     always: float
     planned: float
     daily: float
-    shares: dict[Verdict, float]
+    shares: dict[EffectVerdict, float]
     days_80: int | None
     seconds: float
 
@@ -243,8 +243,8 @@ def run(cell: Cell, histories: int, pool: ProcessPoolExecutor) -> Result:
     errors = np.array([outcome.errors for outcome in outcomes])
     deviations = np.array([outcome.deviations for outcome in outcomes])
     width = float(np.mean(deviations.mean(0) / errors.std(0)))
-    shares = {kind: sum(o.verdict is kind for o in outcomes) / histories for kind in Verdict}
-    wanted = Verdict.HURTS if cell.after > cell.before else Verdict.HELPS
+    shares = {kind: sum(o.verdict is kind for o in outcomes) / histories for kind in EffectVerdict}
+    wanted = EffectVerdict.HURTS if cell.after > cell.before else EffectVerdict.HELPS
     days = sorted(o.day for o in outcomes if o.verdict is wanted and o.day is not None)
     needed = int(np.ceil(0.8 * histories))
     return Result(
@@ -304,8 +304,8 @@ def misses(result: Result) -> Iterator[str]:
                 yield f"{name}: {share:.1%} false at {way} looks, goal 5%"
     if cell.found_by is not None and (result.days_80 is None or result.days_80 > cell.found_by):
         yield f"{name}: 80 % by day {result.days_80}, goal {cell.found_by}"
-    if cell.name == "16% to 17%" and result.shares[Verdict.HURTS] > 0.07:
-        yield f"{name}: {result.shares[Verdict.HURTS]:.1%} called hurts, goal 7%"
+    if cell.name == "16% to 17%" and result.shares[EffectVerdict.HURTS] > 0.07:
+        yield f"{name}: {result.shares[EffectVerdict.HURTS]:.1%} called hurts, goal 7%"
 
 
 def show(result: Result) -> str:

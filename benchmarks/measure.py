@@ -18,10 +18,10 @@ from typing import Any
 
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import Tool
+from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import Asker, CallReply
-from coreloop.promote.measure.contexts import Context, Contexts, NextCall
-from coreloop.promote.measure.prepare import Prepared, Subject
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
+from coreloop.promote.measure.prepare import MeasuredLines, Prepared
 from coreloop.promote.measure.run import measure
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -93,12 +93,12 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
         item.question: draw.betavariate(mean * spread, (1 - mean) * spread) for item in (*contexts, *controls)
     }
     model = ScriptedModel(chances, draw, gold, difficulty)
-    base, edited = Tool("update", "Update.", {}), Tool("update", "Update. LINE", {})
+    base, edited = ToolText("update", "Update.", {}), ToolText("update", "Update. LINE", {})
     with tempfile.TemporaryDirectory() as folder:
         prepared = Prepared(
-            subject=Subject("update", (), ("LINE",), "scripted"),
+            subject=MeasuredLines("update", (), ("LINE",), "scripted"),
             asker=Asker(model, Path(folder, "replies.jsonl")),
-            contexts=Contexts(tuple(contexts), tuple(controls)),
+            contexts=CallContexts(tuple(contexts), tuple(controls)),
             base=(base,),
             edited=(edited,),
             right=lambda call, context: call is not None and call.tool == context.tool,
@@ -107,10 +107,10 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
         return str(measure(prepared, now=NOW, on_progress=lambda _: None).verdict)
 
 
-def _context(kind: str, number: int) -> Context:
+def _context(kind: str, number: int) -> CallContext:
     question = f"{kind} {number}"
     tool = "update" if kind == "about" else "other"
-    return Context(question, f"{kind} {number // 2}", question, (), tool, RIGHT, was_against=True)
+    return CallContext(question, f"{kind} {number // 2}", question, (), tool, RIGHT, was_against=True)
 
 
 def main() -> None:

@@ -24,12 +24,11 @@ from pathlib import Path
 
 from answers import REPORTED, Question, read, wilson
 
+from coreloop.answer.deps import open_deps
 from coreloop.answer.models import offline
-from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.repair.desk import open_repair_desk
-from coreloop.answer.repair.response import Answer
+from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.run import answer
+from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import open_store
@@ -90,7 +89,7 @@ def measure(data: Path, n_questions: int, seed: int) -> bool:
     return report(counts, len(questions), len(absent))
 
 
-def compare(counts: Counter[str], question: Asked, full: Answer, repaired: Answer) -> None:
+def compare(counts: Counter[str], question: Asked, full: AgentResponse, repaired: AgentResponse) -> None:
     is_reached = is_right(question, full)
     is_signalled = bool(repaired.signals)
     counts["answered with all files"] += full.supported
@@ -123,21 +122,20 @@ def report(counts: Counter[str], n_questions: int, n_absent: int) -> bool:
     )
 
 
-def is_right(question: Asked, found: Answer) -> bool:
-    return any(text in found.answer for text in question.answers)
+def is_right(question: Asked, found: AgentResponse) -> bool:
+    return any(text in found.final_answer for text in question.answers)
 
 
-def ask(workspace: Workspace, index: Path, question: str, *, repair: bool) -> Answer:
+def ask(workspace: Workspace, index: Path, question: str, *, repair: bool) -> AgentResponse:
     """Ask on a copy of an index, with empty tables."""
     data = workspace.root / "data"
     shutil.rmtree(data, ignore_errors=True)
     shutil.copytree(index, data / "index")
     with ExitStack() as stack:
         store = stack.enter_context(open_store(workspace, environ={}))
-        opened = stack.enter_context(open_repair_desk(workspace, store, {}))
-        ladder = Ladder([OfflineModel()])
-        assert opened.desk.ladder.name == ladder.name
-        return answer(question, desk=opened, repair=repair)
+        deps = stack.enter_context(open_deps(workspace, store, {}))
+        assert deps.ladder.name == OFFLINE
+        return answer(question, deps=deps, repair=repair)
 
 
 def build(root: Path, data: Path, n_questions: int, chance: random.Random) -> tuple[list[Asked], list[Asked]]:

@@ -19,7 +19,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
+from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.feedback import give_feedback
 from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
@@ -47,15 +47,15 @@ def main() -> int:
         workspace = open_workspace(root)
         index_paths(workspace, [root / "docs"], now=datetime.now(UTC))
         store = stack.enter_context(open_store(workspace, environ={}))
-        desk = stack.enter_context(open_repair_desk(workspace, store, {}))
-        return load(desk, root, options.minutes)
+        deps = stack.enter_context(open_deps(workspace, store, {}))
+        return load(deps, root, options.minutes)
 
 
-def load(desk: RepairDesk, root: Path, minutes: float) -> int:
+def load(deps: Deps, root: Path, minutes: float) -> int:
     stop, counts = Event(), {"asked": 0, "answered": 0, "rejected": 0}
-    threads = [Thread(target=ask, args=(desk, stop, counts, seed)) for seed in (1, 2)]
+    threads = [Thread(target=ask, args=(deps, stop, counts, seed)) for seed in (1, 2)]
     threads.append(Thread(target=change, args=(root, stop)))
-    worker = Thread(target=work, args=(desk.queue, all_handlers(desk)), kwargs={"stop": stop})
+    worker = Thread(target=work, args=(deps.queue, all_handlers(deps)), kwargs={"stop": stop})
     began, used = time.monotonic(), list[tuple[float, float]]()
     for thread in (*threads, worker):
         thread.start()
@@ -65,8 +65,8 @@ def load(desk: RepairDesk, root: Path, minutes: float) -> int:
     stop.set()
     for thread in (*threads, worker):
         thread.join()
-    work(desk.queue, all_handlers(desk), until_idle=True)
-    figures = desk.queue.metrics()
+    work(deps.queue, all_handlers(deps), until_idle=True)
+    figures = deps.queue.metrics()
     late = np.array([row for row in used if row[0] > minutes / 4])
     slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0])
     left = sum(figures.by_status.get(status, 0) for status in ("queued", "running", "dead"))
@@ -76,18 +76,18 @@ def load(desk: RepairDesk, root: Path, minutes: float) -> int:
     return 0 if slope <= MOST_MB_A_MINUTE and not left else 1
 
 
-def ask(desk: RepairDesk, stop: Event, counts: dict[str, int], seed: int) -> None:
+def ask(deps: Deps, stop: Event, counts: dict[str, int], seed: int) -> None:
     chance = random.Random(seed)
     while not stop.is_set():
         number = chance.randrange(PAGES + 20)  # the last 20 do not exist
         found = answer(
-            f"How many grams does machine {number} weigh?", desk=desk, repair=chance.random() < 0.5
+            f"How many grams does machine {number} weigh?", deps=deps, repair=chance.random() < 0.5
         )
         counts["asked"] += 1
         counts["answered"] += found.supported
         if chance.random() < 0.1:
             counts["rejected"] += 1
-            give_feedback(desk, found.run_id, "down")
+            give_feedback(deps, found.run_id, "down")
 
 
 def change(root: Path, stop: Event) -> None:

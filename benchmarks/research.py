@@ -19,18 +19,16 @@ from pathlib import Path
 
 from answers import Question, read, wilson
 
+from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.models import offline
-from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.run import run_research
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import Empty, Found, SearchAnswer, SearchLimits
-from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.runs.stores.store import Store, open_store
+from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.stores.store import open_store
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,8 @@ def main() -> int:
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"# {paragraph.title}\n\n{paragraph.text}\n", encoding="utf-8")
         index_paths(workspace, [Path(folder, "docs")], now=datetime.now(UTC))
-        with open_store(workspace) as store:
-            counts = count(workspace, store, questions[: options.questions])
+        with open_store(workspace) as store, open_deps(workspace, store, {}) as deps:
+            counts = count(deps, questions[: options.questions])
     for name, number in counts.items():
         print(f"{name}: {wilson(number, options.questions)}")
     if options.no_threshold:
@@ -77,17 +75,16 @@ def main() -> int:
     return 0 if is_good and not counts["unknown citations"] else 1
 
 
-def count(workspace: Workspace, store: Store, questions: list[Question]) -> Counter[str]:
+def count(deps: Deps, questions: list[Question]) -> Counter[str]:
     counts = Counter({"answered": 0, "right": 0, "invented": 0, "unknown citations": 0})
-    index, ladder = IndexProvider(workspace.index_file), Ladder([OfflineModel()])
-    desk = Desk(workspace=workspace, store=store, ladder=ladder, provider=index)
+    index = IndexProvider(deps.workspace.index_file)
     for question in questions:
-        response = run_research(question.text, desk=desk)
+        response = run_research(question.text, deps=deps)
         counts["answered"] += response.final_answer != NO_EVIDENCE
         counts["right"] += any(answer in response.summary for answer in question.answers)
         counts["unknown citations"] += has_unknown(response)
-        without = replace(desk, provider=Without(index, f"docs/{question.paragraph}.md"))
-        counts["invented"] += run_research(question.text, desk=without).final_answer != NO_EVIDENCE
+        without = replace(deps, provider=Without(index, f"docs/{question.paragraph}.md"))
+        counts["invented"] += run_research(question.text, deps=without).final_answer != NO_EVIDENCE
     return counts
 
 

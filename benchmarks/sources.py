@@ -3,6 +3,7 @@
     uv run python benchmarks/sources.py
 
 A round runs `json.dumps` three times and the memory once, in turns; the figures are of the best round.
+The goals leave room for the states of objects (`saw`), which cost a third to a half of it.
 Results at the caps are not compared, since values beyond the caps are not read.
 """
 
@@ -45,7 +46,7 @@ def trace(result: object) -> None:
     memory = Sources()
     memory.add_question(QUESTION)
     match = memory.look_up(ARGS)
-    memory.remember("get_order_details", result, match.echoes, ok=True)
+    memory.remember("get_order_details", result, match, ok=True)
     memory.look_up(ARGS)
 
 
@@ -67,7 +68,7 @@ def compare(label: str, result: Any, recorded: Any) -> None:
         trace_us = min(trace_us, microseconds(lambda: trace(recorded)))
     size_kb = len(json.dumps(result)) / 1024
     ratio = trace_us / dumps_us
-    print(f"{label:32} {size_kb:6.1f} KB {trace_us:8.0f} us, {ratio:.2f} of three json.dumps (goal: 1)")
+    print(f"{label:32} {size_kb:6.1f} KB {trace_us:8.0f} us, {ratio:.2f} of three json.dumps (goal: 2)")
 
 
 def main() -> None:
@@ -77,7 +78,7 @@ def main() -> None:
     loop += [loop, {"x": loop}]
     for label, result in (AT_THE_CAPS | {"contains itself": loop}).items():
         best = min(microseconds(lambda: trace(result)) for _ in range(20))  # noqa: B023 - called at once
-        print(f"{label:32} {best / 1e3:18.2f} ms (goal: 3)")
+        print(f"{label:32} {best / 1e3:18.2f} ms (goal: 5)")
 
 
 if __name__ == "__main__":

@@ -3,24 +3,21 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LlmResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
-from coreloop.answer.repair.desk import RepairDesk
-from coreloop.answer.repair.store import open_repair_store
-from coreloop.answer.research.desk import Desk
-from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.errors import ModelError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.runs.jobs.queue import open_queue
-from coreloop.runs.stores.store import Store, open_store
-from researching import MOMENT
+from coreloop.runs.stores.store import Store
+from researching import MOMENT, deps_in
 
 RETURNS = "# Returns\n\nA parcel can be returned within 30 days after delivery.\n"
 SHIPPING = "# Shipping\n\nA parcel ships within 2 working days after payment.\n"
@@ -67,20 +64,10 @@ def limit_paths(folder: Path, *paths: str, **settings: object) -> None:
 
 
 @contextmanager
-def repair_desk(workspace: Workspace, *models: Model, store: Store | None = None) -> Iterator[RepairDesk]:
-    """A desk with the offline model, or others."""
-    with (
-        open_store(workspace, environ={}) as own,
-        open_queue(workspace, environ={}) as queue,
-        open_repair_store(workspace, environ={}) as tables,
-    ):
-        desk = Desk(
-            workspace=workspace,
-            store=store or own,
-            ladder=Ladder(models or [OfflineModel()]),
-            provider=IndexProvider(workspace.index_file),
-        )
-        yield RepairDesk(desk, queue, tables)
+def shop_deps(workspace: Workspace, *models: Model, store: Store | None = None) -> Iterator[Deps]:
+    """Deps with the offline model, or others."""
+    with deps_in(workspace) as deps:
+        yield replace(deps, store=store or deps.store, ladder=Ladder(models or [OfflineModel()]))
 
 
 def reply(answer: str, *, confidence: float = 0.9) -> str:

@@ -1,24 +1,26 @@
 """Researches for tests: a project with an index of its own, models that reply what a test says."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import read_material
-from coreloop.answer.research.desk import Desk
+from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.project.settings import EndpointSettings, PriceSettings
 from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import Store, open_store
 
 RIVER = "The Han river is 494 kilometres long."
@@ -44,21 +46,23 @@ def project(folder: Path, pages: dict[str, str] | None = None) -> Workspace:
 
 
 @contextmanager
-def desk_in(
+def deps_in(
     workspace: Workspace,
     *,
     url: str = "",
     provider: Provider | None = None,
     price: PriceSettings | None = None,
 ):
-    """A desk with the offline model, or the model that a stand-in's address serves."""
+    """Deps with the offline model, or the model that a stand-in's address serves."""
     model = stand_in_model(url, price) if url else OfflineModel()
     with open_store(workspace) as store:
-        yield Desk(
-            workspace=workspace,
-            store=store,
-            ladder=Ladder([model]),
-            provider=provider or IndexProvider(workspace.index_file),
+        yield from _deps(workspace, store, Ladder([model]), provider or IndexProvider(workspace.index_file))
+
+
+def _deps(workspace: Workspace, store: Store, ladder: Ladder, provider: Provider) -> Iterator[Deps]:
+    with open_queue(workspace, environ={}) as queue, open_repair_store(workspace, environ={}) as tables:
+        yield Deps(
+            workspace=workspace, store=store, ladder=ladder, provider=provider, queue=queue, tables=tables
         )
 
 
@@ -143,8 +147,9 @@ def note_call(calls: Path, call: str) -> None:
         file.write(f"{call}\n")
 
 
-def counted_desk(workspace: Workspace, store: Store, calls: Path) -> Desk:
-    """A desk whose calls a file counts."""
-    provider = CountedProvider(workspace.index_file, calls)
-    ladder = Ladder([CountedModel(calls)])
-    return Desk(workspace=workspace, store=store, ladder=ladder, provider=provider)
+@contextmanager
+def counted_deps(workspace: Workspace, store: Store, calls: Path) -> Iterator[Deps]:
+    """Deps whose calls a file counts."""
+    yield from _deps(
+        workspace, store, Ladder([CountedModel(calls)]), CountedProvider(workspace.index_file, calls)
+    )

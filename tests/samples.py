@@ -12,7 +12,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.sample import Sample, read_sample
-from coreloop.learn.mine.window import merge
+from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import GOOD_ANSWER, line, record, word
 
@@ -48,7 +48,12 @@ def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> Mine
 
 def sample_of(records: Iterable[dict[str, Any]], **changes: Any) -> Sample:
     """The sample of a window of one file."""
-    return read_sample(merge([rolled(records, settings=mine_settings(**changes))], ALWAYS))
+    return read_sample(window_of(records, **changes))
+
+
+def window_of(records: Iterable[dict[str, Any]], **changes: Any) -> Window:
+    """A window of one file."""
+    return merge([rolled(records, settings=mine_settings(**changes))], ALWAYS)
 
 
 def words(

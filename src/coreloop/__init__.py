@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coreloop.answer.repair.current import feedback
+    from coreloop.answer.repair.feedback import feedback
     from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
     from coreloop.observe.adapters.attach import attach
 
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'coreloop' has no attribute {name!r}")
     if name == "feedback":
-        from coreloop.answer.repair.current import feedback
+        from coreloop.answer.repair.feedback import feedback
 
         return feedback
     if name == "attach":

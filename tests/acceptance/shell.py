@@ -68,13 +68,28 @@ class Project:
 
     def open(self, question: str, *options: str, **environ: str) -> str:
         """Open a run for an agent; returns its id."""
-        done = self.run("runs", "open", question, *options, **environ)
+        done = self.run("runs", "open", question, "--new", *options, **environ)
         assert done.code == 0, done.err
         return done.out.strip()
 
     def record(self, report: Mapping[str, Any], *words: str, **environ: str) -> Done:
         """Record an agent's report of an iteration."""
         return self.run("runs", "record", *words, stdin=json.dumps(report, ensure_ascii=False), **environ)
+
+    def read(self, *texts: str) -> list[int]:
+        """Give the project files of one text each, in git, and open a run that reads them; their numbers."""
+        names = [f"docs/{number}.md" for number in range(len(texts))]
+        for name, text in zip(names, texts, strict=True):
+            self.write(name, f"{text}\n")
+        self.commit()
+        self.open(texts[0])
+        return [int(self.run("runs", "read", name).json["source"]) for name in names]
+
+    def commit(self) -> None:
+        """Commit all files of the folder; the first commit makes the repository."""
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        for words in (("init", "-q"), ("add", "-A"), (*who, "commit", "-q", "-m", "files")):
+            subprocess.run(["git", *words], cwd=self.folder, check=True, capture_output=True)
 
     def next(self, *words: str) -> dict[str, Any]:
         """Return what an agent is told before its next iteration."""

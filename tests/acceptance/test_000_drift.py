@@ -24,11 +24,6 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.promise("000-25")
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="a field of `runs next`; `runs record`, which people see, prints nothing",
-)
 def test_25_the_same_action_three_times_is_said(project: Project):
     done = [_act(project, "academic", news=True) for _ in range(3)]
     assert ["Loop Drift" in one.out for one in done] == [False, False, True]
@@ -36,11 +31,6 @@ def test_25_the_same_action_three_times_is_said(project: Project):
 
 
 @pytest.mark.promise("000-25")
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="a field of `runs next`; `runs record`, which people see, prints nothing",
-)
 def test_25_five_iterations_without_news_are_said(project: Project):
     done = [_act(project, f"way {number}") for number in range(5)]
     assert ["Loop Drift" in one.out for one in done] == [False, False, False, False, True]
@@ -72,7 +62,6 @@ def test_26_the_skill_has_its_candidates_tested_before_it_searches(project: Proj
 
 
 @pytest.mark.promise("000-27")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="a dropped query is shown nowhere")
 def test_27_a_dropped_query_is_said_with_the_one_that_it_repeats(project: Project):
     first, again = "quantum error correction breakthrough 2026", "quantum error correction 2026 breakthrough"
     shown = _research(project, first, again).err
@@ -172,7 +161,6 @@ def test_34_the_same_action_turns_to_another_kind_of_work(project: Project, befo
 
 
 @pytest.mark.promise("000-35")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the table has no such row")
 def test_35_technical_turns_to_business(project: Project):
     _repeat(project, "technical")
     assert [label.casefold() for label in project.next()["drift"]["after"]] == ["business"]
@@ -200,9 +188,6 @@ def test_37_the_fifth_iteration_without_news_forces_another_approach_and_news_re
 
 
 @pytest.mark.promise("000-38")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="an order in JSON; an agent that ignores it is not refused"
-)
 def test_38_an_agent_that_ignores_a_change_of_strategy_is_refused(project: Project):
     _repeat(project, "academic")
     assert project.next()["drift"]["after"] == ["web"]
@@ -249,7 +234,6 @@ def test_46_state_json_counts_drift(project: Project):
 
 
 @pytest.mark.promise("000-47")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="no such lines")
 def test_47_new_queries_and_a_change_of_angle_are_said(project: Project):
     shown = _research(project, "한강 길이").err
     assert "✓ NEW: '한강 길이'" in shown
@@ -257,9 +241,6 @@ def test_47_new_queries_and_a_change_of_angle_are_said(project: Project):
 
 
 @pytest.mark.promise("000-48")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="no such lines; `drift` and `reflexion` of `runs next` alone"
-)
 def test_48_a_run_that_is_stuck_says_what_failed_before(project: Project):
     _get_stuck_and_out(project)
     project.open(QUESTION)

@@ -297,7 +297,6 @@ def test_15_two_sessions_of_a_project_do_not_disturb_each_other(session: Session
 
 
 @pytest.mark.promise("000-16")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="`Iteration #1`, English words, no box")
 def test_16_the_message_of_an_iteration_is_a_box(project: Project):
     project.open(QUESTION)
     lines = project.record(FOUND).lines
@@ -306,9 +305,6 @@ def test_16_the_message_of_an_iteration_is_a_box(project: Project):
 
 
 @pytest.mark.promise("000-17")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="`findings:`; tags in `research`, none in `runs record`"
-)
 def test_17_findings_are_shown_with_their_tags(project: Project):
     project.open(QUESTION)
     lines = project.record(FOUND).lines
@@ -320,13 +316,11 @@ def test_17_findings_are_shown_with_their_tags(project: Project):
 
 
 @pytest.mark.promise("000-18")
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="hypotheses are shown nowhere while a run goes on"
-)
 def test_18_active_hypotheses_are_shown_with_confidence_priority_and_evidence(project: Project):
-    project.open(QUESTION)
+    (number,) = project.read("단가가 4 % 올랐다.")
     project.record(FOUND)
-    support = {"text": "단가가 4 % 올랐다.", "sources": ["https://dart.example/2"], "hypothesis": "h1"}
+    text = "단가가 4 % 올랐다."
+    support = {"text": text, "quote": text, "sources": [number], "hypothesis": "h1"}
     lines = project.record({**more(), "findings": [{**support, "stance": "supports"}]}).lines
     assert "🎯 Active Hypotheses (Top 5):" in lines
     place = lines.index("🎯 Active Hypotheses (Top 5):")
@@ -335,7 +329,6 @@ def test_18_active_hypotheses_are_shown_with_confidence_priority_and_evidence(pr
 
 
 @pytest.mark.promise("000-19")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="`next:` and `progress: 1 of 2 answered`")
 def test_19_plan_and_progress_are_shown(project: Project):
     project.open(QUESTION)
     shown = project.record(FOUND).out
@@ -352,7 +345,6 @@ def test_20_one_line_has_iteration_status_and_budget(project: Project):
 
 
 @pytest.mark.promise("000-21")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="no such line")
 def test_21_a_run_that_goes_on_says_that_no_condition_of_its_end_is_met(project: Project):
     project.open(QUESTION)
     assert "→ 종료 조건 불만족 → 계속 실행" in project.record(FOUND).lines
@@ -375,7 +367,6 @@ def test_22_the_announcement_is_literally_that_of_the_document(project: Project)
 
 
 @pytest.mark.promise("000-23")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="`stopped: max_iterations`")
 def test_23_the_last_iteration_ends_with_the_documents_sentence(project: Project):
     project.open(QUESTION, "--max-iterations", "1")
     assert "연구를 종료합니다. 최대 iteration에 도달했습니다." in project.record(FOUND).lines
@@ -427,7 +418,6 @@ def test_44_a_driver_outside_the_agent_goes_on_whatever_its_command_says(project
 
 
 @pytest.mark.promise("000-45")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="`stopped: max_iterations` alone")
 def test_45_an_end_says_that_its_condition_is_met(project: Project):
     project.open(QUESTION, "--max-iterations", "1")
     assert "→ 종료 조건 만족" in project.record(FOUND).lines

@@ -290,7 +290,6 @@ def test_14_more_than_50k_tokens_of_results_are_compacted(tmp_path: Path) -> Non
 
 
 @pytest.mark.promise("002-14")
-@pytest.mark.xfail(strict=True, reason="an older result is cut after its first characters, not summarised")
 def test_14_older_results_are_summarised_rather_than_cut(compacted: Asked) -> None:
     raw = [entry["source"]["text"] for entry in compacted.state["sources"]]
     shown = [source["text"] for source in compacted.material(1)["sources"] if "archived" in source["text"]]

@@ -12,7 +12,7 @@ from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import JudgmentValue, read_judgments
+from coreloop.observe.verdicts import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
 from promoting import REACH, Project, statement, write_candidates
@@ -63,12 +63,12 @@ def test_a_closed_promotion_is_a_no_from_the_next_night_on(
     with pytest.raises(HumanDecidesError, match="closed without a merge"):
         _promote(workspace, closed, environ)
     status = _night(workspace, environ)
-    (given,) = read_judgments(workspace.judgments_dir).given
-    assert (given.key, given.verdict) == (ENTRY["key"], JudgmentValue.VIOLATION)
+    (given,) = read_verdicts(workspace.judgments_dir).given
+    assert (given.key, given.verdict) == (ENTRY["key"], VerdictLetter.VIOLATION)
     assert given.cause == f"closed without a merge: https://github.example/{github.repo}/pull/1"
     assert (status.candidates.pending, status.candidates.rejected) == (0, 1)
     _night(workspace, environ)
-    assert len(read_judgments(workspace.judgments_dir).given) == 1
+    assert len(read_verdicts(workspace.judgments_dir).given) == 1
     with pytest.raises(HumanDecidesError, match="was rejected"):
         _promote(workspace, closed, environ)
 
@@ -78,7 +78,7 @@ def test_a_verdict_undoes_it(
 ) -> None:
     _night(workspace, environ)
     later = NIGHT + timedelta(minutes=1)
-    judge(workspace, ENTRY["id"], JudgmentValue.PASS, cause="I closed it by mistake", by="Ann", now=later)
+    judge(workspace, ENTRY["id"], VerdictLetter.PASS, cause="I closed it by mistake", by="Ann", now=later)
     assert _night(workspace, environ).candidates.rejected == 0
     assert _promote(workspace, closed, environ).endswith("/pull/2")
 
@@ -88,7 +88,7 @@ def test_a_merged_promotion_is_no_no(
 ) -> None:
     github.pulls[0].merged_at = github.pulls[0].created_at
     _night(workspace, environ)
-    assert read_judgments(workspace.judgments_dir).given == ()
+    assert read_verdicts(workspace.judgments_dir).given == ()
 
 
 def test_a_key_that_nobody_proposed_gets_no_verdict(
@@ -96,4 +96,4 @@ def test_a_key_that_nobody_proposed_gets_no_verdict(
 ) -> None:
     write_candidates(closed, statement(line="- Always pass axis", key="f" * 16))
     _night(workspace, environ)
-    assert read_judgments(workspace.judgments_dir).given == ()
+    assert read_verdicts(workspace.judgments_dir).given == ()

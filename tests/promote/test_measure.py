@@ -149,3 +149,29 @@ def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirma
     done = coreloop(helpdesk, "measure", *entry(helpdesk))
     assert (done.returncode, done.stdout) == (0, "")
     assert "add --confirm" in done.stderr
+
+
+def test_lines_that_stand_are_measured_and_a_fall_is_an_error(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    assert coreloop(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
+    branch = next(
+        name
+        for name in output(helpdesk, "git", "branch", "--format=%(refname:short)")
+        if name.startswith("skill/")
+    )
+    output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", branch)
+    done = coreloop(helpdesk, "measure", "--all")
+    assert done.returncode == 0, done.stderr
+    assert "helps" in done.stdout
+    obeys(model, with_line="critical", without="critical")
+    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
+    done = coreloop(helpdesk, "measure", "--all")
+    assert done.returncode == 1
+    assert "update_ticket: +" in done.stderr
+    assert "points now" not in done.stdout
+
+
+def output(folder: Path, *words: str) -> list[str]:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.split()

@@ -19,8 +19,7 @@ from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan
 from coreloop.promote.promotion import Done, promote
-from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
-from coreloop.promote.selection import Selection, select_tool
+from coreloop.promote.run import PromoteRequest, Selection, _promoting, plan_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (

@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.observe.judgments import Judgment, JudgmentValue, append_judgment
-from coreloop.promote.selection import select_tool
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
+from coreloop.promote.run import select_tool
 from promoting import (
     counterexample,
     hush_git,
@@ -35,15 +35,15 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspace):
-    judgment = Judgment(
+    judgment = HumanVerdict(
         id=OLD["id"],
         key=OLD["key"],
-        verdict=JudgmentValue.VIOLATION,
+        verdict=VerdictLetter.VIOLATION,
         cause=None,
         judged_at=datetime(2026, 4, 26, tzinfo=UTC),
         judged_by="Ann",
     )
-    append_judgment(workspace.judgments_dir, judgment)
+    append_verdict(workspace.judgments_dir, judgment)
     with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: rejected by Ann \(V\)"):
         select_tool(workspace, "analysis", None)
 

@@ -144,7 +144,7 @@ OWN_ENVIRONMENT = {
     *("base.git.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
-    *("answer.repair.current", "answer.research.current"),  # other programs call it in their project
+    "answer.deps",  # other programs call it in their project
     "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
     "learn.knowledge.blog",  # a function for scripts, by default in the current folder
 }

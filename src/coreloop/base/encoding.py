@@ -32,7 +32,8 @@ QUESTION: Final = "question"
 """Source in ``args_from`` of a value from the user's question."""
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
-_SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
+_SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment", "case"}
+_COUNT_BYTES = len(',"saw_omitted":9999')
 
 
 def canonical_json(value: object) -> bytes:
@@ -98,8 +99,9 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
 
     A record that does not fit is reduced in this order: long argument strings, null or empty fields of calls,
     lists and argument values of more than 32 characters, result sizes and all but two results among an
-    argument's sources, long texts and unknown fields, ``args_from`` of the first calls, argument values other
-    than selectors, the last ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``).
+    argument's sources, long texts and unknown fields, ``saw`` of the first calls (counted in
+    ``saw_omitted``), ``args_from`` of the first calls, argument values other than selectors, the last
+    ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``). ``case`` always fits.
     The hashes are those of the full record; ``omitted_failure`` and ``omitted_error`` preserve its outcome.
 
     Parameters
@@ -131,11 +133,13 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
     bounded = _bounded_fields(record)
     outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
     for attempt in (bare, outlined):
-        cut = _omit_sources(attempt, len(_line(bounded, attempt)) - MAX_LINE_BYTES)
-        line = _line(bounded, cut)
+        cut = _omit_field("saw", attempt, len(_line(bounded, attempt)) + _COUNT_BYTES - MAX_LINE_BYTES)
+        counted = _count_saw(bounded, attempt, cut)
+        cut = _omit_field("args_from", cut, len(_line(counted, cut)) - MAX_LINE_BYTES)
+        line = _line(counted, cut)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    return _omit_tail(bounded, cut)
+    return _omit_tail(counted, cut)
 
 
 def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bytes:
@@ -172,16 +176,23 @@ def _first_results(paths: Sequence[str]) -> Sequence[str]:
     return results[:2] or paths
 
 
-def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
-    """Remove ``args_from`` from the first calls until enough bytes are saved."""
+def _count_saw(
+    record: dict[str, Any], calls: Sequence[Mapping[str, Any]], cut: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    n_omitted = sum("saw" in call for call in calls) - sum("saw" in call for call in cut)
+    return {**record, "saw_omitted": n_omitted} if n_omitted else record
+
+
+def _omit_field(field: str, calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
+    """Remove a field from the first calls until enough bytes are saved."""
     smaller = list(calls)
     for place in range(len(smaller)):
         if excess_bytes <= 0:
             break
         call = dict(smaller[place])
-        sources = call.pop("args_from", None)
-        if sources is not None:
-            excess_bytes -= len(orjson.dumps({"args_from": sources})) - 1
+        value = call.pop(field, None)
+        if value is not None:
+            excess_bytes -= len(orjson.dumps({field: value})) - 1
             smaller[place] = call
     return smaller
 

@@ -38,6 +38,9 @@ class ToolCall(TypedDict):
     args_from: NotRequired[dict[str, list[str]]]
     """Argument -> where its value occurred before the call: fields of earlier results, or ``question``; empty
     if it did not occur."""
+    saw: NotRequired[dict[str, dict[str, str | bool]]]
+    """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
+    the tool's own source. Empty: the object was shown, in a state that the source does not name."""
 
 
 class OverrideCall(TypedDict):
@@ -81,6 +84,10 @@ class Record(TypedDict):
     duration_total_ms: float | None
     judgment: RecordedJudgment
     session_hash: NotRequired[str]
+    case: NotRequired[list[str]]
+    """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case`."""
+    saw_omitted: NotRequired[int]
+    """If the line was too long: from how many calls ``saw`` was removed."""
     tool_calls_omitted: NotRequired[int]
     omitted_failure: NotRequired[bool]
     """Only if calls or overrides were omitted for size: whether any call's flag was left uncleared, or an

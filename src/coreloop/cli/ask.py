@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from coreloop.cli.open_repair import project_repair
+from coreloop.cli.emit import emit
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
 
 
@@ -25,7 +26,7 @@ def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> N
     from coreloop.answer.research.ends import EXIT_CODES
     from coreloop.cli.show_answer import show_answer, show_attempt
 
-    with project_repair() as desk:
-        found = answer(question, desk=desk, session=session, repair=not no_repair, show=show_attempt)
-    show_answer(found, as_json=as_json)
+    with project_deps() as deps:
+        found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
+    emit(found, as_json=as_json, text=show_answer)
     sys.exit(EXIT_CODES[found.end])

@@ -4,22 +4,23 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from coreloop.answer.research.desk import Desk
+from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
+from coreloop.cli.session_words import NEW, RESUMED, found_line, offer
 from coreloop.cli.show_runs import printable_text
 from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
 
 
 def choose_session(
-    desk: Desk, question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
+    deps: Deps, question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
 ) -> str:
     """Return the research to work on: an earlier or a new one.
 
     Parameters
     ----------
-    desk : Desk
+    deps : Deps
         Its models judge which researches are like the question.
     question : str
         The new question.
@@ -33,8 +34,8 @@ def choose_session(
     if option == "new" or (option is None and not is_asked):
         return begin()
     if option is not None:
-        return _continued(desk.store, named_session(desk.store, option), question)
-    like = find_like(question, desk, begin)
+        return _continued(deps.store, named_session(deps.store, option), question)
+    like = find_like(question, deps, begin)
     chosen = None
     is_new = False
     try:
@@ -42,20 +43,24 @@ def choose_session(
         is_new = chosen is None
     finally:  # also after Ctrl-C
         if like.begun and not is_new:
-            stop_run(desk.store, like.begun)
+            stop_run(deps.store, like.begun)
     return chosen or like.begun or begin()
 
 
 def _ask_person(like: Sequence[Like]) -> str | None:
     """Return the research that a person wants to continue, or None for a new one."""
-    for place, (likeness, row) in enumerate(like, 1):
-        changed = row.updated_at.strftime("%Y-%m-%d %H:%M")
-        text = f"{place}  {likeness}, {row.status}, {changed}, {row.run_id}  {printable_text(row.question)}"
-        click.echo(text, err=True)
+    exact = next((one for one in like if one.likeness == "exact"), None)
+    if exact is not None:
+        click.echo(found_line(exact), err=True)
+    for place, one in enumerate(like, 1):
+        click.echo(f"{place}  {offer(one)}", err=True)
+        click.echo(f"   {one.likeness}, {one.row.status}, {one.row.run_id}", err=True)
+    click.echo(f"n  {NEW}", err=True)
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
-    answer = click.prompt("Continue one, or start new", type=choice, default="n", err=True)
-    return like[int(answer) - 1][1].run_id if answer in numbers else None
+    default = str(like.index(exact) + 1) if exact is not None else "n"
+    answer = click.prompt("Continue one, or start new", type=choice, default=default, err=True)
+    return like[int(answer) - 1].row.run_id if answer in numbers else None
 
 
 def _continued(store: Store, run_id: str, question: str) -> str:
@@ -63,5 +68,6 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
     dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
+    click.echo(f"{RESUMED}{run_id}", err=True)
     click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id

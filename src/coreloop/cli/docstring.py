@@ -1,12 +1,13 @@
 """``dartlab-coreloop docstring append`` and ``docstring check``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
@@ -46,11 +47,9 @@ def append(
         rewrite_file(path, outcome.source)
     reason = outcome.reason if isinstance(outcome, Refused) else None
     name = type(outcome).__name__.lower()
-    if as_json:
-        facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-    else:
-        click.echo(diff or f"{name}: {reason or 'the section has these lines already'}")
+    facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
+    shown = diff or f"{name}: {reason or 'the section has these lines already'}"
+    emit(facts, as_json=as_json, text=lambda _: click.echo(shown))
     if reason is not None:
         click.get_current_context().exit(1)
 
@@ -69,16 +68,17 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)
-    if as_json:
-        click.echo(orjson.dumps(reports, default=str, option=orjson.OPT_INDENT_2))
-    else:
-        for report in reports:
-            _show(report)
+    emit(reports, as_json=as_json, text=_show)
     if any(report.lost or report.unreadable for report in reports):
         click.get_current_context().exit(1)
 
 
-def _show(report: "FileReport") -> None:
+def _show(reports: "Sequence[FileReport]") -> None:
+    for report in reports:
+        _show_report(report)
+
+
+def _show_report(report: "FileReport") -> None:
     if report.unreadable is not None:
         click.echo(f"{report.path}: cannot be read: {report.unreadable}")
     for shape in report.shapes:

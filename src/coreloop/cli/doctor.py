@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import orjson
 
+from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option
 
 
@@ -24,9 +24,6 @@ def command(as_json: bool) -> None:
     from coreloop.cli.show_doctor import show_diagnoses
 
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
-    if as_json:
-        click.echo(orjson.dumps(diagnoses, option=orjson.OPT_INDENT_2))
-    else:
-        show_diagnoses(diagnoses)
+    emit(diagnoses, as_json=as_json, text=show_diagnoses)
     is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
     click.get_current_context().exit(1 if is_broken else 0)

@@ -1,10 +1,16 @@
 """``dartlab-coreloop feedback``."""
 
-import click
-import orjson
+from typing import TYPE_CHECKING
 
-from coreloop.cli.open_repair import project_repair
+import click
+
+from coreloop.cli.emit import emit
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
+
+if TYPE_CHECKING:
+    from coreloop.answer.repair.feedback import Notice
+    from coreloop.answer.repair.tables import Feedback
 
 
 @click.command()
@@ -20,25 +26,28 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     """
     from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
     from coreloop.answer.repair.work import all_handlers
-    from coreloop.base.text import printable
-    from coreloop.cli.show_answer import show_answer
     from coreloop.runs.jobs.work import work_on_jobs
 
-    with project_repair() as desk:
-        answer_id = newest_answer(desk) if answer_id == "last" else answer_id
-        feedback = give_feedback(desk, answer_id, _value(value), reason=reason)
+    with project_deps() as deps:
+        answer_id = newest_answer(deps) if answer_id == "last" else answer_id
+        feedback = give_feedback(deps, answer_id, _value(value), reason=reason)
         if feedback.mended_by and not later:
-            work_on_jobs(desk.queue, all_handlers(desk), [mending_job(desk, answer_id).id])
-        notice = wait_for_notice(desk, answer_id, 0) if feedback.mended_by else None
-    if as_json:
-        click.echo(orjson.dumps({"feedback": feedback, "notice": notice}, option=orjson.OPT_INDENT_2))
-        return
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
+        notice = wait_for_notice(deps, answer_id, 0) if feedback.mended_by else None
+    facts = {"feedback": feedback, "notice": notice}
+    emit(facts, as_json=as_json, text=lambda _: _show(feedback, notice))
+
+
+def _show(feedback: "Feedback", notice: "Notice | None") -> None:
+    from coreloop.base.text import printable
+    from coreloop.cli.show_answer import show_answer
+
     click.echo(f"{feedback.kind}: noted for {printable(feedback.message_id)}")
     if notice:
         click.echo(notice.text)
         if notice.answer and notice.answer.supported:
             click.echo()
-            show_answer(notice.answer, as_json=False)
+            show_answer(notice.answer)
 
 
 def _value(text: str) -> str | float:

@@ -43,8 +43,8 @@ def command(
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    request = ImportRequest(source=source, paths=paths, folder=folder, times=times)
-    report = run_import(request, workspace.settings, now_s=time.time(), watching=_progress)
+    request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
+    report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
     _show(report, request.folder, as_json=as_json)
     if report.unusable:
         first, *more = report.unusable
@@ -53,7 +53,7 @@ def command(
 
 
 @contextmanager
-def _progress(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
+def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
     """Attach a progress bar to the files if there is much to read and stderr is a terminal."""
     size_bytes = sum(file.size_bytes for file in files)
     if size_bytes < _LONG_BYTES or not sys.stderr.isatty():

@@ -1,8 +1,9 @@
 """``dartlab-coreloop jobs``."""
 
 import os
+import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +11,19 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import click
+import orjson
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import fitted, printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
     from coreloop.runs.jobs.queue import JobQueue
+    from coreloop.runs.jobs.work import WorkReport
+
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -41,25 +47,24 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
     from coreloop.answer.repair.work import all_handlers, plan_gates
-    from coreloop.cli.open_repair import project_repair
-    from coreloop.cli.show_jobs import show_outcome, show_report
+    from coreloop.cli.open_deps import project_deps
     from coreloop.runs.jobs.manage import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 
-    with project_repair() as desk, _stopped_by_signals() as stop:
-        forget_expired(desk.workspace, desk.queue, now=datetime.now(UTC))
+    with project_deps() as deps, _stopped_by_signals() as stop:
+        forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
         if not (once or until_idle):
-            plan_gates(desk, now=datetime.now(UTC))
+            plan_gates(deps, now=datetime.now(UTC))
         report = work_in_threads(
-            desk.queue,
-            all_handlers(desk),
+            deps.queue,
+            all_handlers(deps),
             threads=workers,
             stop=stop,
             until_idle=until_idle or once,
             limit=1 if once else None,
             show=show_outcome,
         )
-    show_report(report, as_json=as_json)
+    emit(report, as_json=as_json, text=show_report)
 
 
 @command.command("list")
@@ -70,10 +75,8 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
 @json_option
 def list_(status: Status | None, limit: int, as_json: bool) -> None:
     """List jobs, the newest first."""
-    from coreloop.cli.show_jobs import show_jobs
-
     with _project_queue() as queue:
-        show_jobs(queue.jobs(status=status, limit=limit), as_json=as_json)
+        emit(queue.jobs(status=status, limit=limit), as_json=as_json, text=show_jobs)
 
 
 @command.command()
@@ -81,10 +84,8 @@ def list_(status: Status | None, limit: int, as_json: bool) -> None:
 @json_option
 def show(job_id: str, as_json: bool) -> None:
     """Show a job: what it is about, its attempts, its result or error."""
-    from coreloop.cli.show_jobs import show_job
-
     with _project_queue() as queue:
-        show_job(queue.get(job_id), as_json=as_json)
+        emit(queue.get(job_id), as_json=as_json, text=show_job)
 
 
 @command.command()
@@ -104,10 +105,10 @@ def cancel(job_id: str, as_json: bool) -> None:
 
 
 def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
-    from coreloop.cli.show_jobs import show_status
-
     with _project_queue() as queue:
-        show_status(change(queue), as_json=as_json)
+        job = change(queue)
+    facts = {"id": job.id, "name": job.name, "status": job.status}
+    emit(facts, as_json=as_json, text=lambda _: show_status(job))
 
 
 @contextmanager
@@ -139,3 +140,69 @@ def _stopped_by_signals() -> Iterator[Event]:
         yield stop
     finally:
         restore()
+
+
+_HEADING = f"{'job':<26}  {'status':<9}  {'attempts':>8}  {'created (UTC)':<16}  {'name':<20}  about"
+_TEXT_COLUMNS = 1000
+
+
+def show_jobs(jobs: Sequence[Job]) -> None:
+    """Print a list of jobs."""
+    if not jobs:
+        click.echo("no jobs")
+        return
+    columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
+    click.echo(_HEADING)
+    for job in jobs:
+        attempts = f"{job.attempts} of {job.max_attempts}"
+        line = (
+            f"{job.id}  {job.status:<9}  {attempts:>8}  {job.created_at:%Y-%m-%d %H:%M}  "
+            f"{printable(job.name):<20}  {_text(job.error or job.payload)}"
+        )
+        click.echo(fitted(line, columns))
+
+
+def show_job(job: Job) -> None:
+    """Print a job."""
+    show_status(job)
+    for name, value in _facts(job):
+        click.echo(f"{name:<9} {value}")
+
+
+def show_status(job: Job) -> None:
+    """Print a job's name and status."""
+    click.echo(f"{job.id}  {printable(job.name)}  {job.status}")
+
+
+def show_outcome(job: Job) -> None:
+    """Print on stderr how an attempt ended."""
+    error = f": {_text(job.error)}" if job.error else ""
+    click.echo(f"{job.id}  {printable(job.name)}  {job.status}{error}", err=True)
+
+
+def show_report(report: "WorkReport") -> None:
+    """Print how many attempts ended well, failed, or came too late."""
+    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
+    click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
+
+
+def _facts(job: Job) -> list[tuple[str, str]]:
+    finished = f"{job.finished_at:%Y-%m-%d %H:%M}" if job.finished_at else ""
+    facts = [
+        ("about", _text(job.payload)),
+        ("key", _text(job.key)),
+        ("priority", str(job.priority)),
+        ("attempts", f"{job.attempts} of {job.max_attempts}"),
+        ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
+        ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
+        ("finished", finished),
+        ("error", _text(job.error)),
+        ("result", "" if job.result is None else _text(job.result)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _text(value: object) -> str:
+    """Return a text, or a value as JSON, as one printable line."""
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)

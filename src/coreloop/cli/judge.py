@@ -10,12 +10,15 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import emit
 from coreloop.cli.mining import watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.learn.verdicts.queue import Queue
-    from coreloop.observe.judgments import Judgment
+    from collections.abc import Sequence
+
+    from coreloop.learn.verdicts.queue import Queue, Waiting
+    from coreloop.observe.verdicts import HumanVerdict
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
 _MAX_SHOWN: Final = 10
@@ -42,7 +45,7 @@ def command(
     """
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.judgments import JudgmentValue
+    from coreloop.observe.verdicts import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -54,24 +57,20 @@ def command(
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
     name = judge_name(by or "", workspace.root)
-    judgment, path = judge(workspace, wanted, JudgmentValue(verdict), cause=cause, by=name, now=now)
+    judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
 
 
-def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
-    import orjson
-
+def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
     from coreloop.base.text import printable
 
-    if as_json:
-        click.echo(orjson.dumps(judgment, option=orjson.OPT_INDENT_2))
-    else:
-        verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
-        click.echo(f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}")
+    verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
+    shown = f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}"
+    emit(judgment, as_json=as_json, text=lambda _: click.echo(shown))
     click.echo(f"appended to {path}", err=True)
 
 
-def _effect(judgment: "Judgment") -> str:
+def _effect(judgment: "HumanVerdict") -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
         return f"the request counts as {'succeeded' if passes else 'failed'}"
@@ -79,9 +78,7 @@ def _effect(judgment: "Judgment") -> str:
 
 
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
-    import orjson
-
-    from coreloop.base.text import fitted, printable
+    from coreloop.base.text import printable
     from coreloop.cli.show import warn_of_skipped
 
     waiting, judgments = queue.waiting, queue.mined.judgments
@@ -90,10 +87,13 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
-    if as_json:
-        facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-        return
+    facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
+    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting))
+
+
+def _show_waiting(waiting: "Sequence[Waiting]") -> None:
+    from coreloop.base.text import fitted, printable
+
     columns = shutil.get_terminal_size().columns
     for kind, group in groupby(waiting, key=lambda item: item.kind):
         items = list(group)

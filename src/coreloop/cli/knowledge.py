@@ -9,6 +9,7 @@ import orjson
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import counted
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
 
@@ -33,10 +34,10 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
     if intent is not None:
-        show_bullets(look_up_bullets(database, intent), as_json=as_json)
+        emit(look_up_bullets(database, intent), as_json=as_json, text=show_bullets)
         return
     insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
-    show_insights(insights, as_json=as_json)
+    emit(insights, as_json=as_json, text=show_insights)
 
 
 @command.command()
@@ -49,11 +50,12 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
     from coreloop.learn.knowledge.run import export_knowledge, project_database
 
     written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
-    if as_json:
-        click.echo(orjson.dumps({printable_path(path): rows for path, rows in written.items()}))
-        return
+    emit({printable_path(path): rows for path, rows in written.items()}, as_json=as_json, text=_show_written)
+
+
+def _show_written(written: dict[str, int]) -> None:
     for path, rows in written.items():
-        click.echo(f"wrote {printable_path(path)}: {counted(rows, 'row')}")
+        click.echo(f"wrote {path}: {counted(rows, 'row')}")
 
 
 @command.command()

@@ -17,38 +17,59 @@ from coreloop.base.extras import missing_extra
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
 
-COMMANDS: Final = {
-    "demo": "Run the whole loop on a scratch project, without an API key or a network.",
-    "import": "Convert traces of other tools into records.",
-    "mine": "Read the records into the facts that the other commands use.",
-    "pattern": "Find where arguments come from, and sequences that keep succeeding.",
-    "refine": "Find what distinguishes failed calls from successful calls.",
-    "judge": "Record a verdict or, without options, list what most needs one.",
-    "verify": "Replay a candidate's questions and compare.",
-    "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
-    "promote": "Open a draft pull request that adds proposals to a docstring.",
-    "propose-axis": "Gather the evidence that a tool needs a new axis.",
-    "effect": "Show whether changes of descriptions helped.",
-    "status": "Show where the loop stands, and warn when a stage produces no output.",
-    "backfill-blog": "Import the ai blocks of blog posts as insights.",
-    "knowledge": "Show, export and clean the knowledge database.",
-    "ask": "Answer a question from the project's files, and repair a failed answer.",
-    "feedback": "Say whether an answer was good; a bad one is repaired and answered again.",
-    "repair": "Show what answers lack, and decide what only a person may apply.",
-    "jobs": "Do the jobs that repairs leave behind, and show, retry and cancel jobs.",
-    "research": "Answer a question with citations: plan, search, reflect, verify.",
-    "runs": "Drive a command, and show, pause, stop and remove runs.",
-    "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
-    "search": "Search the project's files, as they are now.",
-    "serve": "Serve the project over HTTP.",
-    "report": "Write the pages of `serve` as files.",
-    "serve-key": "Make an API key for `serve`.",
-    "sanitize": "Copy the records without private data, or check them for it.",
-    "docstring": "Edit or check docstrings the way promotion does.",
-    "guard": "Stop promotions from merging without a human.",
-    "init": "Add the files that coreloop needs to a repository.",
-    "doctor": "Check the set-up, and say what to do about each problem.",
+GROUPS: Final = {
+    "Start": {
+        "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+        "look": "Show what traces that exist already say; nothing is kept or sent.",
+        "init": "Add the files that coreloop needs to a repository.",
+        "doctor": "Check the set-up, and say what to do about each problem.",
+    },
+    "Watch": {
+        "observe": "Record the sessions of a coding agent in this project.",
+        "import": "Convert traces of other tools into records.",
+        "status": "Show where the loop stands, and warn when a stage produces no output.",
+        "report": "Write the pages of `serve` as files.",
+    },
+    "Learn": {
+        "mine": "Read the records into the facts that the other commands use.",
+        "pattern": "Find where arguments come from, and sequences that keep succeeding.",
+        "refine": "Find what distinguishes failed calls from successful calls.",
+        "judge": "Record a verdict or, without options, list what most needs one.",
+    },
+    "Promote": {
+        "promote": "Open a draft pull request that adds proposals to a docstring.",
+        "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
+        "effect": "Show whether changes of descriptions helped.",
+        "verify": "Replay a candidate's questions and compare.",
+        "propose-axis": "Gather the evidence that a tool needs a new axis.",
+    },
+    "Answer": {
+        "ask": "Answer a question from the project's files, and repair a failed answer.",
+        "search": "Search the project's files, as they are now.",
+        "research": "Answer a question with citations: plan, search, reflect, verify.",
+        "feedback": "Say whether an answer was good; a bad one is repaired and answered again.",
+        "repair": "Show what answers lack, and decide what only a person may apply.",
+        "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
+    },
+    "Runs": {
+        "runs": "Drive a command, and show, pause, stop and remove runs.",
+        "jobs": "Do the jobs that repairs leave behind, and show, retry and cancel jobs.",
+    },
+    "Share": {
+        "sanitize": "Copy the records without private data, or check them for it.",
+    },
+    "Admin": {
+        "guard": "Stop promotions from merging without a human.",
+        "docstring": "Edit or check docstrings the way promotion does.",
+        "serve": "Serve the project over HTTP.",
+        "serve-key": "Make an API key for `serve`.",
+        "knowledge": "Show, export and clean the knowledge database.",
+        "backfill-blog": "Import the ai blocks of blog posts as insights.",
+    },
 }
+"""The commands as ``--help`` lists them: groups in the order of a day."""
+COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+_WIDEST: Final = max(map(len, COMMANDS))
 _CODES: Final = {RefusedError: 1, ModelError: 5}
 """Of errors whose exit code is not 2."""
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -73,8 +94,9 @@ class _LazyGroup(SuggestingGroup):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(_WIDEST), summary) for name, summary in group.items()])
 
 
 def command_paths() -> Iterator[tuple[str, ...]]:

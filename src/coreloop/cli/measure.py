@@ -13,8 +13,9 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
-    from coreloop.promote.measure.measurement import Measurement
-    from coreloop.promote.measure.prepare import Prepared
+    from coreloop.base.project.workspace import Workspace
+    from coreloop.promote.measure.edits import LineEdit
+    from coreloop.promote.measure.prepare import MeasureOptions
 
 
 @click.command()
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
 @click.option("--confirm", is_flag=True, help="Allow sending questions to a model on another machine.")
+@click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
 @json_option
 def command(
     tool: str | None,
@@ -36,44 +38,54 @@ def command(
     contexts: int | None,
     budget_usd: float | None,
     confirm: bool,
+    is_all: bool,
     as_json: bool,
 ) -> None:
-    """Measure whether a line makes a model call the tool right, before it is merged.
+    """Measure whether a line makes a model call a tool right, before it is merged.
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
-    that was interrupted goes on. Exits 1 if the line hurts.
+    that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
     """
-    from coreloop.cli.show_measurement import show_estimate, show_measurement
-    from coreloop.promote.measure.measurement import Measurement, keep
-    from coreloop.promote.measure.prepare import MeasureRequest, is_here, prepare
-    from coreloop.promote.measure.verdict import MeasureVerdict
+    from coreloop.promote.measure.edits import proposed_lines, standing_lines
+    from coreloop.promote.measure.prepare import MeasureOptions
     from coreloop.promote.run import PromoteRequest
 
-    if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
-        raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
-    workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
-    request = MeasureRequest(
-        promote=PromoteRequest(path=candidate, wanted=wanted, tool=tool),
-        n_about=contexts,
-        budget_usd=budget_usd,
-    )
-    prepared = prepare(workspace, request, environ=os.environ, now=now)
-    if not isinstance(prepared, Measurement):
-        show_estimate(prepared.estimate(), prepared.asker.model.name)
+    if [tool, wanted, is_all or None].count(None) != 2 or (wanted is not None and candidate is None):
+        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
+    workspace = open_workspace(Path.cwd())
+    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
+    edits = standing_lines(workspace) if is_all else [proposed_lines(workspace, request)]
+    if not edits:
+        click.echo("no promoted line stands in the base branch", err=True)
+    options = MeasureOptions(n_about=contexts, budget_usd=budget_usd)
+    codes = [_measure(workspace, edit, options, confirm=confirm, as_json=as_json) for edit in edits]
+    click.get_current_context().exit(max(codes, default=0))
+
+
+def _measure(
+    workspace: "Workspace", edit: "LineEdit", options: "MeasureOptions", *, confirm: bool, as_json: bool
+) -> int:
+    """Measure, keep and print; returns the exit code."""
+    from coreloop.cli.show_measurement import show_estimate, show_measurement
+    from coreloop.promote.measure.measurement import Measurement, fall, keep, newest_measurement
+    from coreloop.promote.measure.prepare import is_here, prepare
+    from coreloop.promote.measure.run import measure
+    from coreloop.promote.measure.verdict import MeasureVerdict
+
+    now = datetime.now(UTC)
+    measured = prepare(workspace, edit, options, environ=os.environ, now=now)
+    if not isinstance(measured, Measurement):
+        show_estimate(measured.estimate(), measured.asker.model.name)
         if not (confirm or is_here(workspace.settings, os.environ)):
             click.echo("nothing asked: the questions would go to another machine; add --confirm", err=True)
-            return
-        measured = _measure(prepared, now)
-    else:
-        measured = prepared
+            return 0
+        with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
+            measured = measure(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
+    before = newest_measurement(workspace.measured_file, edit.keys)
     keep(workspace, measured)
     show_measurement(measured, as_json=as_json)
-    click.get_current_context().exit(1 if measured.verdict is MeasureVerdict.HURTS else 0)
-
-
-def _measure(prepared: "Prepared", now: datetime) -> "Measurement":
-    from coreloop.promote.measure.run import measure
-
-    with click.progressbar(length=prepared.n_contexts, file=sys.stderr) as bar:
-        return measure(prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos))
+    fallen = fall(before, measured)
+    if fallen:
+        click.echo(f"{edit.tool}: {fallen}; git log {edit.file} shows what changed", err=True)
+    return 1 if fallen or measured.verdict is MeasureVerdict.HURTS else 0

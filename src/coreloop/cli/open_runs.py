@@ -18,9 +18,9 @@ run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 @contextmanager
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
+    import coreloop.answer.agent.kind
     import coreloop.answer.repair.forget  # registers its kind, so that its runs are whole
-    import coreloop.answer.research.kind
-    import coreloop.runs.driver.driven  # noqa: F401
+    import coreloop.answer.research.kind  # noqa: F401
     from coreloop.runs.stores.store import open_store
 
     workspace = open_workspace(Path.cwd())

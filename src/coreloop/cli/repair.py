@@ -1,12 +1,21 @@
 """``dartlab-coreloop repair``."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.text import counted, printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_repair import project_repair
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
+
+if TYPE_CHECKING:
+    from coreloop.answer.repair.gates import GateReading
+    from coreloop.answer.repair.tables import Gap, Suggestion
 
 
 @click.group(cls=SuggestingGroup)
@@ -22,10 +31,9 @@ def gates(as_json: bool) -> None:
     Run it once a day, for example by cron.
     """
     from coreloop.answer.repair.gates import read_gates
-    from coreloop.cli.show_repair import show_gates
 
-    with project_repair() as desk:
-        show_gates(read_gates(desk, now=datetime.now(UTC)), as_json=as_json)
+    with project_deps() as deps:
+        emit(read_gates(deps, now=datetime.now(UTC)), as_json=as_json, text=show_gates)
 
 
 @command.command()
@@ -34,13 +42,13 @@ def gates(as_json: bool) -> None:
 @json_option
 def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
     """List the questions that repairs could not answer, those that came back most often first."""
-    from coreloop.cli.show_repair import show_gaps
-
-    with project_repair() as desk:
+    with project_deps() as deps:
         if gap_id is not None:
-            desk.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
-        listed = desk.tables.gaps(open_only=not show_all)
-        show_gaps(listed, as_json=as_json, reasons=desk.tables.reasons)
+            deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
+        listed = deps.tables.gaps(open_only=not show_all)
+        facts = [{**asdict(gap), "rejected_because": deps.tables.reasons(gap.topic)} for gap in listed]
+    reasons = {gap.topic: fact["rejected_because"] for gap, fact in zip(listed, facts, strict=True)}
+    emit(facts, as_json=as_json, text=lambda _: show_gaps(listed, reasons))
 
 
 @command.command()
@@ -48,11 +56,9 @@ def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
 @json_option
 def suggestions(*, show_all: bool, as_json: bool) -> None:
     """List the links between code and schemas that repairs suggest."""
-    from coreloop.cli.show_repair import show_suggestions
-
-    with project_repair() as desk:
-        listed = desk.tables.suggestions(status=None if show_all else "pending")
-    show_suggestions(listed, as_json=as_json)
+    with project_deps() as deps:
+        listed = deps.tables.suggestions(status=None if show_all else "pending")
+    emit(listed, as_json=as_json, text=show_suggestions)
 
 
 @command.command()
@@ -64,11 +70,10 @@ def apply(suggestion_id: str, as_json: bool) -> None:
     Exits with 1 if the index no longer has the symbol or the part of the schema.
     """
     from coreloop.answer.repair.suggestions import apply_suggestion
-    from coreloop.cli.show_repair import show_suggestions
 
-    with project_repair() as desk:
-        decided = apply_suggestion(desk.workspace, desk.tables, suggestion_id, now=datetime.now(UTC))
-    show_suggestions([decided], as_json=as_json)
+    with project_deps() as deps:
+        decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
+    emit([decided], as_json=as_json, text=show_suggestions)
     if decided.status == "failed":
         click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
         click.get_current_context().exit(1)
@@ -80,8 +85,46 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 def reject(suggestion_id: str, as_json: bool) -> None:
     """Reject a suggestion; it is not made again."""
     from coreloop.answer.repair.suggestions import reject_suggestion
-    from coreloop.cli.show_repair import show_suggestions
 
-    with project_repair() as desk:
-        decided = reject_suggestion(desk.tables, suggestion_id, now=datetime.now(UTC))
-    show_suggestions([decided], as_json=as_json)
+    with project_deps() as deps:
+        decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))
+    emit([decided], as_json=as_json, text=show_suggestions)
+
+
+_TITLES = {"coverage": "files indexed and fresh", "io": "public functions documented and indexed"}
+
+
+def show_gates(readings: "Sequence[GateReading]") -> None:
+    """Print each gate, what it was, and the files that lack most."""
+    for reading in readings:
+        now, before = reading.now, reading.before
+        was = f", {before.share:.1%} on {before.day}" if before else ""
+        click.echo(f"{now.gate:<9} {now.share:6.1%}  {now.good:,} of {now.total:,} {_TITLES[now.gate]}{was}")
+        for location, lacking in reading.worst:
+            click.echo(printable(f"    {lacking:>4} {location}"))
+        if reading.signal:
+            queued = counted(reading.jobs, "job")
+            click.echo(f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work")
+
+
+def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> None:
+    """Print gaps, a line each, and below it why persons rejected the answers."""
+    for gap in gaps:
+        closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
+        place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
+        click.echo(printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}"))
+        for reason in reasons[gap.topic]:
+            click.echo(printable(f"    rejected: {reason}"))
+    if not gaps:
+        click.echo("no gaps")
+
+
+def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
+    """Print suggestions, a line each."""
+    for suggestion in suggestions:
+        link = f"{suggestion.details.get('code_symbol')} -> {suggestion.details.get('schema_ref')}"
+        click.echo(
+            printable(f"{suggestion.id}  {suggestion.status}  {link}  {suggestion.details.get('reason', '')}")
+        )
+    if not suggestions:
+        click.echo("no suggestions")

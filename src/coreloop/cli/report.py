@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import click
-import orjson
 
 from coreloop.base.extras import needs_extra
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import counted, printable
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FOLDER, json_option
 
 
@@ -34,7 +34,5 @@ def command(out: Path, language: str, as_json: bool) -> None:
         pages = write_report(source, out, language="ko" if language == "ko" else "en")
     for line in damaged_files(workspace):
         click.echo(printable(line), err=True)
-    if as_json:
-        click.echo(orjson.dumps({"pages": [str(page) for page in pages]}))
-    else:
-        click.echo(f"wrote {counted(len(pages), 'page')}; begin with {out / 'index.html'}")
+    written = f"wrote {counted(len(pages), 'page')}; begin with {out / 'index.html'}"
+    emit({"pages": pages}, as_json=as_json, text=lambda _: click.echo(written))

@@ -15,13 +15,14 @@ import orjson
 from coreloop.base.errors import ModelError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
-    from coreloop.answer.research.desk import Desk
 
 
 class _AskingGroup(SuggestingGroup):
@@ -91,22 +92,23 @@ def ask(
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import Wishes, environment_wishes
     from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.show_research import show_progress, show_response
+    from coreloop.cli.show_research import show_begin, show_progress, show_response
 
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
-    with _desk() as desk, _error_as_json(as_json):
-        begin = partial(begin_research, question, request, desk, exhaust=exhaust)
+    with project_deps() as deps, _error_as_json(as_json):
+        begin = partial(begin_research, question, request, deps, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json
-        run_id = choose_session(desk, question, session, begin=begin, is_asked=is_asked)
+        run_id = choose_session(deps, question, session, begin=begin, is_asked=is_asked)
+        show_begin(read_session(deps.store, run_id))
         try:
-            response = continue_research(run_id, desk, show=show_progress)
+            response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
             click.echo("interrupted; the same command with --session last goes on where it was", err=True)
             raise
-        state = read_session(desk.store, response.run_id)
+        state = read_session(deps.store, response.run_id)
     show_response(response, state, as_json=as_json)
-    if changed := changed_sources(state, desk.workspace):
+    if changed := changed_sources(state, deps.workspace):
         again = "dartlab-coreloop index reads them again"
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
     # a pause is no end: the run goes on where it was
@@ -145,7 +147,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     if iteration is not None:
-        show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
+        emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
     show_response(respond(state), state, as_json=as_json)
     if changed := changed_sources(state, workspace):
@@ -174,14 +176,6 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
     click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
-
-
-@contextmanager
-def _desk() -> "Iterator[Desk]":
-    from coreloop.answer.research.desk import open_desk
-
-    with project_store() as (workspace, store):
-        yield open_desk(workspace, store, os.environ)
 
 
 @contextmanager

@@ -284,7 +284,8 @@ def _show_status(state: "State", *, as_json: bool) -> None:
 
 
 for other in (
-    *(runs_agent.open_, runs_agent.next_, runs_agent.record, runs_agent.waive),
+    *(runs_agent.open_, runs_agent.next_, runs_agent.plan, runs_agent.read, runs_agent.record),
+    *(runs_agent.report, runs_agent.waive),
     *(runs_install.install, runs_install.uninstall),
 ):
     command.add_command(other)

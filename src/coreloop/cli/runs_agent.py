@@ -1,19 +1,23 @@
-"""``dartlab-coreloop runs open|next|record|waive``: the commands of an agent, and a person's answer to it."""
+"""``dartlab-coreloop runs open|next|plan|read|record|report|waive``: the commands of an agent."""
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 import orjson
 
 from coreloop.base.errors import UsageError
+from coreloop.base.records import encodable
 from coreloop.cli.limit_options import chosen_limits, limit_options
 from coreloop.cli.open_runs import project_store, run_argument
-from coreloop.cli.options import json_option
+from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
+    from coreloop.base.project.workspace import Workspace
     from coreloop.runs.limits import Mode
+    from coreloop.runs.stores.store import Store
 
 session_option = click.option(
     "--session",
@@ -25,10 +29,15 @@ _MAX_QUESTION_BYTES: Final = 100_000
 _SESSION_CHARS: Final = 200
 
 
+file_option = click.option("--file", "file", type=FILE, help="A JSON file.  [default: stdin]", metavar="FILE")
+
+
 @click.command("open")
 @click.argument("question")
 @limit_options
 @session_option
+@click.option("--new", "is_new", is_flag=True, help="Open a new run even if one is like it.")
+@click.option("--continue", "continued", metavar="RUN", help="Go on with an earlier run.")
 @json_option
 def open_(
     question: str,
@@ -38,29 +47,36 @@ def open_(
     deadline: float | None,
     mode: "Mode",
     session: str,
+    is_new: bool,
+    continued: str | None,
     as_json: bool,
 ) -> None:
-    """Open a run for an agent that drives itself with next and record. QUESTION may be - for stdin."""
+    """Open a run for an agent that drives itself. QUESTION may be - for stdin.
+
+    If an unfinished run asks the same or something near, nothing is opened and the choice is printed as JSON;
+    answer it with --continue RUN or --new.
+    """
     from datetime import UTC, datetime
 
-    from coreloop.runs.agent.agent import KIND, attach, show_views
-    from coreloop.runs.manage import begin_run, read_run
+    from coreloop.answer.agent.sessions import LikeRuns, like_runs, open_run
+    from coreloop.cli.session_words import BEGUN, RESUMED, choice_json
+    from coreloop.runs.agent.agent import attach, show_views
+    from coreloop.runs.manage import read_run
 
     text = _text(question)
     limits = chosen_limits(max_iterations, budget_usd, max_tokens, deadline)
     with project_store() as (workspace, store):
-        run_id = begin_run(
-            workspace,
-            store,
-            text,
-            kind=KIND,
-            mode=mode,
-            limits=limits,
-            drives_itself=True,
-            now=datetime.now(UTC),
-        )
+        found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
+        if found.runs:
+            click.echo(orjson.dumps(choice_json(found), option=orjson.OPT_INDENT_2))
+            return
+        if continued:
+            run_id = read_run(store, continued).run_id
+        else:
+            run_id = open_run(workspace, store, text, mode=mode, limits=limits, now=datetime.now(UTC))
         attach(store, run_id, _session(session))
         show_views(workspace, store, read_run(store, run_id))
+    click.echo(f"{RESUMED if continued else BEGUN}{run_id}", err=True)
     click.echo(orjson.dumps({"run_id": run_id}) if as_json else run_id)
 
 
@@ -73,45 +89,132 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
 
     Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
     """
-    from coreloop.runs.agent.agent import attach, close_if_over, show_views
-    from coreloop.runs.agent.next_step import next_step
-    from coreloop.runs.agent.session_file import run_of_session
-    from coreloop.runs.manage import named_run
+    from coreloop.answer.agent.next import next_for_agent
+    from coreloop.runs.agent.agent import attach, close_if_over, show_views, take_up
 
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
-        known = named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session(session)))
+        known = _run(workspace, store, run_id, session)
         attach(store, known, _session(session))
         state = close_if_over(store, known)
-        facts = next_step(store, state)
+        facts = next_for_agent(store, state)
+        take_up(workspace, state)
         show_views(workspace, store, state)
     click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
 
 
 @click.command()
 @run_argument
+@file_option
 @json_option
-def record(run_id: str | None, as_json: bool) -> None:
-    """Read an agent's report of one iteration from stdin, check it and commit it.
+def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
+    """Choose what the next iteration searches for from an agent's candidates, and name the duplicates.
 
-    Prints what the agent shows: findings, plan, progress, and whether the run goes on. An invalid report
-    changes nothing; the error names the field. Without RUN, it is about the driver's run within a driver's
-    command, or else about the run of $CLAUDE_CODE_SESSION_ID.
+    The JSON has sub_questions (at least three in all) and at least ten candidates, each with its query and
+    its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
     """
-    from coreloop.cli.show_iteration import iteration_lines
-    from coreloop.runs.agent.agent import record_report, show_views
-    from coreloop.runs.agent.report import MAX_BYTES, read_report
-    from coreloop.runs.agent.session_file import run_of_session
-    from coreloop.runs.manage import named_run
+    from coreloop.answer.agent.plan import plan_iteration, read_plan
+    from coreloop.cli.show_plan import plan_json
+    from coreloop.runs.agent.agent import show_views
+
+    del as_json  # the output is always JSON
+    given = read_plan(_given(file))
+    with project_store() as (workspace, store):
+        planned = plan_iteration(store, _run(workspace, store, run_id), given)
+        show_views(workspace, store, planned.state)
+    click.echo(orjson.dumps(plan_json(planned), option=orjson.OPT_INDENT_2))
+
+
+@click.command()
+@click.argument("place", metavar="URL|FILE|NUMBER")
+@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the newest]")
+@click.option("--text", "text_file", metavar="FILE", help="What your own tools found there; - for stdin.")
+@click.option("--query", default="", help="Show the passages that are nearest to it.")
+@click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
+@json_option
+def read(
+    place: str, run_id: str | None, text_file: str | None, query: str, start: int, as_json: bool
+) -> None:
+    """Read a page or a file of the project, store it as a numbered source of the run, and print its passages.
+
+    Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
+    read the place itself. A NUMBER shows a stored source again.
+    """
+    from coreloop.answer.agent.read import Wanted, read_source
+    from coreloop.answer.search.page.reader import PageReader
+    from coreloop.cli.show_plan import source_json
+
+    del as_json  # the output is always JSON
+    text = None if text_file is None else _given(None if text_file == "-" else Path(text_file))
+    with project_store() as (workspace, store):
+        shown = read_source(
+            store,
+            _run(workspace, store, run_id),
+            place,
+            root=workspace.root,
+            pages=PageReader(workspace.pages_dir),
+            text=None if text is None else text.decode("utf-8", "replace"),
+            wanted=Wanted(query=query, start=start),
+        )
+    click.echo(orjson.dumps(source_json(shown), option=orjson.OPT_INDENT_2))
+
+
+@click.command()
+@run_argument
+@file_option
+@json_option
+def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
+    """Read an agent's report of one iteration, check its findings against the stored sources, and commit it.
+
+    Prints what the agent shows: findings, hypotheses, plan, progress, what is not believed, and whether the
+    run goes on. An invalid report changes nothing; the error names the field. Without RUN, it is about
+    the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
+    """
+    from coreloop.answer.agent.record import record_iteration
+    from coreloop.cli.show_iteration import Iteration, following_lines, iteration_lines
+    from coreloop.runs.agent.agent import show_views
+    from coreloop.runs.agent.report import read_report
     from coreloop.runs.state import state_json
 
-    report = read_report(_stdin(MAX_BYTES + 1))
+    report = read_report(_given(file))
     with project_store() as (workspace, store):
-        known = named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session("")))
-        state = record_report(store, known, report)
-        text: Any = "\n".join(iteration_lines(state, report))
-        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else text)
+        recorded = record_iteration(store, _run(workspace, store, run_id), report)
+        state = recorded.state
+        shown = Iteration(
+            number=recorded.iteration,
+            plan=report.next_actions,
+            unbelieved=recorded.unbelieved,
+            failures=recorded.failures,
+        )
+        lines = "\n".join([*iteration_lines(state, shown), *following_lines(state)])
+        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else lines)
         show_views(workspace, store, state)
+
+
+@click.command()
+@run_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "json"]),
+    default="markdown",
+    show_default=True,
+    help="Of the report.",
+)
+@click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
+@json_option
+def report(run_id: str | None, form: str, out: Path | None, as_json: bool) -> None:
+    """Write the report of an agent's run: also while it runs, or after a crash."""
+    from coreloop.answer.research.report import REPORTS, write_report
+    from coreloop.runs.manage import read_run
+
+    with project_store() as (workspace, store):
+        state = read_run(store, _run(workspace, store, run_id))
+    if out is None:
+        click.echo(REPORTS[form](state, ()))
+        return
+    write_report(state, form, out)
+    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
 
 
 @click.command()
@@ -140,6 +243,14 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     )
 
 
+def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
+    """Return the run that was named, the driver's, the session's, or the newest."""
+    from coreloop.runs.agent.session_file import run_of_session
+    from coreloop.runs.manage import named_run
+
+    return named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session(session)))
+
+
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
     from coreloop.runs.caller import RUN, UNKNOWN, driving_run
@@ -165,7 +276,15 @@ def _text(question: str) -> str:
     return text.strip()
 
 
+def _given(file: Path | None) -> bytes:
+    """Read what a command was given: a file, or stdin."""
+    from coreloop.base.files import read_file
+    from coreloop.runs.agent.json_input import MAX_BYTES
+
+    return _stdin(MAX_BYTES + 1) if file is None else read_file(file)
+
+
 def _stdin(max_bytes: int) -> bytes:
     if sys.stdin.isatty():
-        raise UsageError("nothing on stdin; pipe a file into the command: runs record < iteration.json")
+        raise UsageError("nothing on stdin; name a file: runs record --file iteration.json")
     return sys.stdin.buffer.read(max_bytes)

@@ -9,17 +9,17 @@ import orjson
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
-    from coreloop.runs.claude_code.installer import InstallChange
+    from coreloop.base.claude_settings import InstallChange
 
-_agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
-_project_option = click.option(
+agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
+project_option = click.option(
     "--project", type=FOLDER, default=Path(), help="The project's folder.  [default: the current folder]"
 )
 
 
 @click.command()
-@_agent_argument
-@_project_option
+@agent_argument
+@project_option
 @click.option(
     "--lease",
     type=DurationType(),
@@ -36,12 +36,12 @@ def install(agent: str, project: Path, lease: float, confirm: bool, as_json: boo
 
     del agent  # the only one so far
     changes = install_files(project.resolve(), lease_s=int(lease), confirm=confirm)
-    _show(changes, confirm=confirm, as_json=as_json)
+    show_changes(changes, confirm=confirm, as_json=as_json)
 
 
 @click.command()
-@_agent_argument
-@_project_option
+@agent_argument
+@project_option
 @confirm_option
 @json_option
 def uninstall(agent: str, project: Path, confirm: bool, as_json: bool) -> None:
@@ -49,10 +49,10 @@ def uninstall(agent: str, project: Path, confirm: bool, as_json: bool) -> None:
     from coreloop.runs.claude_code.installer import uninstall as remove_files
 
     del agent
-    _show(remove_files(project.resolve(), confirm=confirm), confirm=confirm, as_json=as_json)
+    show_changes(remove_files(project.resolve(), confirm=confirm), confirm=confirm, as_json=as_json)
 
 
-def _show(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
+def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
     if as_json:
         files = [{"path": change.path, "what": change.what} for change in changes]
         click.echo(orjson.dumps({"files": files, "done": confirm}, option=orjson.OPT_INDENT_2))

@@ -1,8 +1,8 @@
 """``dartlab-coreloop serve-key``."""
 
 import click
-import orjson
 
+from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option
 
 
@@ -26,8 +26,5 @@ def command(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
     from coreloop.web.keys import new_key
 
     key, entry = new_key(name, dict.fromkeys(scopes))
-    if as_json:
-        click.echo(orjson.dumps({"key": key, "entry": entry}))
-        return
-    click.echo(f"key    {key}")
-    click.echo(f"entry  {entry}")
+    shown = f"key    {key}\nentry  {entry}"
+    emit({"key": key, "entry": entry}, as_json=as_json, text=lambda _: click.echo(shown))

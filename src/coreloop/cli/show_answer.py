@@ -1,11 +1,10 @@
 """What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
 import click
-import orjson
 
-from coreloop.answer.repair.case import case_of
-from coreloop.answer.repair.response import Answer, AnswerPassage
-from coreloop.answer.research.answer import AnswerSource
+from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
+from coreloop.answer.research.knowledge import knowledge_of
+from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted, printable
 from coreloop.runs.run import Run
 
@@ -15,7 +14,7 @@ def show_attempt(run: Run) -> None:
     state = run.state
     if state.is_terminal or not state.iteration:
         return
-    case = case_of(state)
+    case = knowledge_of(state)
     attempt = case.attempts[-1]
     if not attempt.sentences:
         click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
@@ -24,13 +23,18 @@ def show_attempt(run: Run) -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def show_answer(answer: Answer, *, as_json: bool) -> None:
-    """Print an answer, its passages and its sources."""
-    if as_json:
-        click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
-        return
-    if answer.end != "nothing_said_so":
-        for line in answer.answer.splitlines():
+def show_answer(answer: AgentResponse) -> None:
+    """Print an answer of `ask`, its passages and its sources."""
+    show_passages(answer)
+    click.echo(f"{counted(answer.repairs, 'repair')}; answer {answer.run_id}")
+    if answer.reason:
+        click.echo(printable(answer.reason), err=True)
+
+
+def show_passages(answer: AgentResponse) -> None:
+    """Print what an answer says, whether sources say so, the passages, and the other sources."""
+    if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
+        for line in answer.final_answer.splitlines():
             click.echo(printable(line))
         click.echo()
     closest = "; closest:" if answer.passages and answer.verdict == "nothing said so" else ""
@@ -38,12 +42,9 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
     for passage in answer.passages:
         _show_passage(passage)
     shown_ids = {passage.id for passage in answer.passages}
-    for source in answer.citations:
+    for source in answer.sources:
         if source.id not in shown_ids:
             click.echo(place_line(source))
-    click.echo(f"{counted(answer.repairs, 'repair')}; answer {answer.run_id}")
-    if answer.reason:
-        click.echo(printable(answer.reason), err=True)
 
 
 def place_line(source: AnswerSource) -> str:

@@ -11,9 +11,9 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.facts import effect_facts
 from coreloop.learn.effect.guardrails import Guardrail
 from coreloop.learn.effect.run import Effects
-from coreloop.learn.effect.verdict import Look, Verdict
+from coreloop.learn.effect.verdict import EffectVerdict, Look
 
-_STYLES = {Verdict.HELPS: "green", Verdict.HURTS: "red", Verdict.NO_EFFECT: "yellow"}
+_STYLES = {EffectVerdict.HELPS: "green", EffectVerdict.HURTS: "red", EffectVerdict.NO_EFFECT: "yellow"}
 
 
 def show_effects(effects: Effects, *, as_json: bool) -> None:

@@ -1,49 +1,102 @@
-"""The block that an agent shows after each iteration."""
+"""The block that is shown after each iteration, whoever drives, in the language of the question."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from coreloop.answer.agent.knowledge import Unbelieved
 from coreloop.answer.models.questions import is_korean
+from coreloop.answer.research.hypotheses import Hypothesis
+from coreloop.answer.research.knowledge import Knowledge, knowledge_of
 from coreloop.base.text import printable
-from coreloop.runs.agent.report import AgentReport
+from coreloop.cli.iteration_words import ENGLISH, KOREAN, Words
 from coreloop.runs.amounts import dollars
+from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.events import Turned
+from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
 
 GOES_ON: Final = "다음 iteration을 시작합니다..."
 """In Korean for everybody: skills know a run that goes on by it."""
 DRIVEN: Final = "recorded; the driver says what follows"
+BAR: Final = "━" * 40
 _LINE_CHARS: Final = 300
+_FOCUS_CHARS: Final = 50
+_MAX_FOCUS: Final = 3
+"""Hypotheses that are shown as the focus of an iteration, as the specification has it."""
 
 
-def iteration_lines(state: State, report: AgentReport) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iteration:
+    """What of an iteration its state does not say.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    plan : tuple of str
+        What comes next.
+    unbelieved : tuple of Unbelieved
+        What an agent reported and coreloop does not believe.
+    failures : tuple of PastFailure
+        What helped in similar situations, if the run is stuck.
+    """
+
+    number: int
+    plan: tuple[str, ...] = ()
+    unbelieved: tuple[Unbelieved, ...] = ()
+    failures: tuple[PastFailure, ...] = ()
+
+
+def words_for(question: str) -> Words:
+    """Return the words of the block in the language of a question."""
+    return KOREAN if is_korean(question) else ENGLISH
+
+
+def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     """Yield the lines of the block.
 
     Parameters
     ----------
     state : State
-        After the report was committed.
-    report : AgentReport
-        The report.
+        After the iteration was committed.
+    iteration : Iteration
+        What is shown beside it.
     """
-    number = report.iteration or (state.iteration if state.drives_itself else state.iteration + 1)
-    yield f"Iteration #{number}"
-    yield from _section(
-        "findings",
-        [f"{finding.text} ({', '.join(finding.sources) or 'no source'})" for finding in report.findings],
-    )
-    yield from _section("next", list(report.next_actions))
-    answered = sum(not part.is_open for part in state.sub_questions)
-    yield f"progress: {answered} of {len(state.sub_questions)} answered"
-    yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
-    yield _what_follows(state)
+    words, knowledge = words_for(state.question), knowledge_of(state)
+    yield from _repeated(state)
+    yield from (BAR, words.done.format(number=iteration.number), BAR)
+    yield from _findings(knowledge, iteration, words)
+    yield from _hypotheses(knowledge, words)
+    yield f"{words.plan}: {_printable(' · '.join(iteration.plan)) or words.nothing}"
+    answered, total = sum(not part.is_open for part in state.sub_questions), len(state.sub_questions)
+    yield f"{words.progress}: {100 * answered // total if total else 0}% ({answered}/{total})"
+    yield from _drift(state, words)
+    yield from _stuck(iteration.failures, words)
+    yield BAR
+    yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
 
 
-def _what_follows(state: State) -> str:
-    if state.status != "running":
-        return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
-    if not state.drives_itself:  # its driver still checks the command's end, --until and the spending
-        return DRIVEN
-    return goes_on_line(state.question)
+def following_lines(state: State) -> Iterator[str]:
+    """Yield what follows an iteration: the next one, or why there is none."""
+    words = words_for(state.question)
+    if state.status == "paused":
+        yield words.paused.format(run_id=state.run_id)
+    elif state.status != "running":
+        yield from end_lines(state)
+    elif not state.drives_itself and state.kind != "research":
+        yield DRIVEN  # its driver still checks the command's end, --until and the spending
+    else:
+        yield words.goes_on
+        yield goes_on_line(state.question)
+
+
+def end_lines(state: State) -> Iterator[str]:
+    """Yield that a condition of the end is met, and which one."""
+    words = words_for(state.question)
+    yield words.condition_met
+    reason = state.stop_reason or state.status
+    yield words.ends.get(reason, words.other_end).format(reason=reason)
 
 
 def goes_on_line(question: str) -> str:
@@ -51,9 +104,83 @@ def goes_on_line(question: str) -> str:
     return GOES_ON if is_korean(question) else f"{GOES_ON} (the next iteration begins)"
 
 
-def _section(name: str, texts: list[str]) -> Iterator[str]:
-    yield f"{name}:" if texts else f"{name}: none"
-    yield from (f"  - {_printable(text)}" for text in texts)
+def focus_lines(question: str, knowledge: Knowledge) -> Iterator[str]:
+    """Yield what the next iteration concentrates on."""
+    focus = knowledge.focus
+    if not focus:
+        yield words_for(question).first_focus
+        return
+    yield f"🎯 Current Focus: {len(focus)} active hypotheses"
+    for one in focus[:_MAX_FOCUS]:
+        statement = printable(one.statement)[:_FOCUS_CHARS]
+        yield f"  - [{one.id}] {statement}... (Priority: {one.priority_score:.2f})"
+
+
+def duplicate_lines(query: str, similar: str) -> Iterator[str]:
+    """Yield that a query is not executed, and which earlier one asked the same."""
+    yield f"⚠️ Skip duplicate: '{_printable(query)}'"
+    yield f"   Already searched: '{_printable(similar)}'"
+
+
+def _repeated(state: State) -> Iterator[str]:
+    for query, similar in state.last_dropped:
+        yield from duplicate_lines(query, similar)
+    if any(order.rule == "duplicates" for order in state.last_orders):
+        yield "⚠️ All queries duplicate. Changing search angle..."
+
+
+def _findings(knowledge: Knowledge, iteration: Iteration, words: Words) -> Iterator[str]:
+    found = [one for one in knowledge.findings if one.iteration == iteration.number]
+    yield words.findings
+    for one in found:
+        yield f"   - {_printable(one.text)} [{one.tag}]"
+    if not found:
+        yield f"   - {words.nothing}"
+    if number := len(knowledge.contradictions_found):
+        yield f"⚠️  {number} contradictions detected"
+    if iteration.unbelieved:
+        yield words.unbelieved
+    for doubt in iteration.unbelieved:
+        yield f"   - {_printable(doubt.text)}: {_printable(doubt.reason)}"
+
+
+def _hypotheses(knowledge: Knowledge, words: Words) -> Iterator[str]:
+    if not knowledge.focus:
+        return
+    yield "🎯 Active Hypotheses (Top 5):"
+    for place, one in enumerate(knowledge.focus, 1):
+        yield f"   {place}. [{one.id}] {_printable(one.statement)}"
+        yield f"      {_figures(one, words)}"
+    if inactive := len(knowledge.all_hypotheses) - len(knowledge.focus):
+        yield words.inactive.format(number=inactive)
+
+
+def _figures(one: Hypothesis, words: Words) -> str:
+    return words.figures.format(
+        confidence=f"{one.confidence:.0%}",
+        priority=f"{one.priority_score:.2f}",
+        supporting=len(one.supporting_evidence),
+        against=len(one.contradicting_evidence),
+    )
+
+
+def _drift(state: State, words: Words) -> Iterator[str]:
+    """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
+    pending = check_drift(state)
+    orders: list[Turn | Turned] = [one for one in state.last_orders if one.rule != "no_new_information"]
+    for order in [*orders, *([pending] if pending else [])]:
+        yield words.drift[order.rule]
+        yield words.turn.format(labels=", ".join(order.after) or "?")
+
+
+def _stuck(failures: Sequence[PastFailure], words: Words) -> Iterator[str]:
+    if not failures:
+        return
+    yield words.stuck
+    for failure in failures:
+        yield f"{words.failure}: {_printable(failure.situation)}"
+        yield f"{words.cause}: {_printable(failure.root_cause)}"
+        yield f"{words.solution}: {_printable(failure.solution)}"
 
 
 def _printable(text: str) -> str:

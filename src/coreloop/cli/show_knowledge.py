@@ -19,11 +19,8 @@ from coreloop.learn.knowledge.insights import Insight
 from coreloop.learn.knowledge.playbook import Bullet
 
 
-def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:
+def show_insights(insights: Sequence[Insight]) -> None:
     """Print insights in the given order."""
-    if as_json:
-        click.echo(orjson.dumps(insights, option=orjson.OPT_INDENT_2))
-        return
     for insight in insights:
         as_of = insight.data_as_of and f"as of {insight.data_as_of}"
         head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
@@ -39,11 +36,8 @@ def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:
         click.echo("nothing on record", err=True)
 
 
-def show_bullets(bullets: Sequence[Bullet], *, as_json: bool) -> None:
+def show_bullets(bullets: Sequence[Bullet]) -> None:
     """Print bullets in the given order."""
-    if as_json:
-        click.echo(orjson.dumps(bullets, option=orjson.OPT_INDENT_2))
-        return
     for bullet in bullets:
         counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
         sector = f"[{bullet.sector}] " if bullet.sector else ""
@@ -68,7 +62,7 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
     if not weak:
         click.echo("no bullet has a quality below 0.5")
         return
-    show_bullets(weak, as_json=False)
+    show_bullets(weak)
     click.echo(f"removed: {len(weak):,}" if confirm else NOT_CONFIRMED, err=True)
 
 

@@ -5,13 +5,13 @@ import orjson
 
 from coreloop.base.text import counted, printable
 from coreloop.promote.measure.measurement import Measurement
-from coreloop.promote.measure.prepare import Estimate
+from coreloop.promote.measure.prepare import CostEstimate
 from coreloop.promote.measure.verdict import MeasureVerdict
 
 _STYLES = {MeasureVerdict.HELPS: "green", MeasureVerdict.HURTS: "red"}
 
 
-def show_estimate(estimate: Estimate, model: str) -> None:
+def show_estimate(estimate: CostEstimate, model: str) -> None:
     """Print how much is asked, on standard error."""
     left = estimate.n_questions - estimate.n_known
     cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"

@@ -1,6 +1,6 @@
 """What ``research`` prints: a block for each iteration, and the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 import orjson
@@ -8,27 +8,46 @@ import orjson
 from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.base.text import counted, printable
-from coreloop.cli.show_answer import place_line
-from coreloop.cli.show_iteration import goes_on_line, iteration_lines
-from coreloop.runs.agent.report import AgentReport, Learnt
+from coreloop.cli.session_words import BEGUN
+from coreloop.cli.show_answer import show_passages
+from coreloop.cli.show_iteration import (
+    Iteration,
+    end_lines,
+    focus_lines,
+    following_lines,
+    iteration_lines,
+)
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 
 def show_progress(run: Run) -> None:
-    """Print the block of the newest iteration to stderr; at the end of a run, its status."""
+    """Print the block of the newest iteration to stderr; at the end of a run, its reason."""
     state = run.state
     if state.status == "failed":  # the error follows
         return
     if state.is_terminal:
-        click.echo(f"stopped: {state.stop_reason}" if state.stop_reason else state.status, err=True)
+        _echo(end_lines(state))
         return
-    *block, _ = iteration_lines(state, _report(state, knowledge_of(state)))
-    for line in block:
-        click.echo(line, err=True)
+    knowledge = knowledge_of(state)
+    new = [search.query for search in state.search_history if search.iteration == state.iteration]
+    _echo(f"✓ NEW: '{query}'" for query in new)
+    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
     if isinstance(run.decide(), Continue):
-        click.echo(goes_on_line(state.question), err=True)
+        _echo(following_lines(state))
+        _echo(focus_lines(state.question, knowledge))
+
+
+def show_begin(state: State) -> None:
+    """Say that a new research begins, and what its first iteration concentrates on."""
+    if not state.iteration:
+        _echo([f"{BEGUN}{state.run_id}", *focus_lines(state.question, knowledge_of(state))])
+
+
+def _echo(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(printable(line), err=True)
 
 
 def show_response(response: AgentResponse, state: State, *, as_json: bool) -> None:
@@ -36,11 +55,7 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
     if as_json:
         click.echo(orjson.dumps(response, option=orjson.OPT_INDENT_2))
         return
-    for line in response.final_answer.splitlines():
-        click.echo(printable(line))
-    click.echo()
-    for source in response.sources:
-        click.echo(place_line(source))
+    show_passages(response)
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))
@@ -48,11 +63,8 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
         click.echo(printable(response.reason), err=True)
 
 
-def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
+def show_sources(sources: Sequence[ReadSource]) -> None:
     """Print sources with their texts."""
-    if as_json:
-        click.echo(orjson.dumps(sources, option=orjson.OPT_INDENT_2))
-        return
     for read in sources:
         click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
         for line in read.source.text.splitlines():
@@ -65,20 +77,6 @@ def _figures(response: AgentResponse) -> str:
     return f"{counted(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
 
 
-def _report(state: State, knowledge: Knowledge) -> AgentReport:
-    number = state.iteration
-    found = [finding for finding in knowledge.findings if finding.iteration == number]
-    upcoming = [query for query in knowledge.plan_queries if query.iteration == number + 1]
-    return AgentReport(
-        iteration=number,
-        findings=tuple(
-            Learnt(
-                text=f"{finding.tag} {finding.text}",
-                sources=tuple(f"[{source}]" for source in finding.sources),
-            )
-            for finding in found
-        ),
-        next_actions=tuple(
-            f"{query.query} ({query.layer})" if query.layer else query.query for query in upcoming
-        ),
-    )
+def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:
+    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
+    return tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming)

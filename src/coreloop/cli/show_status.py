@@ -18,7 +18,7 @@ from coreloop.base.text import counted, printable
 from coreloop.cli.show import absent_lines
 from coreloop.cli.show_effect import effect_chart
 from coreloop.learn.effect.facts import effect_facts
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.state import count_states
 
 _MAX_CHARTS: Final = 3
@@ -139,7 +139,7 @@ def _promotions(status: Status, promotions: Promotions) -> str:
 def _effect_lines(status: Status) -> Iterator[_Line]:
     verdicts = Counter(effect.verdict for effect in status.effects)
     if verdicts:
-        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in Verdict if verdicts[verdict])
+        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
         yield _Line("effect", f"of {counted(len(status.effects), 'change')}: {counts}")
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:

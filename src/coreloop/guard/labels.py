@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from coreloop.guard.letters import plain_letters, spellings
+from coreloop.base.letters import plain_letters, spellings
 
 # Words of the labels and commands of merge bots and queues: Kodiak, Mergify, Bors, Bulldozer, Aviator, Marge,
 # Homu, Tide, Zuul, merge trains, submit and commit queues, auto-submit, auto-land, ship-it.

@@ -14,6 +14,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
+from coreloop.base.letters import plain_letters
 from coreloop.base.text import printable
 from coreloop.guard.added_lines import stray_lines
 from coreloop.guard.approval import approvers, makers, nameless, unaccounted
@@ -31,7 +32,6 @@ from coreloop.guard.event import (
     ReportedPull,
 )
 from coreloop.guard.labels import asks_to_merge
-from coreloop.guard.letters import plain_letters
 from coreloop.guard.markers import (
     GuardFacts,
     claims,

@@ -23,10 +23,12 @@ from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe.case import MAX_TEXTS, case_key, identifiers, identifying_texts
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
+from coreloop.observe.saw import Compared
 from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
 from coreloop.observe.version import tools_version_of
 
@@ -108,6 +110,7 @@ class AuditCollector:
     __slots__ = (
         "_clock_ns",
         "_entered",
+        "_identifiers",
         "_last_step",
         "_lock",
         "_off",
@@ -141,6 +144,7 @@ class AuditCollector:
                 return
             self._sequence = ""
             self._last_step = ""
+            self._identifiers: set[str] = set()
             # Reentrant, because a signal handler may interrupt its own thread. In the locked sections nothing
             # that can be interrupted precedes changes that belong together.
             self._lock = RLock()
@@ -262,6 +266,8 @@ class AuditCollector:
                 self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
                 self._last_step = new_step
             record["tool_calls"].append(call)
+            if len(self._identifiers) < MAX_TEXTS:
+                self._identifiers.update(identifying_texts(plain_args.values()))
         if result is not ... or self._sources is not None:
             self._trace_sources(record, call, plain_args, result)
 
@@ -275,7 +281,7 @@ class AuditCollector:
                     if any(other["ok"] and other is not call for other in record["tool_calls"]):
                         sources.mark_incomplete()
                     self._sources = sources
-            trace_sources(self._sources, call, args, result)
+            trace_sources(self._sources, call, args, result, self._settings.compared)
         except Exception as error:
             drops.drop_error(error)
 
@@ -376,6 +382,7 @@ class AuditCollector:
                 record["rounds"] = number(rounds, drop=drop)
             if skill_used is not None:
                 record["skill_used"] = short_text(skill_used)
+            self._add_case(record)
             line = encode_line(record, self._settings.selectors)
             self._settings.journal.append(line, day, second)
         except Exception as problem:
@@ -388,6 +395,16 @@ class AuditCollector:
             except RecursionError:
                 self._settings.journal.unreported.no_stack += 1
                 self._settings.journal.has_unreported = True
+
+    def _add_case(self, record: Record) -> None:
+        """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""
+        if not self._identifiers:
+            return
+        try:
+            key = case_key(self._settings.journal.folder.parent)
+            record["case"] = identifiers(self._identifiers, key)
+        except OSError:
+            drop(drops.CASE_KEY)
 
     def __enter__(self) -> Self:
         try:
@@ -491,6 +508,7 @@ class _ProjectSettings(NamedTuple):
     selectors: Mapping[str, Sequence[str]]
     failed_results: FailedResults
     tools_version: str | None
+    compared: Callable[[str], Compared | None]
 
 
 def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
@@ -509,11 +527,14 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
     if root is None or not _can_read_yaml():
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
-        return _ProjectSettings(Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version)
+        return _ProjectSettings(
+            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source
+        )
 
     from coreloop.base.errors import CoreloopError
     from coreloop.base.project.settings import Settings
     from coreloop.base.project.settings_file import load_settings
+    from coreloop.observe.compared import reader_for
 
     try:
         settings = load_settings(root, check_paths=False)
@@ -527,7 +548,12 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         settings.selectors(),
         settings.failed_results(),
         version,
+        reader_for(root, settings),
     )
+
+
+def _no_source(tool: str) -> None:
+    """Without coreloop.yaml it is not known which files are the project's."""
 
 
 def _can_read_yaml() -> bool:

@@ -8,6 +8,7 @@ from coreloop.observe.journal import TornWriteError
 from coreloop.observe.tally import ReasonCounts
 
 AFTER_FLUSH: Final = "after_flush"
+CASE_KEY: Final = "case_key"
 CATEGORY: Final = "category"
 DECORATOR_ORDER: Final = "decorator_order"
 OK_PREDICATE: Final = "ok_predicate"
@@ -17,6 +18,7 @@ SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
 _HINTS: Final = {
+    CASE_KEY: "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",
     DECORATOR_ORDER: "put @observed_tool directly above def, below the framework's decorator or @property",
     OUTSIDE_REQUEST: (
         "tools are called without an open AuditCollector, so nothing is recorded; in a thread pool, submit "
@@ -45,7 +47,8 @@ def dropped() -> dict[str, int]:
         function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``category``,
         ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
         ``data_dir`` is read until PyYAML is installed), ``never_ended`` (a framework reported no end of a
-        request), ``descriptions_full`` (over 1,000 sets of descriptions), ``torn_write``, ``write_`` and
+        request), ``descriptions_full`` (over 1,000 sets of descriptions), ``case_key`` (the key of cases
+        cannot be read or made; the record was written without ``case``), ``torn_write``, ``write_`` and
         the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()

@@ -8,15 +8,15 @@ lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 import os
 import re
 from _thread import RLock  # faster, see collector
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
-from types import GetSetDescriptorType
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 from unicodedata import normalize
 
 import orjson
 
 from coreloop.base.records import ToolCall
+from coreloop.observe.saw import Compared, ShownObjects, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4
@@ -65,10 +65,23 @@ class Lookup(NamedTuple):
         As in the record; None if no argument was compared.
     echoes : set of int
         Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
+    identifiers : list of int
+        Hashes of the identifiers among them.
+    saw : dict
+        As in the record; empty if no argument names an object that was shown.
     """
 
     args_from: dict[str, list[str]] | None
     echoes: set[int]
+    identifiers: list[int]
+    saw: dict[str, dict[str, str | bool]]
+
+    def add_to(self, call: ToolCall) -> None:
+        """Add what was found to a call."""
+        if self.args_from is not None:
+            call["args_from"] = self.args_from
+        if self.saw:
+            call["saw"] = self.saw
 
 
 class _Generation(NamedTuple):
@@ -77,6 +90,7 @@ class _Generation(NamedTuple):
     started_s: float
     places: _Places
     texts: list[tuple[int, str]]
+    shown: ShownObjects
 
 
 class Sources:
@@ -98,7 +112,7 @@ class Sources:
     __slots__ = ("_generations", "_is_complete", "_n_questions", "_names", "has_results")
 
     def __init__(self, now_s: float = 0.0) -> None:
-        self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, []),)
+        self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, [], ShownObjects()),)
         self._names: dict[str, dict[str, Place]] = {}
         self._n_questions = 0
         self.has_results = False
@@ -107,7 +121,9 @@ class Sources:
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
         return sum(
-            len(generation.places) + sum(len(text) // 64 + 1 for _, text in generation.texts)
+            len(generation.places)
+            + len(generation.shown)
+            + sum(len(text) // 64 + 1 for _, text in generation.texts)
             for generation in self._generations
         )
 
@@ -127,13 +143,15 @@ class Sources:
     def _has_question(self, question: str) -> bool:
         return any(question == known for generation in self._generations for _, known in generation.texts)
 
-    def look_up(self, args: dict[str, Any]) -> Lookup:
+    def look_up(self, args: dict[str, Any], compared: Compared | None = None) -> Lookup:
         """Find where the values of a call's arguments occurred before.
 
         Parameters
         ----------
         args : dict
             Plain JSON values by name.
+        compared : Compared, optional
+            What the tool's source compares with; without it, no states are looked up.
         """
         echoes: set[int] = set()
         paths_by_name: dict[str, list[str]] = {}
@@ -146,14 +164,15 @@ class Sources:
                 continue
             texts = list(islice(_texts_in(value), MAX_ARGUMENT_LEAVES + 1))
             echoes.update(map(hash, texts))
-            compared = [text for text in texts if is_compared(text)]
-            if compared and len(texts) <= MAX_ARGUMENT_LEAVES:
-                paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
+            distinctive = [text for text in texts if is_compared(text)]
+            if distinctive and len(texts) <= MAX_ARGUMENT_LEAVES:
+                paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(distinctive)
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
-        return Lookup(paths_by_name or None, echoes)
+        states = saw(args, [past.shown for past in reversed(self._generations)], compared) if compared else {}
+        return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
 
-    def remember(self, tool: str, result: object, echoes: set[int], *, ok: bool) -> None:
+    def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool) -> None:
         """Remember the values of a call's result and their places.
 
         Parameters
@@ -162,8 +181,8 @@ class Sources:
             The tool's name as recorded.
         result : object
             ``...`` if unknown.
-        echoes : set of int
-            From `look_up` for the same call.
+        lookup : Lookup or None
+            Of the same call.
         ok : bool
             Results of failed calls are not remembered.
         """
@@ -173,12 +192,15 @@ class Sources:
             self._is_complete = False
             return
         self.has_results = True
-        if len(self._generations[-1].places) > _GENERATION_LEAVES:
+        newest = self._generations[-1]
+        if len(newest.places) + len(newest.shown) > _GENERATION_LEAVES:
             self._rotate(self._generations[-1].started_s)
         if sum(map(len, self._names.values())) > _MAX_NAMES:
             self._names = {}
         try:
-            self._walk(tool, self._unwrapped(result), echoes)
+            roots = self._unwrapped(result)
+            self._walk(tool, roots, lookup.echoes if lookup else set())
+            self._generations[-1].shown.note(roots, lookup.identifiers if lookup else [])
         except RuntimeError:  # another thread changed the result meanwhile
             self._is_complete = False
 
@@ -201,12 +223,12 @@ class Sources:
     def _rotate(self, now_s: float) -> None:
         if len(self._generations) == _N_GENERATIONS:
             self._drop(self._generations[0])
-        self._generations = (*self._generations, _Generation(now_s, {}, []))
+        self._generations = (*self._generations, _Generation(now_s, {}, [], ShownObjects()))
 
     def _drop(self, oldest: _Generation) -> None:
         self._is_complete &= not (oldest.places or oldest.texts)
         newer = tuple(generation for generation in self._generations if generation is not oldest)
-        self._generations = newer or (_Generation(oldest.started_s, {}, []),)
+        self._generations = newer or (_Generation(oldest.started_s, {}, [], ShownObjects()),)
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
@@ -292,7 +314,7 @@ class Sources:
                     continue
                 else:
                     place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
-                    inside = value if kind in _CONTAINERS else _fields(value)
+                    inside = value if kind in _CONTAINERS else dataclass_fields(value)
                     if inside is None:
                         self._is_complete = False
                     elif place[1]:
@@ -387,7 +409,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)
 
 
-def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result: object) -> None:
+def trace_sources(
+    sources: Sources,
+    call: ToolCall,
+    args: dict[str, Any],
+    result: object,
+    compared: Callable[[str], Compared | None],
+) -> None:
     """Add the sources of its arguments to a call, then remember its result.
 
     Parameters
@@ -395,19 +423,20 @@ def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result
     sources : Sources
         The memory so far.
     call : ToolCall
-        Gets ``args_from`` if any argument was compared.
+        Gets ``args_from`` if any argument was compared, and ``saw`` if one names an object that was shown.
     args : dict
         The call's complete arguments as plain JSON values.
     result : object
         ``...`` if unknown.
+    compared : callable
+        Returns what a tool's source compares with.
     """
     if result is ... and not sources.has_results:
-        sources.remember(call["name"], ..., set(), ok=call["ok"])
+        sources.remember(call["name"], ..., None, ok=call["ok"])
         return
-    lookup = sources.look_up(args)
-    if lookup.args_from is not None:
-        call["args_from"] = lookup.args_from
-    sources.remember(call["name"], result, lookup.echoes, ok=call["ok"])
+    lookup = sources.look_up(args, compared(call["name"]) if sources.has_results else None)
+    lookup.add_to(call)
+    sources.remember(call["name"], result, lookup, ok=call["ok"])
 
 
 def is_name(key: str) -> bool:
@@ -472,17 +501,6 @@ def _add_place(places: _Places, number: int, known: Place | list[Place], place: 
             places[number] = [known, place]
     elif len(known) < _MAX_PLACES and all(path != place[1] for _, path in known):
         known.append(place)
-
-
-def _fields(value: object) -> dict[str, Any] | None:
-    """The fields of a plain dataclass; None for an object whose code could run."""
-    kind = type(value)
-    if type(kind) is not type or "__dataclass_fields__" not in kind.__dict__:
-        return None
-    slots = (base.__dict__["__dict__"] for base in kind.__mro__ if "__dict__" in base.__dict__)
-    slot = next(slots, None)
-    fields = slot.__get__(value) if type(slot) is GetSetDescriptorType else None
-    return fields if type(fields) is dict else None
 
 
 def _is_envelope(value: dict[Any, Any]) -> bool:

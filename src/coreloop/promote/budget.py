@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.settings import DocstringSettings
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 
 
 def weak_lines(effects: Iterable[Effect], target: str) -> tuple[str, ...]:
@@ -68,11 +68,11 @@ def fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
 
 def _rank(effect: Effect) -> int:
     """0 for the weakest."""
-    if effect.verdict is Verdict.HURTS:
+    if effect.verdict is EffectVerdict.HURTS:
         return 0
     if effect.is_stale:
         return 1
-    return 2 if effect.verdict is Verdict.NO_EFFECT else 3
+    return 2 if effect.verdict is EffectVerdict.NO_EFFECT else 3
 
 
 def _symbol(target: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ def pull_request_title(proposals: Sequence[Proposal]) -> str:
     return write_title([proposal.phase for proposal in proposals], proposals[0].engine)
 
 
-def trailers(proposals: Sequence[Proposal], replay: Replay, measured: str) -> str:
+def trailers(proposals: Sequence[Proposal], replay: Replay, measured: str = "") -> str:
     """The trailers of commit and pull request, a paragraph per candidate; ``measured`` may be empty."""
     return write_groups(_groups(proposals, replay, measured))
 

@@ -89,7 +89,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")
     qualname = symbol.partition(":")[0]
-    source = _without(content, qualname, change.added).raw
+    source = without_lines(content, qualname, change.added).raw
     return Revert(effect, path, source, base, branch_of(change), _message(effect))
 
 
@@ -128,8 +128,14 @@ def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str
         return RevertDone(plan.branch, pull, fresh)
 
 
-def _without(content: bytes, qualname: str, lines: tuple[str, ...]) -> SourceText:
-    """The file without the lines, wherever in the docstring they are."""
+def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> SourceText:
+    """The file without lines of a docstring, wherever in it they are.
+
+    Raises
+    ------
+    RefusedError
+        They cannot be removed with proof.
+    """
     reason = ""
     for section in (None, *SECTIONS.values()):
         try:

@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.runs.amounts import NOTHING, Amount, microusd
 from coreloop.runs.events import Status
+from coreloop.runs.kinds import kind_named
 from coreloop.runs.state import State
 
 
@@ -73,7 +74,7 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
     """
     if state.is_terminal or state.status == "paused":
         return Stop(state.status, state.stop_reason)
-    if state.is_covered:
+    if state.is_covered and kind_named(state.kind).is_complete(state):
         return Stop("completed")
     return next((stop for row in _ROWS if (stop := row(state, now, outlook))), Continue())
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.runs.events import Rule
+from coreloop.runs.events import Rule, Turned
 from coreloop.runs.state import State
 
 MOST_SAME_ACTIONS: Final = 3
@@ -28,6 +28,7 @@ ROTATION: Final[Rotation] = (
     ("historical", "first principles"),
     ("Chinese", "first principles"),
     ("code search", "first principles"),
+    ("technical", "business"),
 )
 
 
@@ -73,7 +74,16 @@ def check_drift(state: State, rotation: Rotation = ROTATION) -> Turn | None:
     if rule is None:
         return None
     before = state.last_strategy
-    return Turn(rule, before, next_strategy(before, rotation, start=state.turns))
+    rows = _without_last(rotation, state.last_order)
+    return Turn(rule, before, next_strategy(before, rows, start=state.turns))
+
+
+def _without_last(rotation: Rotation, last: Turned | None) -> Rotation:
+    """Leave out the row of the last order, so that no two orders in a row are the same."""
+    if last is None:
+        return rotation
+    rows = tuple((one, other) for one, other in rotation if not (one in last.before and other in last.after))
+    return rows or rotation
 
 
 def next_strategy(strategy: tuple[str, ...], rotation: Rotation, *, start: int) -> tuple[str, ...]:
@@ -87,7 +97,7 @@ def next_strategy(strategy: tuple[str, ...], rotation: Rotation, *, start: int) 
         The first row that applies is used, from row ``start`` on and around the end. If none applies, the
         row's own replacement is added to the strategy.
     start : int
-        How often the run has turned already, so that no two turns in a row use the same row.
+        How often the run has turned already.
 
     Returns
     -------

@@ -165,11 +165,15 @@ class SourceRead(_Event, frozen=True, tag="source_read"):
 
 
 class FindingRecorded(_Event, frozen=True, tag="finding_recorded"):
-    """A sentence that answers a sub-question, and the source that says so ("" without one)."""
+    """A sentence that answers a sub-question, and the source that says so ("" without one).
+
+    ``is_checked``: coreloop found its quote in a source that it read itself, whoever reported it.
+    """
 
     sub_question: str
     text: str
     source: str = ""
+    is_checked: bool = False
 
 
 class Progressed(_Event, frozen=True, tag="progressed"):

@@ -81,6 +81,8 @@ class Folding:
             _finding_recorded(self.state, event, is_claimed=is_claimed)
         else:
             _APPLY[type(event)](self.state, event)
+        if isinstance(event, happened.IterationCommitted):
+            self._kind.committed(self.state)
 
 
 def _count_time(state: State, event: Event) -> None:
@@ -126,6 +128,7 @@ def _iteration_committed(state: State, event: happened.IterationCommitted) -> No
     is_informed = progress.has_new_information and (progress.has_searched or not state.searches)
     state.no_new_info_count = 0 if is_informed else state.no_new_info_count + 1
     state.last_orders, state.used_strategy = tuple(progress.orders), progress.strategy
+    state.last_dropped = tuple(progress.dropped)
     state.iteration, state.progress = event.iteration, IterationProgress()
 
 
@@ -198,8 +201,9 @@ def _searched(state: State, event: happened.Searched) -> None:
         _log_error(state, attempt, error, event.at)
 
 
-def _query_dropped(state: State, _event: happened.QueryDropped) -> None:
+def _query_dropped(state: State, event: happened.QueryDropped) -> None:
     state.progress.queries_dropped += 1
+    state.progress.dropped.append((event.query, event.similar))
 
 
 def _source_read(state: State, event: happened.SourceRead) -> None:
@@ -212,7 +216,8 @@ def _finding_recorded(state: State, event: happened.FindingRecorded, *, is_claim
         state.progress.has_new_information = True
     for part in state.sub_questions:
         if part.id == event.sub_question:
-            part.findings.append(RunFinding(event.text, event.source, state.iteration + 1, is_claimed))
+            claimed = is_claimed and not event.is_checked
+            part.findings.append(RunFinding(event.text, event.source, state.iteration + 1, claimed))
 
 
 def _progressed(state: State, _event: happened.Progressed) -> None:
@@ -226,7 +231,7 @@ def _reflected(state: State, event: happened.Reflected) -> None:
 
 def _turned(state: State, event: happened.Turned) -> None:
     state.turns += 1
-    state.order = event
+    state.order = state.last_order = event
     state.progress.orders.append(event)
     state.last_strategy = event.after
     state.progress.queries_dropped = 0

@@ -31,6 +31,14 @@ def _no_files(_state: State) -> Mapping[str, bytes]:
     return {}
 
 
+def _changes_nothing(_state: State) -> None:
+    pass
+
+
+def _has_all(_state: State) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of runs.
@@ -45,6 +53,10 @@ class Kind:
         Makes the kind's keys of ``state.json``, with their first values.
     fold : callable
         Adds a `Noted` event to them. Must not fail, and must depend on its arguments only.
+    committed : callable
+        Changes the kind's keys when an iteration was committed. Pure like ``fold``.
+    is_complete : callable
+        Whether a run whose sub-questions are all settled may end as completed.
     views : callable
         Makes the kind's files of `coreloop.runs.views` after a committed iteration: name to content.
     forget : callable
@@ -55,6 +67,8 @@ class Kind:
     searches: bool = True
     initial: Callable[[], dict[str, Any]] = dict
     fold: Fold = _ignore
+    committed: Callable[[State], None] = _changes_nothing
+    is_complete: Callable[[State], bool] = _has_all
     views: Views = _no_files
     forget: Forget = _keeps_nothing
 

@@ -382,7 +382,7 @@ def open_held(
 
     Parameters
     ----------
-    store, run_id, clock, leave
+    store, run_id, clock, shutdown
         As for `work_on`.
     reported : callable
         Called with the state; returns what a call is known to have spent whose process died.

@@ -73,6 +73,7 @@ class IterationProgress:
     strategy: tuple[str, ...] = ()
     queries: int = 0
     queries_dropped: int = 0
+    dropped: list[tuple[str, str]] = field(default_factory=list)
     has_searched: bool = False
     has_new_information: bool = False
 
@@ -124,8 +125,12 @@ class State:
         Whether an agent drives the run, so that no process of coreloop works on it between iterations.
     order : Turned or None
         What drift demands; None once another action was taken.
+    last_order : Turned or None
+        The newest demand of drift, also after another action was taken.
     last_orders, used_strategy : tuple of Turned, tuple of str
         What drift demanded in the newest committed iteration, and the strategy of its last action.
+    last_dropped : tuple of (str, str)
+        Its queries that were not executed, and the earlier ones that asked the same.
     consecutive_same_action : int
         How often the last action was taken in a row.
     no_new_info_count : int
@@ -171,7 +176,9 @@ class State:
     turns: int = 0
     drives_itself: bool = False
     order: Turned | None = None
+    last_order: Turned | None = None
     last_orders: tuple[Turned, ...] = ()
+    last_dropped: tuple[tuple[str, str], ...] = ()
     used_strategy: tuple[str, ...] = ()
     consecutive_same_action: int = 0
     no_new_info_count: int = 0

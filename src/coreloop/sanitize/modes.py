@@ -31,6 +31,12 @@ class Masker(Finder):
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """Mask a record until it is clean: a masked key changes the context of its value."""
+        masked = self._masked(record)
+        if isinstance(record.get("case"), list):
+            masked["case"] = [self._pseudonyms("case", str(number)) for number in record["case"]]
+        return masked
+
+    def _masked(self, record: dict[str, Any]) -> dict[str, Any]:
         before = self.counts.total()
         masked: dict[str, Any] = rewrite(record, self)
         if self.counts.total() == before:

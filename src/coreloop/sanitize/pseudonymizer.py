@@ -39,7 +39,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "not_found": "not_found (not found)",
     "other": "other",
 }
-_PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
+_PATH_PART: Final = re.compile(r"(?<!\[\])((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 _OF_ONE_REQUEST: Final = frozenset(
     {"text", "number", "question_hash", "args_hash", "answer_hash", "prompt_hash", "content_hash"}
@@ -162,6 +162,15 @@ class Pseudonymizer(Finder):
             raise NotFiniteError
         return figure(value)
 
+    def _cost(self, value: int | float, key: str, tool: str) -> float | None:
+        """Keep two digits of a cost, which is usually a fraction of a dollar."""
+        if not math.isfinite(value):
+            raise NotFiniteError
+        return float(f"{value:.2g}") if 0 <= value < _FIGURE_BELOW else None
+
+    def _case(self, value: list[Any], key: str, tool: str) -> list[str]:
+        return [self.pseudonym("case", str(number)) for number in value]
+
     def _error(self, value: Any, key: str, tool: str) -> str:
         """Replace an error by the pseudonym of its template and its class.
 
@@ -228,6 +237,24 @@ class Pseudonymizer(Finder):
             if isinstance(paths, list)
             else self._unknown(paths, name)
             for name, paths in sources.items()
+        }
+
+    def _states(self, states: dict[str, Any], key: str, tool: str) -> Any:
+        """Rewrite the states that objects were seen in, keeping fields and literals of the tool's source."""
+        self.n_keys += len(states)
+        return {
+            self._argument(tool, name): self._state(tool, fields) if isinstance(fields, dict) else None
+            for name, fields in states.items()
+        }
+
+    def _state(self, tool: str, fields: dict[str, Any]) -> dict[str, Any]:
+        self.n_keys += len(fields)
+        known = self._words
+        return {
+            name if known.knows_argument(tool, name) or known.declares(tool, name) else self.key(name): value
+            if isinstance(value, bool) or (isinstance(value, str) and known.declares(tool, value))
+            else self._unknown(value, name)
+            for name, value in fields.items()
         }
 
     def _path(self, path: str) -> str:
@@ -299,7 +326,9 @@ _RECORD: Final = _known(
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("violation", _NO_TEXT, Pseudonymizer._error),
     ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
-    ("input_tokens output_tokens cost_usd", _NUMBER, Pseudonymizer._figure),
+    ("input_tokens output_tokens saw_omitted", _NUMBER, Pseudonymizer._figure),
+    ("cost_usd", _NUMBER, Pseudonymizer._cost),
+    ("case", (list,), Pseudonymizer._case),
     ("tool_calls", (list,), Pseudonymizer._calls),
     ("override_calls", (list,), Pseudonymizer._overrides),
     ("judgment", (dict,), Pseudonymizer._judgment),
@@ -312,6 +341,7 @@ _CALL: Final = _known(
     ("duration_ms result_size_bytes", _NUMBER, Pseudonymizer._figure),
     ("overrides_used", (list,), Pseudonymizer._argument_names),
     ("args_from", (dict,), Pseudonymizer._sources),
+    ("saw", (dict,), Pseudonymizer._states),
 )
 _OVERRIDE: Final = _known(
     OverrideCall,

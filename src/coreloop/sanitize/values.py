@@ -24,7 +24,9 @@ _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
 _BIRTH_KEY: Final = re.compile(r"(?i)birth|dob|생년|생일")
 # A status or exit code is no company's, though "000100" is one.
-_STOCK_KEY: Final = re.compile(r"(?i)(?:stock|ticker|krx|isu|corp|company)\w*code|^(?:code|ticker)$|종목")
+_STOCK_KEY: Final = re.compile(
+    r"(?i)(?:stock|ticker|krx|isu|corp|company)\w{0,40}code|^(?:code|ticker)$|종목"
+)
 _PERSON_KEY: Final = re.compile(
     r"(?i)(?:^|_)(?:full|first|last|given|family|customer|patient|client|member|holder)_?name$|"
     r"(?:account|card|policy)_?holder$|^(?:예금주|성함|성명|고객명|회원명|환자명|수취인|보호자)$"

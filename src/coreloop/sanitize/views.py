@@ -6,12 +6,13 @@ more leak without the readings (24 %).
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.confusables import fold
+from coreloop.base.letters import LOOK_ALIKES
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +228,33 @@ def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
 
 def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:
     return [(char.translate(_AS_DIGITS), at, at + 1) for at, char in enumerate(match[0])]
+
+
+_FOLDED: Final = {alike: plain for plain, alikes in LOOK_ALIKES.items() for alike in alikes}
+
+
+@lru_cache(maxsize=4096)
+def fold(cluster: str) -> str:
+    """Fold a character with its marks, or the letters of a syllable, into the plain text it reads as."""
+    plain = "".join(_FOLDED.get(char, char) for char in cluster)
+    plain = unicodedata.normalize("NFKC", plain)
+    return "".join(map(_fold_char, plain))
+
+
+def _fold_char(char: str) -> str:
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    if char in _FOLDED:
+        return _FOLDED[char]
+    category = unicodedata.category(char)
+    if category in {"Zl", "Zp"}:
+        return "\n"
+    if category[0] == "Z":
+        return " "
+    if category == "Mn" and char < "\u0370":
+        return ""
+    if "\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff":
+        base = unicodedata.normalize("NFD", char)[0]
+        return base if base.isascii() else char
+    return char

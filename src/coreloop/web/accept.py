@@ -43,7 +43,7 @@ async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 def _accepted(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     service = call.service
-    queue = service.desk.queue
+    queue = service.deps.queue
     if service.backlog.number() >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))

@@ -9,12 +9,14 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from coreloop.answer.repair.case import KIND as ANSWER
-from coreloop.answer.repair.case import Asked
+from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
 from coreloop.answer.repair.queued import queue_run
 from coreloop.answer.repair.run import begin_answer
+from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
@@ -26,10 +28,21 @@ from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
 from coreloop.web.accept import accept
-from coreloop.web.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, WaitOptions
+from coreloop.web.bodies import (
+    Accepted,
+    AskRequest,
+    FeedbackRequest,
+    JobsQuery,
+    JobsReply,
+    RunRequest,
+    SimpleRequest,
+    WaitOptions,
+)
 from coreloop.web.follow import EventStream, closed, follow, stop_quietly
+from coreloop.web.problems import Problem, one_sentence
 from coreloop.web.replies import final_answer
 from coreloop.web.route import HttpCall
+from coreloop.web.running import stream_of
 
 
 async def run(call: HttpCall) -> Any:
@@ -37,9 +50,9 @@ async def run(call: HttpCall) -> Any:
     body: RunRequest = call.body
     wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
     request = Request(tier=body.complexity_tier, wishes=wishes)
-    desk = call.service.desk.desk
+    deps = call.service.deps
     if body.session is None:
-        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+        run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
     else:
         run_id, job = await asyncio.to_thread(_go_on, call, body.session)
     return await _reply(call, run_id, job)
@@ -48,8 +61,8 @@ async def run(call: HttpCall) -> Any:
 async def run_simple(call: HttpCall) -> Any:
     """Research a question with the least effort."""
     body: SimpleRequest = call.body
-    desk, request = call.service.desk.desk, Request(tier="simple")
-    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, desk))
+    deps, request = call.service.deps, Request(tier="simple")
+    run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
     return await _reply(call, run_id, job)
 
 
@@ -57,9 +70,9 @@ async def ask(call: HttpCall) -> Any:
     """Answer a question from the project's files."""
     body: AskRequest = call.body
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
-    asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
-    desk = call.service.desk
-    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, desk))
+    asked = Request(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
+    deps = call.service.deps
+    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, deps))
     return await _reply(call, run_id, job)
 
 
@@ -71,7 +84,7 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
         raise UsageError(f"session {session} asks another question; send its task, or no session")
     call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)
-    job = queue_run(call.service.desk.queue, RESEARCH, session, is_new=False)
+    job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
     return session, job
 
@@ -113,3 +126,41 @@ async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, 
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+def list_jobs(call: HttpCall) -> JobsReply:
+    """Return jobs, the newest first."""
+    query: JobsQuery = call.query
+    return JobsReply(tuple(call.service.deps.queue.jobs(status=query.status, limit=query.limit)))
+
+
+def show_job(call: HttpCall) -> Job:
+    """Return a job."""
+    try:
+        return call.service.deps.queue.get(call.path("job_id"))
+    except UsageError as error:
+        raise Problem(404, "not_found", one_sentence(str(error))) from error
+
+
+def give(call: HttpCall) -> Feedback:
+    """Store what a person says; a rejected answer is answered again by a worker."""
+    body: FeedbackRequest = call.body
+    feedback = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
+    if feedback.mended_by:
+        call.service.spending.begin(call.caller, feedback.mended_by)
+    call.service.workers.wake()
+    return feedback
+
+
+def notice(call: HttpCall) -> Notice:
+    """Return the better answer to a rejected one, or how far it is."""
+    return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
+
+
+async def notice_events(call: HttpCall) -> Response:
+    """Stream the work on the better answer."""
+    replies = await run_in_threadpool(call.service.deps.tables.feedback_of, call.path("answer_id"))
+    run_id = next((feedback.mended_by for feedback in replies if feedback.mended_by), "")
+    if not run_id:
+        raise Problem(404, "not_found", "nobody rejected this answer")
+    return await stream_of(call, run_id)

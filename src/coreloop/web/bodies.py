@@ -9,7 +9,7 @@ from msgspec import Meta
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
 from coreloop.answer.repair.metrics import DayFigures
-from coreloop.answer.repair.response import Answer
+from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.job import Status as JobStatus
@@ -193,7 +193,7 @@ class StatusReply(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskReply(Answer):
+class AskReply(AgentResponse):
     """An answer; ``request_id`` is its run, and the request of its record."""
 
     request_id: str

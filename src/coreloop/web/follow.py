@@ -10,9 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from coreloop.answer.repair.case import ATTEMPTED, SIGNALLED
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.research.execute import SEARCH
-from coreloop.answer.research.knowledge import FOUND, READ
+from coreloop.answer.research.knowledge import ATTEMPTED, FOUND, READ
 from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
 from coreloop.runs import events
 from coreloop.runs.control import stop_run

@@ -15,7 +15,7 @@ from coreloop.web.route import HttpCall
 
 
 async def healthz(_call: HttpCall) -> Health:
-    """Say that the process answers; no database has a part in it, since a restart would not mend one."""
+    """Say that the process answers; no database has a part in it, since a restart would not repair one."""
     return Health()
 
 
@@ -29,13 +29,13 @@ async def readyz(call: HttpCall) -> Health:
 
 def version(call: HttpCall) -> VersionReply:
     """Return versions."""
-    return VersionReply(__version__, call.service.desk.desk.ladder.name)
+    return VersionReply(__version__, call.service.deps.ladder.name)
 
 
 def series(call: HttpCall) -> SeriesReply:
     """Return the gates of repair, and what happened to answers, by day."""
-    desk, now = call.service.desk, datetime.now(UTC)
-    kept = (snapshot for gate in get_args(Gate) for snapshot in desk.tables.snapshots(gate))
+    deps, now = call.service.deps, datetime.now(UTC)
+    kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)
     gates = (
         Share(snapshot.day.isoformat(), snapshot.gate, snapshot.share, snapshot.good, snapshot.total)
@@ -43,12 +43,12 @@ def series(call: HttpCall) -> SeriesReply:
     )
     return SeriesReply(
         series=tuple(gates),
-        days=tuple(read_days(desk, now=now)),
-        retry_rate=read_figures(desk, now=now).retry_rate,
+        days=tuple(read_days(deps, now=now)),
+        retry_rate=read_figures(deps, now=now).retry_rate,
     )
 
 
 def metrics(call: HttpCall) -> Response:
     """Return the figures for Prometheus."""
-    numbers = read_figures(call.service.desk, now=datetime.now(UTC))
+    numbers = read_figures(call.service.deps, now=datetime.now(UTC))
     return Response(call.service.metrics.text(numbers), media_type=CONTENT_TYPE)

@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from coreloop.answer.repair.case import KIND as ANSWER
-from coreloop.answer.repair.response import Answer, answer_of
 from coreloop.answer.research.answer import AgentResponse, ending, respond
 from coreloop.answer.research.ends import HTTP_STATUS
+from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.runs.amounts import Amount
 from coreloop.runs.manage import read_run
@@ -48,12 +47,12 @@ def answer_in(state: State) -> AgentResponse | AskReply | None:
     """Return the answer of a run, whole or partial; None for a kind of run that answers nothing."""
     if state.kind == RESEARCH:
         return respond(state)
-    return ask_reply(answer_of(state)) if state.kind == ANSWER else None
+    return ask_reply(respond(state)) if state.kind == ANSWER else None
 
 
-def ask_reply(answer: Answer) -> AskReply:
+def ask_reply(answer: AgentResponse) -> AskReply:
     """Return an answer with the id that replays know it by."""
-    whole = {part.name: getattr(answer, part.name) for part in fields(Answer)}
+    whole = {part.name: getattr(answer, part.name) for part in fields(AgentResponse)}
     return AskReply(**whole, request_id=answer.run_id)
 
 

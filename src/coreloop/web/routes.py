@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answering, feedback, health, queued, running, searching
+from coreloop.web import answering, health, running, searching
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -81,7 +81,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/feedback",
-        handler=feedback.give,
+        handler=answering.give,
         name="feedback",
         scope="run",
         summary="Say whether an answer was good.",
@@ -92,14 +92,14 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/feedback/{answer_id}",
-        handler=feedback.notice,
+        handler=answering.notice,
         summary="Show the better answer to a rejected one, or how far it is.",
         reply=Notice,
     ),
     Route(
         method="GET",
         path="/feedback/{answer_id}/events",
-        handler=feedback.notice_events,
+        handler=answering.notice_events,
         summary="Stream the work on the better answer.",
         media_type=_EVENTS,
     ),
@@ -153,7 +153,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/jobs",
-        handler=queued.list_jobs,
+        handler=answering.list_jobs,
         summary="List jobs, the newest first.",
         query=JobsQuery,
         reply=JobsReply,
@@ -161,7 +161,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/jobs/{job_id}",
-        handler=queued.show_job,
+        handler=answering.show_job,
         summary="Show a job.",
         reply=Job,
     ),

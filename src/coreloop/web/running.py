@@ -56,7 +56,7 @@ def stop(call: HttpCall) -> StatusReply:
 
 def resume(call: HttpCall) -> StatusReply:
     """Let a run go on; a worker takes it if workers know its kind."""
-    state = go_on(call.service.store, call.service.desk.queue, call.run_id)
+    state = go_on(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
     return StatusReply(state.run_id, state.status)
 

@@ -13,7 +13,7 @@ def search(call: HttpCall) -> SearchReply:
     """Return the passages that fit a query best, of the files as they are now."""
     body: SearchRequest = call.body
     limits = SearchLimits(max_results=body.limit)
-    found = search_files(call.service.desk.workspace, body.query, limits, now=datetime.now(UTC))
+    found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
     return SearchReply(tuple(map(_reply, found.sources)), found.note)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 
-from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
+from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.store import require_index
@@ -22,8 +22,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
-from coreloop.web.admission import Admission
-from coreloop.web.backlog import Backlog
+from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
@@ -32,10 +31,9 @@ from coreloop.web.pages.source import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
-from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
 from coreloop.web.watch import RunWatch
-from coreloop.web.workers import Workers
+from coreloop.web.workers import Backlog, Workers
 
 _FRESH_S: Final = 1.0
 
@@ -45,7 +43,7 @@ class Readiness:
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         With the store of runs and the index.
     backlog : Backlog
         Of its queue.
@@ -53,8 +51,8 @@ class Readiness:
         Returns seconds.
     """
 
-    def __init__(self, desk: RepairDesk, backlog: Backlog, monotonic: Callable[[], float]) -> None:
-        self._desk = desk
+    def __init__(self, deps: Deps, backlog: Backlog, monotonic: Callable[[], float]) -> None:
+        self._deps = deps
         self._backlog = backlog
         self._monotonic = monotonic
         self._asked_at = 0.0
@@ -75,9 +73,9 @@ class Readiness:
         await asyncio.shield(self._answer)
 
     def _ask(self) -> None:
-        self._desk.desk.store.runs(limit=1)
+        self._deps.store.runs(limit=1)
         self._backlog.number()
-        workspace = self._desk.workspace
+        workspace = self._deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
             require_index(workspace.index_file, now=datetime.now(UTC))
 
@@ -135,7 +133,7 @@ class Service:
 
     Attributes
     ----------
-    desk : RepairDesk
+    deps : Deps
         Workspace, store of runs, models, search, queue and tables.
     source : PageSource
         What pages read.
@@ -167,7 +165,7 @@ class Service:
         Set when the process begins to end.
     """
 
-    desk: RepairDesk
+    deps: Deps
     source: PageSource
     keys: tuple[ApiKey, ...]
     sign_in: SignIn
@@ -186,14 +184,14 @@ class Service:
     @property
     def store(self) -> Store:
         """The runs."""
-        return self.desk.desk.store
+        return self.deps.store
 
     @property
     def settings(self) -> ServiceSettings:
         """The bounds."""
-        return self.desk.workspace.settings.service
+        return self.deps.workspace.settings.service
 
-    def begin_to_leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
         self.shutdown.set()
         self.watch.shutdown()
@@ -215,7 +213,7 @@ def open_service(
     """
     with (
         open_store(workspace, environ=environ) as store,
-        open_repair_desk(workspace, store, environ) as desk,
+        open_deps(workspace, store, environ) as deps,
         open_tables(workspace, environ) as tables,
         open_spans(store, environ) as spans,
     ):
@@ -234,12 +232,12 @@ def open_service(
                     spans.ended(run.state)
             watch.poke()
 
-        backlog = Backlog(desk.queue, time.monotonic)
-        handlers = all_handlers(desk, leave=shutdown, show=show)
+        backlog = Backlog(deps.queue, time.monotonic)
+        handlers = all_handlers(deps, leave=shutdown, show=show)
         yield Service(
-            desk=desk,
+            deps=deps,
             source=PageSource(
-                workspace=workspace, environ=environ, runs=store, queue=desk.queue, tables=desk.tables
+                workspace=workspace, environ=environ, runs=store, queue=deps.queue, tables=deps.tables
             ),
             keys=keys,
             sign_in=SignIn(keys, read_secret(workspace.sign_in_file), tables),
@@ -249,9 +247,9 @@ def open_service(
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(desk.queue, handlers, shutdown, outage),
+            workers=Workers(deps.queue, handlers, shutdown, outage),
             backlog=backlog,
-            readiness=Readiness(desk, backlog, time.monotonic),
+            readiness=Readiness(deps, backlog, time.monotonic),
             outage=outage,
             shutdown=shutdown,
         )

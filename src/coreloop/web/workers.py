@@ -1,7 +1,7 @@
 """The threads that do the jobs of a service: runs and repairs."""
 
-from collections.abc import Mapping
-from threading import Event, Thread
+from collections.abc import Callable, Mapping
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Final
 
@@ -71,3 +71,33 @@ class Workers:
                 log_bug("")
             self._new.wait(_IDLE_S)
             self._new.clear()
+
+
+_FRESH_S: Final = 1.0
+
+
+class Backlog:
+    """The number of jobs that wait in a queue. Several threads may use it.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Of the project.
+    monotonic : callable
+        Returns seconds.
+    """
+
+    def __init__(self, queue: JobQueue, monotonic: Callable[[], float]) -> None:
+        self._queue = queue
+        self._monotonic = monotonic
+        self._lock = Lock()
+        self._number = 0
+        self._counted_at = -_FRESH_S
+
+    def number(self) -> int:
+        """Return it; it may be a second old."""
+        with self._lock:
+            if self._monotonic() - self._counted_at >= _FRESH_S:
+                self._number = self._queue.metrics().by_status.get("queued", 0)
+                self._counted_at = self._monotonic()
+            return self._number

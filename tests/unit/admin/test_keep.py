@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from coreloop.admin.backup import back_up, forget, restore
-from coreloop.answer.repair.case import KIND
 from coreloop.answer.repair.feedback import judgment_of
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.knowledge import ASK as KIND
 from coreloop.base.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.judgments import append_judgment, read_judgments
+from coreloop.observe.verdicts import append_verdict, read_verdicts
 from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.manage import begin_run
 from coreloop.runs.stores.store import open_store
@@ -46,7 +46,7 @@ def kept(tmp_path: Path) -> tuple[Workspace, str]:
         for number, (message, mended_by) in enumerate(((run_id, ""), ("other", run_id))):
             feedback = said(str(number), message, mended_by)
             tables.add_feedback(feedback)
-            append_judgment(workspace.judgments_dir, judgment_of(feedback))
+            append_verdict(workspace.judgments_dir, judgment_of(feedback))
     return workspace, run_id
 
 
@@ -159,6 +159,6 @@ def test_a_forgotten_run_leaves_no_feedback_and_no_question(kept: tuple[Workspac
     with open_repair_store(workspace, environ={}) as tables:
         assert (tables.feedback_of(run_id), tables.gaps()) == ([], [])
         assert [row.mended_by for row in tables.feedback_of("other")] == [""]
-    assert [judgment.id for judgment in read_judgments(workspace.judgments_dir).given] == ["other"]
+    assert [judgment.id for judgment in read_verdicts(workspace.judgments_dir).given] == ["other"]
     files = [path for path in workspace.root.rglob("*") if path.is_file()]
     assert [path for path in files if b"SECRET" in path.read_bytes()] == []

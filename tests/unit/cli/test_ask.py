@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.base.project.workspace import open_workspace
-from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, repair_desk, shop
+from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, shop, shop_deps
 from researching import MOMENT
 
 
@@ -64,7 +64,7 @@ def test_json_has_the_answer(place: Path, entry_point):
     answer = ask(place, entry_point, SHIP_QUESTION, "--session", "chat-1")
     assert answer["supported"]
     assert (answer["repairs"], answer["session_id"]) == (1, "chat-1")
-    assert answer["citations"][0]["location"] == "docs/shipping.md"
+    assert answer["sources"][0]["location"] == "docs/shipping.md"
     assert [call["name"] for call in answer["tool_calls"]] == ["retrieve", "retrieve"]
 
 
@@ -76,7 +76,7 @@ def test_nothing_found_says_what_to_do(place: Path, entry_point):
 
 def test_the_first_question_makes_the_index(tmp_path: Path, entry_point):
     (tmp_path / "returns.md").write_text(RETURNS)
-    assert ask(tmp_path, entry_point, RETURN_QUESTION)["citations"][0]["location"] == "returns.md"
+    assert ask(tmp_path, entry_point, RETURN_QUESTION)["sources"][0]["location"] == "returns.md"
 
 
 def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):
@@ -124,8 +124,8 @@ def test_gates_are_shown(place: Path, entry_point):
 
 def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_point):
     details = {"code_symbol": "rates.py::gone", "schema_ref": "gone.sql#t.rate", "reason": "both"}
-    with repair_desk(open_workspace(place)) as desk:
-        made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+    with shop_deps(open_workspace(place)) as deps:
+        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
     code, out, errors = entry_point(place, "repair", "apply", made.id)
     assert (code, out.split()[:2]) == (1, [made.id, "failed"])
     assert errors == "the index no longer has both ends of the link; nothing was applied\n"

@@ -243,7 +243,7 @@ def test_a_folder_may_hold_other_files(run: Run, tmp_path: Path) -> None:
 def test_out_names_another_folder(run: Run, tmp_path: Path) -> None:
     run("import", "--from", "claude-code", _claude_code(tmp_path), "--out", tmp_path / "other")
     assert [path.name for path in (tmp_path / "other").glob("*.jsonl")] == ["2026-04-25.jsonl"]
-    assert not (tmp_path / "data").exists()
+    assert [path.name for path in (tmp_path / "data" / "audit").iterdir()] == ["case.key"]
 
 
 @pytest.fixture

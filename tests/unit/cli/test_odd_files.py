@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devi
 EVENT = "--event-name pull_request --event"
 FILES = {
     "verify --candidate": "verify --id cand-1 --candidate {}",
+    "measure --candidate": "measure --id cand-1 --candidate {}",
     "promote --candidate": "promote --id cand-1 --candidate {}",
     "sanitize --in": "sanitize --mode hash --out new --in {}",
     "sanitize PATHS": "sanitize --check {}",

@@ -29,7 +29,12 @@ FIRST = {
     "next_actions": ["read the report"],
     "usage": {"usd": 0.25, "tokens": 4000},
 }
-PLAN = {"next_actions": ["read"]}
+PLAN = {
+    "queries": [{"query": "profit", "results_count": 0, "success": True}],
+    "actions": ["web", "read"],
+    "next_actions": ["read"],
+}
+BAR = "━" * 40
 
 
 @pytest.fixture
@@ -47,22 +52,32 @@ def runs(project: Path) -> Command:
     return runs
 
 
+def search(number: int) -> dict[str, Any]:
+    return {"query": f"volume {2000 + number}", "results_count": 1, "success": True}
+
+
 def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command):
-    run_id = runs("open", "이익은 왜 올랐나?").output.strip()
+    run_id = runs("open", "이익은 왜 올랐나?").stdout.strip()
     assert json.loads(runs("next").output)["run_id"] == run_id
     assert runs("record", report=FIRST).output.splitlines() == [
-        "Iteration #1",
-        "findings:",
-        "  - 올랐다 (dart:1)",
-        "next:",
-        "  - read the report",
-        "progress: 1 of 2 answered",
+        BAR,
+        "📊 Iteration #1 완료",
+        BAR,
+        "🔍 이번 발견:",
+        "   - 올랐다 [? UNCERTAIN]",
+        "❓ 확인되지 않은 것:",
+        "   - 올랐다: coreloop has not read dart:1; read it with runs read, and name its number",
+        "📈 다음 계획: read the report",
+        "📊 진행도: 0% (0/2)",
+        BAR,
         "Iteration 1/100 · running · $0.25/$10.00",
+        "→ 종료 조건 불만족 → 계속 실행",
         "다음 iteration을 시작합니다...",
     ]
-    second = {"findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
-    assert runs("record", run_id, report=second).output.splitlines()[-2:] == [
+    second = {"queries": [search(1)], "findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
+    assert runs("record", run_id, report=second).output.splitlines()[-3:] == [
         "Iteration 2/100 · running · $0.25/$10.00",
+        "→ 종료 조건 불만족 → 계속 실행",
         "다음 iteration을 시작합니다...",
     ]
     assert str(runs("complete", CLAUDECODE="1").exception).startswith("an agent cannot complete a run")
@@ -70,6 +85,16 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
     assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)
     assert (ended["goes_on"], ended["do"]) == (False, "End your turn: the run is over, completed.")
+
+
+def test_the_block_is_in_the_language_of_the_question(runs: Command):
+    runs("open", "Why did profit rise?")
+    lines = runs("record", report=FIRST).output.splitlines()
+    assert lines[1:4] == ["📊 Iteration #1 done", BAR, "🔍 Findings:"]
+    assert lines[-2:] == [
+        "→ no condition of the end is met → goes on",
+        "다음 iteration을 시작합니다... (the next iteration begins)",
+    ]
 
 
 def test_the_reason_of_a_limit_is_shown(runs: Command):
@@ -84,7 +109,10 @@ def test_the_reason_of_a_limit_is_shown(runs: Command):
         "queries": None,
         "sources": None,
     }
-    assert runs("record", report=PLAN).output.splitlines()[-1] == "stopped: max_iterations"
+    assert runs("record", report=PLAN).output.splitlines()[-2:] == [
+        "→ a condition of the end is met",
+        "The research ends: it reached its last iteration.",
+    ]
 
 
 ENDINGS = ("연구를 종료합니다", "충분합니다", "완료되었습니다", "이 정도면 됩니다")
@@ -93,29 +121,30 @@ ENDINGS = ("연구를 종료합니다", "충분합니다", "완료되었습니�
 
 def test_a_run_that_goes_on_never_says_that_it_ends(runs: Command):
     runs("open", "왜?")
-    shown = runs("record", report={"findings": [{"text": "up", "sources": ["s"]}]}).output
+    shown = runs("record", report={**PLAN, "findings": [{"text": "up", "sources": ["s"]}]}).output
     assert "다음 iteration을 시작합니다..." in shown
     assert [words for words in ENDINGS if words in shown] == []
 
 
 def test_a_fact_that_ends_like_a_research_is_shown_whole(runs: Command):
     runs("open", "왜?")
-    for fact in (f"합병이 {ending}." for ending in ENDINGS):
-        shown = runs("record", report={"findings": [{"text": fact, "sources": ["s"]}]}).output
-        assert f"  - {fact} (s)" in shown
+    for number, fact in enumerate(f"합병이 {ending}." for ending in ENDINGS):
+        found = {"queries": [search(number)], "findings": [{"text": fact, "sources": ["s"]}]}
+        assert f"  - {fact} [? UNCERTAIN]" in runs("record", report=found).output
 
 
 def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
     runs("open", "why?")
-    shown = runs("record", report={"findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}).output
+    found = {**PLAN, "findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}
+    shown = runs("record", report=found).output
     assert "\x1b" not in shown
-    assert r"  - a\u{1b}[2J\u{a}bccc" in shown
-    assert max(map(len, shown.splitlines())) <= 304
+    assert r"  - a\u{1b}[2J bccc" in shown
+    assert max(map(len, shown.splitlines())) <= 340
 
 
 def test_a_wrong_report_is_a_line_and_changes_nothing(runs: Command):
     runs("open", "why?")
-    refused = runs("record", report={"findings": [{"text": "up", "sources": ["s"], "answers": "q9"}]})
+    refused = runs("record", report={**PLAN, "findings": [{"text": "up", "sources": ["s"], "answers": "q9"}]})
     assert str(refused.exception).startswith(
         "$.findings[0].answers: no sub-question q9; the run has none yet"
     )
@@ -123,18 +152,18 @@ def test_a_wrong_report_is_a_line_and_changes_nothing(runs: Command):
 
 
 def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
-    run_id = runs("open", "why?").output.strip()
+    run_id = runs("open", "why?").stdout.strip()
     runs("pause")
     paused = json.loads(runs("next").output)
     assert (paused["goes_on"], run_id in paused["do"]) == (False, True)
     assert paused["do"].startswith("End your turn: the run is paused")
-    assert runs("record", report=PLAN).output.splitlines()[-1] == "paused"
+    assert runs("record", report=PLAN).output.splitlines()[-1].startswith("Paused. To go on, in a terminal:")
 
 
 def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
     runs("open", "why?")
-    runs("record", report={"sub_questions": ["one?"]})
-    runs("record", report={"sub_questions": [{"id": "q1", "falls_away": "moot"}]})
+    runs("record", report={**PLAN, "sub_questions": ["one?"]})
+    runs("record", report={**PLAN, "sub_questions": [{"id": "q1", "falls_away": "moot"}]})
     for environ in ({"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
         refused = runs("waive", "q1", **environ)
         assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
@@ -144,13 +173,13 @@ def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
 
 def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Path):
     agents = project / ".research" / "agents"
-    run_id = runs("open", "-", CLAUDE_CODE_SESSION_ID="s1", report="why?").output.strip()
+    run_id = runs("open", "-", CLAUDE_CODE_SESSION_ID="s1", report="why?").stdout.strip()
     assert json.loads((agents / "s1.json").read_bytes())["session"] == "s1"
     runs("next", run_id, "--session", "s2")
     assert [path.name for path in agents.iterdir()] == ["s2.json"]
     status = agents / "s2.json"
     assert json.loads(status.read_bytes())["session"] == "s2"
-    runs("record", report={"sub_questions": ["one?"]})
+    runs("record", report={**PLAN, "sub_questions": ["one?"]})
     facts = json.loads(status.read_bytes())
     assert (facts["session"], facts["iteration"], facts["goes_on"]) == ("s2", 1, True)
     runs("stop")
@@ -191,7 +220,7 @@ def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project:
             refused = runs("record", "01KQ0000000000000000000000", report=PLAN, CORELOOP_RUN=run_id)
             assert str(refused.exception) == f"this agent works on run {run_id}; leave out RUN"
             run.catch_up()
-            assert [part.is_answered for part in run.state.sub_questions] == [True, False]
+            assert [part.is_answered for part in run.state.sub_questions] == [False, False]
             run.record(happened.Progressed)
             run.commit_iteration()
             assert (run.state.iteration, run.state.spent.usd) == (1, 0.0)
@@ -240,5 +269,5 @@ def test_a_terminal_instead_of_a_report_is_refused(runs: Command, monkeypatch: p
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal())
-    with pytest.raises(Exception, match="nothing on stdin; pipe a file into the command"):
+    with pytest.raises(Exception, match="nothing on stdin; name a file"):
         runs_agent._stdin(1)

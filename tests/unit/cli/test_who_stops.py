@@ -54,7 +54,8 @@ def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Pat
 
 def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
     run_id = runs(tmp_path, "open", "why?").stdout.strip()
-    assert "running" in runs(tmp_path, "record", stdin=json.dumps(DONE)).stdout
+    query = {"query": "why", "results_count": 1, "success": True}
+    assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE})).stdout
     assert json.loads(runs(tmp_path, "next").stdout)["goes_on"] is True
     assert runs(tmp_path, "complete").stdout == f"{run_id}  completed\n"
 

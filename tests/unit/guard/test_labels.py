@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.base.letters import _FOLDED, plain_letters
 from coreloop.guard.labels import asks_to_merge
-from coreloop.guard.letters import _LOOKALIKES, plain_letters
 from rows import each_row
 
 ASKS = [
@@ -100,7 +100,7 @@ def _disguises(letter: str) -> list[str]:
     """Other signs for a letter: capital, full width, mathematical, small capital, of another script."""
     styles = [letter, letter.upper(), chr(ord(letter) + 0xFEE0), chr(0x1D41A + ord(letter) - ord("a"))]
     named = f"LATIN LETTER SMALL CAPITAL {letter.upper()}"
-    others = [chr(other) for other, latin in _LOOKALIKES.items() if latin == letter]
+    others = [chr(other) for other, latin in _FOLDED.items() if latin == letter]
     try:
         return [*styles, *others, unicodedata.lookup(named)]
     except KeyError:

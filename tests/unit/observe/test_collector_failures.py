@@ -212,8 +212,10 @@ def test_each_reason_is_counted_and_logged_once_without_content(audit, tmp_path,
             request.set_category_hash(SECRET)
             request.flush(error=SECRET)
             request.observe_violation(SECRET)
-    assert dropped() == {"unserialisable": 3, "category": 3, "write_ENOTDIR": 3, "after_flush": 3}
-    assert len(caplog.messages) == 4
+    assert dropped() == {
+        "unserialisable": 3, "category": 3, "case_key": 3, "write_ENOTDIR": 3, "after_flush": 3,
+    }  # fmt: skip
+    assert len(caplog.messages) == 5
     assert all(sum(reason in message for message in caplog.messages) == 1 for reason in dropped())
     assert SECRET not in caplog.text
     assert {record.levelno for record in caplog.records} == {logging.WARNING}

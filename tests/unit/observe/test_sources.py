@@ -27,7 +27,7 @@ def sources_of(args: dict[str, Any], *results: Any, question: str = "", tool: st
     memory = Sources()
     memory.add_question(question)
     for result in results:
-        memory.remember(tool, result, set(), ok=True)
+        memory.remember(tool, result, None, ok=True)
     return memory.look_up(args).args_from
 
 
@@ -135,9 +135,9 @@ def test_the_earliest_place_comes_first_and_four_are_recorded() -> None:
 
 def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
     memory = Sources()
-    memory.remember("list", {"ids": ["#W1"]}, set(), ok=True)
+    memory.remember("list", {"ids": ["#W1"]}, None, ok=True)
     asked = memory.look_up({"id": ["#W1"]})
-    memory.remember("get", {"id": "#W1", "user": "u77"}, asked.echoes, ok=True)
+    memory.remember("get", {"id": "#W1", "user": "u77"}, asked, ok=True)
     assert memory.look_up({"a": "#W1", "b": "u77"}).args_from == {
         "a": ["list.ids[]"],
         "b": ["get.user"],
@@ -146,8 +146,8 @@ def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
 
 def test_a_failed_call_is_not_a_source_and_hides_nothing() -> None:
     memory = Sources()
-    memory.remember("get", "Error: #W1", set(), ok=False)
-    memory.remember("get", {"x": "#W2"}, set(), ok=True)
+    memory.remember("get", "Error: #W1", None, ok=False)
+    memory.remember("get", {"x": "#W2"}, None, ok=True)
     assert memory.look_up({"a": "#W1"}).args_from == {"a": []}
 
 
@@ -175,9 +175,9 @@ def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_t
 def test_questions_are_ordered_among_results() -> None:
     memory = Sources()
     memory.add_question("hello")
-    memory.remember("get", {"x": "#W1", "y": "#W2"}, set(), ok=True)
+    memory.remember("get", {"x": "#W1", "y": "#W2"}, None, ok=True)
     memory.add_question("it is #W1, #W3")
-    memory.remember("show", {"z": "#W3", "y": "#W1"}, set(), ok=True)
+    memory.remember("show", {"z": "#W3", "y": "#W1"}, None, ok=True)
     args = {"a": "#W1", "b": "#W3"}
     assert memory.look_up(args).args_from == {
         "a": ["get.x", "question", "show.y"],
@@ -191,7 +191,7 @@ def test_questions_are_ordered_among_results() -> None:
 def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
     memory = Sources()
     memory.add_question("zip 19122")
-    memory.remember("get", ..., set(), ok=True)
+    memory.remember("get", ..., None, ok=True)
     assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
 
 
@@ -222,7 +222,7 @@ def test_two_thousand_leaves_are_remembered() -> None:
 def test_a_session_forgets_after_an_hour() -> None:
     memory = Sources(0.0)
     memory.add_question("order #W2")
-    memory.remember("get", {"x": "#W1"}, set(), ok=True)
+    memory.remember("get", {"x": "#W1"}, None, ok=True)
     memory.expire(2_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
         "a": ["get.x"],
@@ -236,7 +236,7 @@ def test_a_session_forgets_after_an_hour() -> None:
 def test_a_session_holds_a_bounded_number_of_values() -> None:
     memory = Sources()
     for number in range(40):
-        memory.remember("get", [f"v{number} {n}" for n in range(1_500)], set(), ok=True)
+        memory.remember("get", [f"v{number} {n}" for n in range(1_500)], None, ok=True)
     assert len(memory) <= sources.SESSION_LEAVES
     assert memory.look_up({"a": "v39 1"}).args_from == {"a": ["get[]"]}
     assert memory.look_up({"a": "v0 1"}).args_from is None
@@ -251,7 +251,7 @@ def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.Monkey
     assert sessions.open(sources.SESSIONS - 1, 3.0) is sessions.open(sources.SESSIONS - 1, 3.0)
     monkeypatch.setattr(sources, "PROCESS_LEAVES", 100)
     full = sessions.open("full", 4.0)
-    full.remember("get", [f"v{n}" * 3 for n in range(200)], set(), ok=True)
+    full.remember("get", [f"v{n}" * 3 for n in range(200)], None, ok=True)
     sessions.open("next", 5.0)
     assert sessions.open("full", 6.0) is not full
 

@@ -18,7 +18,7 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import JudgmentValue
+from coreloop.observe.verdicts import VerdictLetter
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
@@ -219,12 +219,12 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
 )
 def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple[str, ...]) -> None:
     give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
-    give(JudgmentValue.VIOLATION)
+    give(VerdictLetter.VIOLATION)
     code, _, err = run(project, *options)
     assert code == 1
     assert f"{ID} was rejected: Ann judged it V on" in err
     assert list(project.heads()) == ["main"]
-    give(JudgmentValue.PASS)
+    give(VerdictLetter.PASS)
     assert "was rejected" not in run(project, *options)[2]
 
 

@@ -40,3 +40,34 @@ def test_tokens_are_kept(mode: int) -> None:
 def test_text_in_the_place_of_a_description_s_hash_is_replaced() -> None:
     result = sanitize_record(record(descriptions="Kim's tools"), visitors()[1])
     assert "Kim" not in result["descriptions"]
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["mask", "hash"])
+def test_case_links_the_same_requests_under_other_names(mode: int) -> None:
+    visitor = visitors()[mode]
+    first, second = (
+        sanitize_record(record(request_id=id, case=["1234abcd", "ffff0000"]), visitor)
+        for id in (OUTER, INNER)
+    )
+    assert first["case"] == second["case"]
+    assert len(set(first["case"])) == 2
+    assert not {"1234abcd", "ffff0000"} & set(first["case"])
+
+
+def test_state_keeps_only_words_of_the_source() -> None:
+    known = KnownWords(
+        tools={"cancel": ("order_id",)}, values={"cancel": frozenset({"pending", "status", "locked"})}
+    )
+    call = {
+        "name": "cancel", "ok": True, "args": {},
+        "saw": {"order_id": {"status": "pending", "locked": True, "Kim": "Kim's"}, "Kim": {}},
+    }  # fmt: skip
+    result = sanitize_record(record(tool_calls=[call]), Pseudonymizer(Pseudonyms(KEY), known))
+    saw = result["tool_calls"][0]["saw"]
+    assert saw["order_id"].items() >= {"status": "pending", "locked": True}.items()
+    assert "Kim" not in str(saw)
+
+
+@pytest.mark.parametrize(("cost", "kept"), [(0.01234, 0.012), (0.0000456, 0.000046), (12, 12), (-1, None)])
+def test_cost_keeps_two_digits(cost: float, kept: float | None) -> None:
+    assert sanitize_record(record(cost_usd=cost), visitors()[1])["cost_usd"] == kept

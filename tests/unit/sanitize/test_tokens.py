@@ -3,7 +3,7 @@
 import re
 
 from coreloop.sanitize import sanitize_text
-from coreloop.sanitize.detectors.tokens import TOKENS
+from coreloop.sanitize.detectors.credential import TOKENS
 from coreloop.sanitize.values import find_in_value
 from rows import each_row
 

@@ -28,8 +28,8 @@ def ask(client: httpx2.Client, question: str = QUESTION, **fields: object) -> di
 
 def test_an_answer_has_citations_its_calls_and_the_id_of_its_record(client: httpx2.Client, service: Served):
     answer = ask(client, session="talk")
-    assert "494 kilometres long. [1]" in answer["answer"]
-    assert answer["citations"][0]["location"] == "docs/han.md"
+    assert "494 kilometres long. [1]" in answer["final_answer"]
+    assert answer["sources"][0]["location"] == "docs/han.md"
     assert (answer["session_id"], answer["supported"]) == ("talk", True)
     assert [call["name"] for call in answer["tool_calls"]] == ["retrieve"]
     request_id = answer["request_id"].encode()
@@ -71,7 +71,7 @@ def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Pat
         assert said.status_code == 200
         with client.stream("GET", f"/feedback/{rejected['request_id']}/events") as response:
             *_, last = events_in(response.iter_lines())
-        assert "510 kilometres" in last.data["response"]["answer"]
+        assert "510 kilometres" in last.data["response"]["final_answer"]
         notice = until(lambda: client.get(f"/feedback/{rejected['request_id']}").json())
         assert (notice["kind"], notice["answer"]["supported"]) == ("answer", True)
         again = {"Last-Event-ID": str(last.id)}

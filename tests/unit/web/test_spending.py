@@ -8,9 +8,9 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
+from coreloop.web.admission import Spending
 from coreloop.web.problems import Problem
 from coreloop.web.service import Claims
-from coreloop.web.spending import Spending
 from coreloop.web.tables import open_tables
 from serving import asked, events_in, served, until
 

@@ -8,7 +8,7 @@ from coreloop.admin.status.facts import Alarm, Standing, Status
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.stability import QUIET_DAYS
 from coreloop.base.text import counted, printable
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 SILENT_DAYS: Final = 7
@@ -165,7 +165,7 @@ def _unmerged(status: Status) -> Alarm | None:
 
 
 def _hurts(status: Status) -> Alarm | None:
-    harmful = [effect for effect in status.effects if effect.verdict is Verdict.HURTS and effect.todo]
+    harmful = [effect for effect in status.effects if effect.verdict is EffectVerdict.HURTS and effect.todo]
     if not harmful:
         return None
     names = ", ".join(

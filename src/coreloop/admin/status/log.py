@@ -1,7 +1,7 @@
 """The size and age of the log, and the result of mining its last days."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import pairwise
@@ -9,20 +9,18 @@ from typing import Final
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.oddities import Absent, find_oddities
-from coreloop.learn.mine.cases import MIN_DIFFERENCE
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.sample import Sample, read_sample
 from coreloop.learn.mine.statistics import fisher_exact
-from coreloop.learn.mine.window import count_patterns, merge
+from coreloop.learn.mine.window import Window, count_calls, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
 
 MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
 MIN_PAST_DAYS: Final = 3
 """Earlier days that are a past; with fewer, no day is unusual."""
+_MIN_DIFFERENCE: Final = 0.2
 _SURE: Final = 0.001
 """Divided by the number of tools: about one false alarm in three years of daily looks."""
 
@@ -39,13 +37,8 @@ class Failing:
     past_n: int
 
 
-def find_failing(sample: Sample) -> tuple[Failing, ...]:
+def find_failing(window: Window) -> tuple[Failing, ...]:
     """Compare the newest day of each tool with its own past, the worst first.
-
-    Parameters
-    ----------
-    sample : Sample
-        Of the window.
 
     Returns
     -------
@@ -53,30 +46,26 @@ def find_failing(sample: Sample) -> tuple[Failing, ...]:
         Tools whose failing share on the newest day of the log is 20 points above that of the days before,
         above each of them that has enough calls, and surely so (Fisher).
     """
-    counts: defaultdict[str, defaultdict[int, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    newest = max((request.ts_us // DAY_US for request in sample.requests), default=0)
-    for request, _, call in sample.calls():
-        counts[call.tool][request.ts_us // DAY_US].append(not call.ok)
+    counts: defaultdict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
+    for tool, day, n_failed, n in count_calls(window).iter_rows():
+        counts[tool][day] = (n_failed, n)
+    newest = max((day for days in counts.values() for day in days), default=0)
     limit = _SURE / max(1, len(counts))
     failing = (_compare(tool, days, newest, limit) for tool, days in counts.items() if newest in days)
     return tuple(sorted(filter(None, failing), key=lambda tool: (-tool.n_failed, tool.tool)))
 
 
-def _compare(tool: str, days: Mapping[int, list[bool]], newest: int, limit: float) -> Failing | None:
-    today, earlier = days[newest], [calls for day, calls in days.items() if day < newest]
-    past = [failed for calls in earlier for failed in calls]
-    if min(len(today), len(past)) < MIN_CALLS or len(earlier) < MIN_PAST_DAYS:
+def _compare(tool: str, days: Mapping[int, tuple[int, int]], newest: int, limit: float) -> Failing | None:
+    (n_failed, n), earlier = days[newest], [counts for day, counts in days.items() if day < newest]
+    past_failed, past_n = (sum(counts) for counts in zip(*earlier, strict=True)) if earlier else (0, 0)
+    if min(n, past_n) < MIN_CALLS or len(earlier) < MIN_PAST_DAYS:
         return None
-    share = sum(today) / len(today)
-    is_higher = share - sum(past) / len(past) >= MIN_DIFFERENCE and share > max(_shares(earlier), default=0.0)
-    if not is_higher or fisher_exact(sum(today), len(today), sum(past), len(past)) > limit:
+    share = n_failed / n
+    is_higher = share - past_failed / past_n >= _MIN_DIFFERENCE
+    is_highest = all(share > failed / total for failed, total in earlier if total >= MIN_CALLS)
+    if not (is_higher and is_highest) or fisher_exact(n_failed, n, past_failed, past_n) > limit:
         return None
-    day = EPOCH_DAY + timedelta(days=newest)
-    return Failing(tool, day, sum(today), len(today), sum(past), len(past))
-
-
-def _shares(days: list[list[bool]]) -> Iterator[float]:
-    return (sum(calls) / len(calls) for calls in days if len(calls) >= MIN_CALLS)
+    return Failing(tool, EPOCH_DAY + timedelta(days=newest), n_failed, n, past_failed, past_n)
 
 
 WINDOW_DAYS: Final = 30
@@ -173,7 +162,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
         },
         read_as_absent=oddities.read_as_absent,
         longest_gap=_longest_gap(sorted(day for day in past if day >= days.since)),
-        failing=find_failing(read_sample(merged)),
+        failing=find_failing(merged),
     )
 
 

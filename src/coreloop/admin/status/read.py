@@ -25,7 +25,7 @@ from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
 from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states
 from coreloop.observe.dropped_file import read_dropped
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.reach_log import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
@@ -64,7 +64,7 @@ def read_status(
         promotions and its notes say why.
     """
     promotions, promoted, notes = _read_history(workspace, now, environ)
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
@@ -154,7 +154,7 @@ def _read_history(
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
         asked = frozenset(key for pull in pulls for key in promoted_keys(pull.body))
         settled = asked | {entry.key for entry in promoted.promotions}
-        judgments = read_judgments(workspace.judgments_dir)
+        judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
         return promotions, replace(promoted, known=promoted.known | asked), notes
 

@@ -32,7 +32,7 @@ _ASKS_DATE: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )  # "When was it built?"; not: "What happens when it ends?"
 _DATE: Final = re.compile(
-    r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
+    r"(?<!\d)\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
 _TIME: Final = re.compile(
     r"""\d | 세기 | 매[일주달년] | [월화수목금토일]요일 | 정오 | 자정

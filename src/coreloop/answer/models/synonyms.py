@@ -20,8 +20,8 @@ OPPOSITES: Final = (
 )  # fmt: skip
 """A no in other words than ``not``."""
 _CODE: Final = (
-    ("parameter", "매개변수"), ("parameter", "파라미터"), ("parameter", "인자"), ("returns", "반환"),
-    ("returns", "반환값"), ("field", "필드"), ("column", "컬럼"),
+    ("parameter", "argument"), ("parameter", "매개변수"), ("parameter", "파라미터"), ("parameter", "인자"),
+    ("returns", "반환"), ("returns", "반환값"), ("field", "필드"), ("column", "컬럼"),
 )  # fmt: skip
 """Of docstrings, which are in English where questions about them are not."""
 _OTHER: Final = {word: other for pair in _ENGLISH + _KOREAN for word, other in (pair, pair[::-1])}

@@ -12,22 +12,23 @@ from typing import Final, Literal
 
 import msgspec
 
+from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.case import KIND, SIGNALLED, Asked, Attempt, case_of
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.forget import judgment_of
 from coreloop.answer.repair.learn import learn_late
-from coreloop.answer.repair.response import Answer, answer_of
 from coreloop.answer.repair.run import begin_answer, continue_answer
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.passages import Rejected, sentence_key
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.observe.judgments import append_judgment
 from coreloop.observe.reading.decode import has_record
+from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
@@ -64,21 +65,56 @@ class Notice:
         nobody rejected it, or its run was removed since.
     text : str
         One line for the person.
-    answer : Answer or None
+    answer : AgentResponse or None
         The other answer; None if there is none.
     """
 
     kind: Literal["answer", "progress", "none"]
     text: str
-    answer: Answer | None = None
+    answer: AgentResponse | None = None
 
 
-def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reason: str = "") -> Feedback:
+def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback:
+    """Say whether an answer was good.
+
+    Parameters
+    ----------
+    id : str
+        Of an answer, as `coreloop.answer.repair.answer` returns it, or of another request that has a record.
+    value : {"up", "down"} or float
+        A number is 0 to 1; below 0.5 it is ``down``.
+    reason : str or None
+        In the person's words. It is shown to people, and never part of a prompt.
+
+    Returns
+    -------
+    Feedback
+        Its ``mended_by`` is the id of the run that answers again as soon as a worker is free; "" for none.
+
+    Raises
+    ------
+    UsageError
+        The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
+    RunStoreError
+        A database cannot be used.
+
+    Examples
+    --------
+    >>> import coreloop
+    >>> coreloop.feedback("01M83NH9M8PTECSW0ERPZNDMBW", "down", reason="It is 60 days since May")
+    """
+    with deps_here() as deps:
+        return give_feedback(deps, id, value, reason=reason or "")
+
+
+def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: str = "") -> Feedback:
     """Store what a person says of an answer.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Queue and tables.
     message_id : str
         Id of an answer, or of another request that has a record.
@@ -107,10 +143,10 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
     if not message_id.strip() or len(message_id) > _MAX_ID_CHARS:
         raise UsageError("name the answer by its id, as `ask` prints it")
     now = datetime.now(UTC)
-    answered = _answered(desk, message_id)
+    answered = _answered(deps, message_id)
     feedback = Feedback(
         id=new_ulid(now, token_bytes(10)),
-        chat_id=case_of(answered).asked.session_id if answered else "",
+        chat_id=knowledge_of(answered).request.session_id if answered else "",
         message_id=message_id,
         kind=kind,
         reason=encodable(reason)[:MAX_REASON_CHARS],
@@ -118,13 +154,13 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
         created_at=now,
     )
     # first: if it fails, nothing is stored
-    append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
+    append_verdict(deps.workspace.judgments_dir, judgment_of(feedback))
     if answered and kind == "up":
-        desk.tables.accept(answered.question)
+        deps.tables.accept(answered.question)
     if answered and kind == "down":
-        _reject(desk, answered, reason, now)
-        feedback = replace(feedback, mended_by=_mending_run(desk, answered, reason, now))
-    desk.tables.add_feedback(feedback)
+        _reject(deps, answered, reason, now)
+        feedback = replace(feedback, mended_by=_mending_run(deps, answered, reason, now))
+    deps.tables.add_feedback(feedback)
     return feedback
 
 
@@ -144,7 +180,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
 
 
 def answer_again(
-    desk: RepairDesk, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+    deps: Deps, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> str:
     """Do the job that mends a rejected answer; returns its run's id.
 
@@ -156,13 +192,13 @@ def answer_again(
     run_id = str(job.payload["run"])
     with suppress(RunNotFoundError):  # forgotten
         try:
-            continue_answer(run_id, desk, leave=leave, show=show)
+            continue_answer(run_id, deps, leave=leave, show=show)
         except RunEndedError:  # in a process that died then
-            learn_late(run_id, desk)
+            learn_late(run_id, deps)
     return run_id
 
 
-def newest_answer(desk: RepairDesk) -> str:
+def newest_answer(deps: Deps) -> str:
     """Return the id of the newest answer that a person was shown.
 
     Answers of `verify`, searches for a better answer that found none, and what has not ended are left out.
@@ -172,16 +208,16 @@ def newest_answer(desk: RepairDesk) -> str:
     UsageError
         There is none.
     """
-    for row in desk.desk.store.runs(kind=KIND, limit=_NEWEST):
-        state = load_run(desk.desk.store, row.run_id)[0].state
-        asked = case_of(state).asked
-        was_shown = answer_of(state).supported or not asked.mends
+    for row in deps.store.runs(kind=ASK, limit=_NEWEST):
+        state = load_run(deps.store, row.run_id)[0].state
+        asked = knowledge_of(state).request
+        was_shown = respond(state).supported or not asked.mends
         if state.is_terminal and was_shown and not asked.is_replay:
             return row.run_id
     raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
 
 
-def mending_job(desk: RepairDesk, message_id: str) -> Job:
+def mending_job(deps: Deps, message_id: str) -> Job:
     """Return the job that answers a rejected question again; one that was forgotten is put again.
 
     Raises
@@ -189,42 +225,42 @@ def mending_job(desk: RepairDesk, message_id: str) -> Job:
     UsageError
         Nobody rejected the answer.
     """
-    run_id = _mended_by(desk, message_id)
+    run_id = _mended_by(deps, message_id)
     if not run_id:
         raise UsageError("nobody rejected this answer")
-    return _put_job(desk, message_id, run_id)
+    return _put_job(deps, message_id, run_id)
 
 
-def wait_for_notice(desk: RepairDesk, message_id: str, seconds: float) -> Notice:
+def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
     """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Tables and store.
     message_id : str
         Of the rejected answer.
     seconds : float
         The longest wait.
     """
-    run_id = _mended_by(desk, message_id)
+    run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
     give_up_at = time.monotonic() + seconds
     try:
-        while not (state := load_run(desk.desk.store, run_id)[0].state).is_terminal:
+        while not (state := load_run(deps.store, run_id)[0].state).is_terminal:
             if time.monotonic() >= give_up_at:
                 return Notice(kind="progress", text=_progress(state))
             time.sleep(_POLL_S)
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
-    answer = answer_of(state)
+    answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
     return Notice(kind="answer", text="there is another answer", answer=answer)
 
 
-def _answered(desk: RepairDesk, message_id: str) -> State | None:
+def _answered(deps: Deps, message_id: str) -> State | None:
     """Return the run of an answer; None for another request's id.
 
     Raises
@@ -233,19 +269,19 @@ def _answered(desk: RepairDesk, message_id: str) -> State | None:
         Nothing has this id.
     """
     with suppress(RunNotFoundError):
-        state = load_run(desk.desk.store, message_id)[0].state
-        if state.kind == KIND:
+        state = load_run(deps.store, message_id)[0].state
+        if state.kind == ASK:
             return state
-    if not has_record(message_id, desk.workspace.own_records_dir) and not has_record(
-        message_id, desk.workspace.records_dir
+    if not has_record(message_id, deps.workspace.own_records_dir) and not has_record(
+        message_id, deps.workspace.records_dir
     ):
         raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
     return None
 
 
-def _reject(desk: RepairDesk, answered: State, reason: str, now: datetime) -> None:
+def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
-    case = case_of(answered)
+    case = knowledge_of(answered)
     last = case.attempts[-1] if case.attempts else Attempt(number=0, model="")
     texts = [*last.sentences, *last.quoted]
     said = [read for read in last.cited if any(f"[{read.number}]" in text for text in texts)]
@@ -258,39 +294,39 @@ def _reject(desk: RepairDesk, answered: State, reason: str, now: datetime) -> No
     )
     # an answer that is too short is not wrong: more of the same is wanted
     kept = Rejected() if _TOO_SHORT.search(reason) else rejected
-    desk.tables.reject(answered.question, kept, reason=reason, now=now)
+    deps.tables.reject(answered.question, kept, reason=reason, now=now)
 
 
-def _mending_run(desk: RepairDesk, answered: State, reason: str, now: datetime) -> str:
+def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str:
     """Return the run that answers again; the first rejection creates it, its signal and its job."""
-    if known := _mended_by(desk, answered.run_id):
+    if known := _mended_by(deps, answered.run_id):
         return known
-    case = case_of(answered)
-    asked = Asked(
-        session_id=case.asked.session_id,
+    case = knowledge_of(answered)
+    asked = Request(
+        session_id=case.request.session_id,
         mends=answered.run_id,
         wants_more=_TOO_SHORT.search(reason) is not None,
     )
-    run_id = begin_answer(answered.question, asked, desk, trace_id=answered.trace_id)
-    signal = Signal(source="chat", reason="thumbs_down", session_id=case.asked.session_id)
-    store = desk.desk.store
+    run_id = begin_answer(answered.question, asked, deps, trace_id=answered.trace_id)
+    signal = Signal(source="chat", reason="thumbs_down", session_id=case.request.session_id)
+    store = deps.store
     folding, newest = load_run(store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
-    job = _put_job(desk, answered.run_id, run_id)
+    job = _put_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 
 
-def _put_job(desk: RepairDesk, message_id: str, run_id: str) -> Job:
-    return desk.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
+def _put_job(deps: Deps, message_id: str, run_id: str) -> Job:
+    return deps.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
 
 
-def _mended_by(desk: RepairDesk, message_id: str) -> str:
-    return next((said.mended_by for said in desk.tables.feedback_of(message_id) if said.mended_by), "")
+def _mended_by(deps: Deps, message_id: str) -> str:
+    return next((said.mended_by for said in deps.tables.feedback_of(message_id) if said.mended_by), "")
 
 
 def _progress(state: State) -> str:
-    case = case_of(state)
+    case = knowledge_of(state)
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
     return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"

@@ -3,21 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coreloop.answer.repair.case import KIND
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.knowledge import ASK
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.judgments import USER, Judgment, JudgmentValue, take_back_judgment
+from coreloop.observe.verdicts import USER, HumanVerdict, VerdictLetter, take_back_verdict
 from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
 
 
-def judgment_of(feedback: Feedback) -> Judgment:
+def judgment_of(feedback: Feedback) -> HumanVerdict:
     """Return feedback as the verdict that the slow loop reads."""
-    return Judgment(
+    return HumanVerdict(
         id=feedback.message_id,
         key=None,
-        verdict=JudgmentValue.PASS if feedback.kind == "up" else JudgmentValue.CAVEAT,
+        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAVEAT,
         cause=feedback.reason or None,
         judged_at=feedback.created_at,
         judged_by=USER,
@@ -29,7 +30,7 @@ def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, s
     if has_repair_store(workspace, environ):
         with open_repair_store(workspace, environ=environ) as tables:
             for feedback in tables.feedback_of(state.run_id):
-                take_back_judgment(workspace.judgments_dir, judgment_of(feedback))
+                take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
             tables.forget_answer(state.run_id, state.question)
 
 
@@ -37,4 +38,4 @@ def _forget(workspace: Workspace, state: State, address: str) -> None:
     forget_answer(workspace, state, environ={"CORELOOP_DATABASE_URL": address} if address else {})
 
 
-register_kind(replace(kind_named(KIND), forget=_forget))
+register_kind(replace(kind_named(ASK), forget=_forget))

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target, Targets, actions_for, jobs_for
-from coreloop.answer.repair.case import SIGNALLED
-from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.repair.tables import Gate, Snapshot
 from coreloop.answer.search.index.declared import read_functions
@@ -53,12 +53,12 @@ class GateReading:
     jobs: int = 0
 
 
-def read_gates(desk: RepairDesk, *, now: datetime) -> list[GateReading]:
+def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     """Measure both gates, keep the day's snapshots, and let a fall become a signal and jobs.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Index, store, queue and tables.
     now : datetime
         In UTC.
@@ -68,12 +68,12 @@ def read_gates(desk: RepairDesk, *, now: datetime) -> list[GateReading]:
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    coverage = read_coverage(desk.workspace, now=now)
+    coverage = read_coverage(deps.workspace, now=now)
     measured: list[tuple[Snapshot, Sequence[str]]] = [
         _coverage(coverage, now),
-        _io(desk, coverage, now),
+        _io(deps, coverage, now),
     ]
-    return [_compare(desk, snapshot, lacking, coverage, now=now) for snapshot, lacking in measured]
+    return [_compare(deps, snapshot, lacking, coverage, now=now) for snapshot, lacking in measured]
 
 
 def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
@@ -90,36 +90,36 @@ def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str
     return Snapshot(now.date(), "coverage", coverage.fresh, total), lacking
 
 
-def _io(desk: RepairDesk, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
+def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
     """Functions of files that are stale count as not good: what the index says of them may be wrong."""
     stale = {file.location for file in coverage.pending}
-    functions = [one for one in read_functions(desk.workspace.index_file, now=now) if one.is_public]
+    functions = [one for one in read_functions(deps.workspace.index_file, now=now) if one.is_public]
     lacking = [one.location for one in functions if not one.is_documented or one.location in stale]
     return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
 
 
 def _compare(
-    desk: RepairDesk, snapshot: Snapshot, lacking: Sequence[str], coverage: Coverage, *, now: datetime
+    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], coverage: Coverage, *, now: datetime
 ) -> GateReading:
-    kept = desk.tables.snapshots(snapshot.gate)
+    kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
     reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
-    desk.tables.put_snapshot(snapshot)
+    deps.tables.put_snapshot(snapshot)
     worst = tuple(Counter(lacking).most_common(_WORST))
-    jobs = _raise(desk, reason, worst, coverage, now) if reason else 0
+    jobs = _raise(deps, reason, worst, coverage, now) if reason else 0
     return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=jobs)
 
 
 def _raise(
-    desk: RepairDesk,
+    deps: Deps,
     reason: Reason,
     worst: Sequence[tuple[str, int]],
     coverage: Coverage,
     now: datetime,
 ) -> int:
     """Store a signal in the event store, and put its jobs into the queue."""
-    store = desk.desk.store
-    run_id = begin_run(desk.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
+    store = deps.store
+    run_id = begin_run(deps.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
     signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
     folding, newest = load_run(store, run_id)
     message = msgspec.to_builtins(envelope(signal, trace_id=folding.state.trace_id, now=now))
@@ -132,5 +132,5 @@ def _raise(
     targets = Targets(run_id=run_id, question_key="", files=files)
     specs = list(jobs_for(actions_for([reason], 1), targets))
     for spec in specs:
-        desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority)
+        deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority)
     return len(specs)

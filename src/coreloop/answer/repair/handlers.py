@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.evidence import evidence_of_file
 from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.search.index.imports import read_imports
@@ -21,14 +21,14 @@ MAX_CHAIN: Final = 50
 """Files of an import chain."""
 
 
-def job_handlers(desk: RepairDesk) -> Mapping[str, Handler]:
+def job_handlers(deps: Deps) -> Mapping[str, Handler]:
     """Return what does each job, by the job's name."""
-    workspace = desk.workspace
+    workspace = deps.workspace
     return {
         INDEX_FILE: lambda job: _index(workspace, [job.payload["path"]]),
         INDEX_MODULE: lambda job: _index(workspace, _chain(workspace, job.payload["path"])),
-        INJECT: lambda job: _inject(desk, job.payload),
-        SUGGEST_LINK: lambda job: _suggest(desk.tables, job.payload),
+        INJECT: lambda job: _inject(deps, job.payload),
+        SUGGEST_LINK: lambda job: _suggest(deps.tables, job.payload),
     }
 
 
@@ -52,13 +52,13 @@ def _chain(workspace: Workspace, location: str) -> list[str]:
     return chain
 
 
-def _inject(desk: RepairDesk, payload: Mapping[str, Any]) -> int:
-    question = load_run(desk.desk.store, payload["run"])[0].state.question
-    root = desk.workspace.root.resolve()
+def _inject(deps: Deps, payload: Mapping[str, Any]) -> int:
+    question = load_run(deps.store, payload["run"])[0].state.question
+    root = deps.workspace.root.resolve()
     _inside(root, payload["path"])
     found = evidence_of_file(root, payload["path"], question, now=_now())
     for evidence in found:
-        desk.tables.inject(evidence)
+        deps.tables.inject(evidence)
     return len(found)
 
 

@@ -3,59 +3,59 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.answer.repair.case import Attempt, Case, case_of
-from coreloop.answer.repair.desk import RepairDesk
-from coreloop.answer.repair.response import answer_of, tool_calls
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow
+from coreloop.answer.research.answer import respond, tool_calls
+from coreloop.answer.research.knowledge import Attempt, Knowledge, knowledge_of
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 
 
-def learn(desk: RepairDesk, state: State) -> None:
+def learn(deps: Deps, state: State) -> None:
     """Keep what an ended answer is worth to later ones: its record, its row, and its gap."""
-    if case_of(state).asked.is_replay:
+    if knowledge_of(state).request.is_replay:
         return
-    _record(desk, state)
-    _keep(desk, state, datetime.now(UTC))
+    _record(deps, state)
+    _keep(deps, state, datetime.now(UTC))
 
 
-def learn_late(run_id: str, desk: RepairDesk) -> None:
+def learn_late(run_id: str, deps: Deps) -> None:
     """Keep what an answer left unsaid whose process died after its end."""
-    state = load_run(desk.desk.store, run_id)[0].state
-    if case_of(state).asked.is_replay:
+    state = load_run(deps.store, run_id)[0].state
+    if knowledge_of(state).request.is_replay:
         return
-    if not is_recorded(_data_dir(desk), run_id, since=state.clock):
-        _record(desk, state)
-    if not desk.tables.has_answer(run_id):
-        _keep(desk, state, datetime.now(UTC))
+    if not is_recorded(_data_dir(deps), run_id, since=state.clock):
+        _record(deps, state)
+    if not deps.tables.has_answer(run_id):
+        _keep(deps, state, datetime.now(UTC))
 
 
-def _keep(desk: RepairDesk, state: State, now: datetime) -> None:
+def _keep(deps: Deps, state: State, now: datetime) -> None:
     """Keep the gap of an answer, then its row: with the row, all of it is there."""
-    case, question = case_of(state), state.question
-    if answer_of(state).supported:
-        desk.tables.close_gaps(question, by="repair", now=now)
+    case, question = knowledge_of(state), state.question
+    if respond(state).supported:
+        deps.tables.close_gaps(question, by="repair", now=now)
     elif case.signals:
         last = case.signals[-1]
-        desk.tables.open_gap(
+        deps.tables.open_gap(
             topic=question, file=last.context.file, symbol=last.context.symbol, reason=last.reason, now=now
         )
-    _keep_row(desk, state, now)
+    _keep_row(deps, state, now)
 
 
-def _record(desk: RepairDesk, state: State) -> None:
+def _record(deps: Deps, state: State) -> None:
     """Write one v2 record; a failed attempt is a failed call with its cause."""
-    case, answer = case_of(state), answer_of(state)
+    case, answer = knowledge_of(state), respond(state)
     audit = OwnCollector(
         question=state.question,
-        model=answer.model or desk.desk.ladder.name,
+        model=answer.model or deps.ladder.name,
         session_id=answer.session_id,
         request_id=state.run_id,
-        data_dir=_data_dir(desk),
+        data_dir=_data_dir(deps),
     )
-    for call, attempt in zip(tool_calls(state.question, case), case.attempts, strict=True):
+    for call, attempt in zip(tool_calls(state), case.attempts, strict=True):
         audit.observe_tool_call(
             call.name,
             call.args,
@@ -63,18 +63,18 @@ def _record(desk: RepairDesk, state: State) -> None:
             result=[{"location": read.source.location} for read in attempt.cited],
         )
     audit.flush(
-        chunk_len=len(answer.answer) if answer.supported else 0,
+        chunk_len=len(answer.final_answer) if answer.supported else 0,
         rounds=len(case.attempts),
         error=state.stop_reason if state.status == "failed" else None,
         skill_used="ask",
     )
 
 
-def _data_dir(desk: RepairDesk) -> Path:
-    return desk.workspace.root / desk.workspace.settings.data_dir
+def _data_dir(deps: Deps) -> Path:
+    return deps.workspace.root / deps.workspace.settings.data_dir
 
 
-def _cause(case: Case, attempt: Attempt) -> str | None:
+def _cause(case: Knowledge, attempt: Attempt) -> str | None:
     """Say why an attempt failed, and what the repair after it found to be missing."""
     if attempt.sentences:
         return None
@@ -84,16 +84,16 @@ def _cause(case: Case, attempt: Attempt) -> str | None:
     return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
 
 
-def _keep_row(desk: RepairDesk, state: State, now: datetime) -> None:
-    case, answer = case_of(state), answer_of(state)
-    desk.tables.keep_answer(
+def _keep_row(deps: Deps, state: State, now: datetime) -> None:
+    case, answer = knowledge_of(state), respond(state)
+    deps.tables.keep_answer(
         AnswerRow(
             run_id=state.run_id,
             session_id=answer.session_id,
             ended_at=now,
             is_supported=answer.supported,
             repairs=answer.repairs,
-            mends=case.asked.mends,
+            mends=case.request.mends,
             found=case.attempts[-1].found if case.attempts else {},
         )
     )

@@ -1,12 +1,16 @@
 """A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.actions import (
     MAX_REPAIRS,
@@ -19,14 +23,16 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.case import REPAIRED, Repaired, case_of
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.evidence import question_key
 from coreloop.answer.repair.handlers import job_handlers
-from coreloop.answer.repair.retrieve import Retrieved
 from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
+from coreloop.answer.research.knowledge import REPAIRED, Repaired, knowledge_of
+from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.search.index.declared import find_fields
 from coreloop.answer.search.index.pending import read_coverage
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.source import Source
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
@@ -35,22 +41,23 @@ from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""
+_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file docs/a.md: done
 USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
 """Stands in place of the jobs of a round."""
 
 
-def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
+def mend(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
     Parameters
     ----------
     run : Run
         In an iteration.
-    desk : RepairDesk
+    deps : Deps
         Queue and tables.
     reason : str
         Of the signal.
-    found : Retrieved
+    found : SearchResult
         What the answer was given.
 
     Returns
@@ -58,78 +65,96 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
     bool
         Whether another attempt can be better.
     """
-    case = case_of(run.state)
-    targets = _targets(run, desk, found)
+    case = knowledge_of(run.state)
+    targets = _targets(run, deps, found)
     first = case.repairs[-1].round + 1 if case.repairs else 1
     for round_ in range(first, MAX_REPAIRS + 1):
-        actions = _applicable(actions_for([reason], round_), desk)
+        actions = _applicable(actions_for([reason], round_), deps)
         specs = list(jobs_for(actions, targets))
-        done = _do(run, desk, specs, round_) if specs else []
+        done = _do(run, deps, specs, round_) if specs else []
         helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
         said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
         if helps or {STRICT, OTHER_MODEL} & set(actions):
             _record(run, said)
             run.record(events.Progressed, what=REPAIR)
-            return case.asked.may_repair
+            return case.request.may_repair
         if USED_UP in done:
             _record(run, replace(said, actions=()))
             break
     return False
 
 
-def asks_again(run: Run, desk: RepairDesk, reason: Reason) -> bool:
+def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     """Whether a signal would let a model be asked once more, strictly or another one."""
-    case = case_of(run.state)
+    case = knowledge_of(run.state)
     first = case.repairs[-1].round + 1 if case.repairs else 1
     actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
-    return case.asked.may_repair and any({STRICT, OTHER_MODEL} & {*_applicable(one, desk)} for one in actions)
+    return case.request.may_repair and any(
+        {STRICT, OTHER_MODEL} & {*_applicable(one, deps)} for one in actions
+    )
 
 
 def _record(run: Run, said: Repaired) -> None:
     run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
 
 
-def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
+def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
     """Leave out what changes nothing: strictness for a model that only quotes, and another one of one."""
-    idle = {STRICT} if desk.desk.ladder.name == OFFLINE else set()
-    idle |= set() if desk.desk.ladder.rest else {OTHER_MODEL}
+    idle = {STRICT} if deps.ladder.name == OFFLINE else set()
+    idle |= set() if deps.ladder.rest else {OTHER_MODEL}
     return tuple(action for action in actions if action not in idle)
 
 
-def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
-    root = desk.workspace.root.resolve()
+def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
+    root = deps.workspace.root.resolve()
     # what the settings name was read before the question; a repair looks in the rest of the project
-    pending = read_coverage(desk.workspace, now=datetime.now(UTC), starts=[root]).pending
+    pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
-    files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]
+    files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     return Targets(
         run_id=run.run_id,
         question_key=question_key(run.state.question),
         files=tuple(files),
-        links=tuple(suggested_links(symbols, tuple(found.of("schema")))),
+        links=tuple(suggested_links(symbols, [*found.of("schema"), *_spoken_of(deps, symbols)])),
     )
 
 
-def _do(run: Run, desk: RepairDesk, specs: Sequence[JobSpec], round_: int) -> list[str]:
+def _read_before(run: Run, root: Path) -> Iterator[Target]:
+    """Yield the files that the round before has read, whose imports the next one follows."""
+    for line in (line for repair in knowledge_of(run.state).repairs for line in repair.jobs):
+        if match := _READ.fullmatch(line):
+            with suppress(OSError):  # removed since
+                status = (root / match["path"]).stat()
+                yield Target(path=match["path"], version=f"{status.st_size}-{status.st_mtime_ns}")
+
+
+def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
+    """Yield the parts of schemas that fit what symbols say of themselves."""
+    now = datetime.now(UTC)
+    for symbol in symbols:
+        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits(), now=now)
+
+
+def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:
     """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
 
     def call(_key: str) -> tuple[Any, Amount]:
-        return _work(run, desk, specs), NOTHING
+        return _work(run, deps, specs), NOTHING
 
     return list(run.step(REPAIR, f"{REPAIR}-{round_}", call, at_most=NOTHING))
 
 
-def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
-    asked = case_of(run.state).asked
-    if not desk.tables.take_repair(datetime.now(UTC), most=desk.workspace.settings.repair.max_per_hour):
+def _work(run: Run, deps: Deps, specs: Sequence[JobSpec]) -> list[str]:
+    asked = knowledge_of(run.state).request
+    if not deps.tables.take_repair(datetime.now(UTC), most=deps.workspace.settings.repair.max_per_hour):
         return [USED_UP]
-    jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
+    jobs = [deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
     open_ = [job.id for job in jobs if not job.is_finished]
     if asked.may_repair and open_:
-        work_on_jobs(desk.queue, job_handlers(desk), open_)
-    return [_line(desk.queue.get(job_id)) for job_id in open_]
+        work_on_jobs(deps.queue, job_handlers(deps), open_)
+    return [_line(deps.queue.get(job_id)) for job_id in open_]
 
 
 def _line(job: Job) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow, Feedback
 from coreloop.runs.jobs.job import QueueMetrics
 
@@ -73,11 +73,11 @@ class RepairFigures:
         return self.jobs.retried / total if total else 0.0
 
 
-def read_figures(desk: RepairDesk, *, now: datetime, window: timedelta = timedelta(days=1)) -> RepairFigures:
+def read_figures(deps: Deps, *, now: datetime, window: timedelta = timedelta(days=1)) -> RepairFigures:
     """Count the answers, gates, feedback and jobs of the window that ends now."""
-    rows = desk.tables.answers(since=now - window)
-    said = desk.tables.feedback_since(now - window)
-    newest = {gate: desk.tables.snapshots(gate)[:1] for gate in ("coverage", "io")}
+    rows = deps.tables.answers(since=now - window)
+    said = deps.tables.feedback_since(now - window)
+    newest = {gate: deps.tables.snapshots(gate)[:1] for gate in ("coverage", "io")}
     return RepairFigures(
         answered_after=dict(sorted(Counter(row.repairs for row in rows if row.is_supported).items())),
         unanswered=sum(not row.is_supported for row in rows),
@@ -85,14 +85,14 @@ def read_figures(desk: RepairDesk, *, now: datetime, window: timedelta = timedel
         gates={gate: one.share for gate, kept in newest.items() for one in kept},
         feedback=dict(Counter(one.kind for one in said)),
         notice_s=_notice_s(said, rows),
-        jobs=desk.queue.metrics(),
+        jobs=deps.queue.metrics(),
     )
 
 
-def read_days(desk: RepairDesk, *, now: datetime, days: int = 30) -> list[DayFigures]:
+def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayFigures]:
     """Count by day what happened in so many days, the newest first; days without anything are left out."""
     since = now - timedelta(days=days)
-    rows, said = desk.tables.answers(since=since), desk.tables.feedback_since(since)
+    rows, said = deps.tables.answers(since=since), deps.tables.feedback_since(since)
     seen = {_day(row.ended_at) for row in rows} | {_day(one.created_at) for one in said}
     return [_figures_of(day, rows, said) for day in sorted(seen, reverse=True)]
 

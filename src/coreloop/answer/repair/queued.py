@@ -9,11 +9,11 @@ from contextlib import suppress
 from threading import Event
 from typing import Any, Final
 
-from coreloop.answer.repair.case import KIND as ANSWER
-from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.handlers import Handler
 from coreloop.answer.repair.learn import learn_late
 from coreloop.answer.repair.run import continue_answer
+from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research
@@ -67,13 +67,13 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
 
 
 def run_handlers(
-    desk: RepairDesk, *, leave: Event | None = None, show: Show = lambda _: None
+    deps: Deps, *, leave: Event | None = None, show: Show = lambda _: None
 ) -> Mapping[str, Handler]:
     """Return what works on runs, by the job's name.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Shared by all threads.
     leave : threading.Event or None
         When it is set, runs are left at their next step.
@@ -85,15 +85,15 @@ def run_handlers(
         run_id = job.payload["run"]
         with suppress(RunNotFoundError):  # forgotten since it was queued
             try:
-                continue_research(run_id, desk.desk, show=show, leave=leave)
+                continue_research(run_id, deps, show=show, leave=leave)
             except RunEndedError:  # in a process that may have died then
-                record_ended_research(run_id, desk.desk)
+                record_ended_research(run_id, deps)
 
     def answer(job: Job) -> Any:
         with suppress(RunNotFoundError):
             try:
-                continue_answer(job.payload["run"], desk, show=show, leave=leave)
+                continue_answer(job.payload["run"], deps, show=show, leave=leave)
             except RunEndedError:
-                learn_late(job.payload["run"], desk)
+                learn_late(job.payload["run"], deps)
 
     return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}

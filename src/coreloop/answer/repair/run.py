@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import MAX_REPAIRS
-from coreloop.answer.repair.case import ASKED, KIND, Asked
 from coreloop.answer.repair.cycle import iterate
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.learn import learn
-from coreloop.answer.repair.response import Answer, answer_of
+from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.knowledge import ASK, REQUESTED, Request
 from coreloop.answer.research.run import require_question
 from coreloop.runs.controller import drive
 from coreloop.runs.jobs.manage import forget_expired
@@ -32,19 +33,19 @@ DEADLINE_S: Final = 120.0
 def answer(
     question: str,
     *,
-    desk: RepairDesk,
+    deps: Deps,
     session: str = "",
     repair: bool = True,
     mends: str = "",
     show: Callable[[Run], None] = lambda _: None,
-) -> Answer:
-    """Answer a question from the project's files, and repair a failed answer at most twice.
+) -> AgentResponse:
+    """AgentResponse a question from the project's files, and repair a failed answer at most twice.
 
     Parameters
     ----------
     question : str
         Of a user.
-    desk : RepairDesk
+    deps : Deps
         Models, evidence, queue and tables.
     session : str
         Id of the conversation; "" for a new one.
@@ -57,7 +58,7 @@ def answer(
 
     Returns
     -------
-    Answer
+    AgentResponse
         Its ``answer`` is `coreloop.answer.research.verify.NO_EVIDENCE` if no source answers the question.
 
     Raises
@@ -67,13 +68,11 @@ def answer(
     ModelError
         No model can be reached.
     """
-    run_id = begin_answer(question, Asked(session_id=session, may_repair=repair, mends=mends), desk)
-    return continue_answer(run_id, desk, show=show)
+    run_id = begin_answer(question, Request(session_id=session, may_repair=repair, mends=mends), deps)
+    return continue_answer(run_id, deps, show=show)
 
 
-def begin_answer(
-    question: str, asked: Asked, desk: RepairDesk, *, run_id: str = "", trace_id: str = ""
-) -> str:
+def begin_answer(question: str, asked: Request, deps: Deps, *, run_id: str = "", trace_id: str = "") -> str:
     """Create the run of an answer; nothing is searched yet. Returns its id.
 
     A run of a ``run_id`` that exists stays as it is.
@@ -85,18 +84,18 @@ def begin_answer(
     """
     require_question(question)
     now = datetime.now(UTC)
-    _forget_expired(desk, now)
+    _forget_expired(deps, now)
     run_id = run_id or new_ulid(now, token_bytes(10))
     whole = replace(asked, session_id=asked.session_id or run_id)
     limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
     return begin_run(
-        desk.workspace,
-        desk.desk.store,
+        deps.workspace,
+        deps.store,
         question,
-        kind=KIND,
+        kind=ASK,
         now=now,
         limits=limits,
-        first=[(ASKED, msgspec.to_builtins(whole))],
+        first=[(REQUESTED, msgspec.to_builtins(whole))],
         run_id=run_id,
         origin=asked.mends,
         trace_id=trace_id,
@@ -105,11 +104,11 @@ def begin_answer(
 
 def continue_answer(
     run_id: str,
-    desk: RepairDesk,
+    deps: Deps,
     *,
     show: Callable[[Run], None] = lambda _: None,
     leave: Event | None = None,
-) -> Answer:
+) -> AgentResponse:
     """Work on an answer to its end; it goes on where the last process left it.
 
     Raises
@@ -119,22 +118,22 @@ def continue_answer(
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
-    with work_on(desk.desk.store, run_id, shutdown=leave) as run:
+    with work_on(deps.store, run_id, shutdown=leave) as run:
         try:
-            drive(run, partial(iterate, desk=desk), show=show)
+            drive(run, partial(iterate, deps=deps), show=show)
         finally:
             if run.state.is_terminal:
-                learn(desk, run.state)
-        return answer_of(run.state)
+                learn(deps, run.state)
+        return respond(run.state)
 
 
-def _forget_expired(desk: RepairDesk, now: datetime) -> None:
+def _forget_expired(deps: Deps, now: datetime) -> None:
     """Remove what is older than the setting ``retention_days``; runs are removed where they begin."""
-    days = desk.workspace.settings.retention_days
+    days = deps.workspace.settings.retention_days
     if days is not None:
-        desk.tables.forget_before(now - timedelta(days=days))
-        _remove_records(desk.workspace.own_records_dir, before=now.date() - timedelta(days=days))
-    forget_expired(desk.workspace, desk.queue, now=now)
+        deps.tables.forget_before(now - timedelta(days=days))
+        _remove_records(deps.workspace.own_records_dir, before=now.date() - timedelta(days=days))
+    forget_expired(deps.workspace, deps.queue, now=now)
 
 
 def _remove_records(folder: Path, *, before: date) -> None:

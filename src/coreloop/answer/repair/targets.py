@@ -10,10 +10,12 @@ from typing import Final
 
 from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.repair.actions import Target
+from coreloop.answer.search.extract.declared import STRUCTURE
 from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.index.entries import identifier_words
 from coreloop.answer.search.source import Source
 from coreloop.base.files import open_regular
+from coreloop.base.language.words import stems
 
 MAX_FILES: Final = 5
 MAX_LOOKED_AT: Final = 2_000
@@ -48,15 +50,22 @@ def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Tar
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:
-    """Yield links between symbols and parts of schemas whose names have the same words."""
+    """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
+
+    ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column
+    speaks of the column.
+    """
     for symbol, field in product(symbols, fields):
-        words = _name(symbol.title)
-        if words and words == _name(field.title):
-            yield {
-                "code_symbol": reference(symbol),
-                "schema_ref": reference(field),
-                "reason": f"both are named {' '.join(sorted(words))}",
-            }
+        *owner, name = _parts(field.title)
+        whole = name.union(*owner[-1:])
+        words = _parts(symbol.title)[-1]
+        if words and words in (name, whole):
+            reason = f"both are named {' '.join(sorted(words))}"
+        elif owner and whole <= set(stems(symbol.text)):
+            reason = f"{symbol.title} speaks of {' '.join(sorted(whole))}"
+        else:
+            continue
+        yield {"code_symbol": reference(symbol), "schema_ref": reference(field), "reason": reason}
 
 
 def reference(source: Source) -> str:
@@ -64,9 +73,10 @@ def reference(source: Source) -> str:
     return f"{source.location}{'' if source.type == 'schema' else '::'}{source.title}"
 
 
-def _name(text: str) -> frozenset[str]:
-    last = re.split(r"[./#]", text)[-1]
-    return frozenset(word.casefold() for word in identifier_words(last).split()[1:])
+def _parts(text: str) -> list[frozenset[str]]:
+    """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
+    names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
+    return [frozenset(stems(" ".join(identifier_words(name).split()[1:]))) for name in names] or [frozenset()]
 
 
 def _shares(

@@ -6,8 +6,8 @@ from functools import partial
 from threading import Event
 from typing import Final
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.feedback import answer_again
 from coreloop.answer.repair.gates import read_gates
 from coreloop.answer.repair.handlers import job_handlers
@@ -21,13 +21,13 @@ GATES: Final = "gates.read"
 
 
 def all_handlers(
-    desk: RepairDesk, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+    deps: Deps, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> Mapping[str, Handler]:
     """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
 
     Parameters
     ----------
-    desk : RepairDesk
+    deps : Deps
         Shared by all threads.
     leave : threading.Event or None
         When it is set, runs are left at their next step.
@@ -35,23 +35,23 @@ def all_handlers(
         Called after each committed iteration and at the end of a run that was queued.
     """
     return {
-        **job_handlers(desk),
-        **run_handlers(desk, leave=leave, show=show),
-        ANSWER_AGAIN: partial(answer_again, desk, leave=leave, show=show),
-        GATES: partial(_read_gates, desk),
+        **job_handlers(deps),
+        **run_handlers(deps, leave=leave, show=show),
+        ANSWER_AGAIN: partial(answer_again, deps, leave=leave, show=show),
+        GATES: partial(_read_gates, deps),
     }
 
 
-def plan_gates(desk: RepairDesk, *, now: datetime) -> Job:
+def plan_gates(deps: Deps, *, now: datetime) -> Job:
     """Put the day's job that measures the gates (UTC), once; it puts the next day's."""
     day = now.astimezone(UTC).date()
-    return desk.queue.put(
+    return deps.queue.put(
         GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
     )
 
 
-def _read_gates(desk: RepairDesk, _job: Job) -> dict[str, float]:
+def _read_gates(deps: Deps, _job: Job) -> dict[str, float]:
     now = datetime.now(UTC)
-    readings = read_gates(desk, now=now)
-    plan_gates(desk, now=now + timedelta(days=1))
+    readings = read_gates(deps, now=now)
+    plan_gates(deps, now=now + timedelta(days=1))
     return {reading.now.gate: reading.now.share for reading in readings}

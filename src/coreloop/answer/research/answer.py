@@ -1,18 +1,18 @@
-"""The answer of a research, whole or partial, as callers get it."""
+"""The answer to a question, whole or partial, as callers get it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.asking import AGAINST
 from coreloop.answer.research.contradictions import Contradiction, SourcedText
 from coreloop.answer.research.ends import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
-from coreloop.answer.research.verify import NO_EVIDENCE, CheckedAnswer
+from coreloop.answer.research.knowledge import KIND, Attempt, Knowledge, ReadSource, knowledge_of
+from coreloop.answer.research.passages import Passage, Verdict
+from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted
 from coreloop.runs.state import State
 
@@ -21,7 +21,6 @@ DEGRADED: Final = "Search capabilities were limited; answer is based on partial 
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
 _ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 _QUOTED_OF_PART: Final = 2
-_MAX_REASONS: Final = 3
 _RAISE: Final[Mapping[str, str]] = {
     "max_iterations": "--max-iters",
     "queries": "--max-queries",
@@ -57,8 +56,26 @@ class AnswerSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResearchUsage:
-    """What the research used."""
+class AnswerPassage(AnswerSource):
+    """A passage of an answer; ``start`` and ``end`` are those of its marked sentence, equal for none."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCall:
+    """A call that the answer needed, as records and replays have it."""
+
+    name: str
+    args: dict[str, Any]
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUsage:
+    """What a run used."""
 
     tokens: int
     usd: float
@@ -69,57 +86,86 @@ class ResearchUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentResponse:
-    """What a research answers.
+    """What a question got, of `ask` or of a research.
 
     Attributes
     ----------
     summary : str
         One line: the first sentence of the answer; both sides of a contradiction, if sources differ.
     final_answer : str
-        Sentences with citations such as ``[2]``; `NO_EVIDENCE` if no source answers the question.
+        Sentences with citations such as ``[2]``, and a line for each other answer of the sources;
+        `NO_EVIDENCE` if no source answers the question.
+    verdict : str
+        ``says so``, ``may say so`` or ``nothing said so``.
+    passages : tuple of AnswerPassage
+        The best passages whole, of an answer without a model; the closest ones if nothing says so.
     sources : tuple of AnswerSource
         Those that the answer cites.
     iterations : int
         Committed ones.
-    confidence : float
-        0–1: of the best finding of each sub-question, on average; 0 for one without findings.
     degraded : bool
-        Whether a search was blocked or failed.
+        Whether a search was blocked or failed; the answer says so.
+    supported : bool
+        Whether there is an answer, every sentence of which a source says.
     insufficient_termination : bool
-        Whether the research stopped before it had enough.
-    run_id : str
-        Of the run.
-    usage : ResearchUsage
-        What it used.
+        Whether a research stopped before it had enough.
     end : str
         ``answered``, ``nothing_said_so``, ``search_down`` or ``model_unusable``.
     reason : str
-        One line that says why there is no answer; "" if there is one.
+        One line that says why there is no answer, or what else to know; "" for nothing.
     error : EndError or None
         The same for programs, if the search or the model did not work.
+    intent : str
+        What the question wants, as the model says.
+    signals : tuple of str
+        What went wrong in the attempts, in their order.
+    repairs : int
+        Rounds of repair that were done, 0 to 2; one that is left to workers does not count.
+    run_id, session_id : str
+        Of the run, and of the conversation.
+    model : str
+        Names of the models.
+    tool_calls : tuple of AnswerCall
+        Searches, the same as in the record.
+    usage : RunUsage
+        What the run used.
     """
 
     summary: str
     final_answer: str
+    verdict: Verdict
+    passages: tuple[AnswerPassage, ...]
     sources: tuple[AnswerSource, ...]
     iterations: int
-    confidence: float
     degraded: bool
+    supported: bool
     insufficient_termination: bool
+    end: End
+    reason: str
+    error: EndError | None
+    intent: str
+    signals: tuple[str, ...]
+    repairs: int
     run_id: str
-    usage: ResearchUsage
-    end: End = "answered"
-    reason: str = ""
-    error: EndError | None = None
+    session_id: str
+    model: str
+    tool_calls: tuple[AnswerCall, ...]
+    usage: RunUsage
+
+
+_NO_ATTEMPT: Final = Attempt(number=0, model="")
 
 
 def respond(state: State) -> AgentResponse:
-    """Return the answer that a run has, or a partial one from its findings if it has none yet."""
+    """Return the answer that a run has, or a partial one: of a research from its findings, else none."""
     knowledge = knowledge_of(state)
+    if state.kind != KIND:
+        return build_response(state, knowledge.attempts[-1] if knowledge.attempts else _NO_ATTEMPT)
     if knowledge.answer is None:
-        response = build_response(state, answer_from(state))
-        has_any = response.final_answer != NO_EVIDENCE
-        return response if has_any else replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
+        response = build_response(state, answer_from(state, _NO_ATTEMPT))
+        if response.supported:
+            return response
+        return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
     response = msgspec.convert(knowledge.answer, AgentResponse)
     return replace(response, usage=usage_of(state))
 
@@ -147,72 +193,107 @@ def is_asked_out(state: State) -> bool:
     return state.mode == "exhaust" and knowledge.model == OFFLINE and not is_planned
 
 
-def build_response(state: State, checked: CheckedAnswer, *, failure: str = "") -> AgentResponse:
-    """Build the response of checked sentences.
-
-    Parameters
-    ----------
-    state : State
-        Of the run.
-    checked : CheckedAnswer
-        What the answer consists of.
-    failure : str
-        Why a model that was asked to write it could not be used; "" if it could, or none was asked.
-    """
+def build_response(state: State, attempt: Attempt) -> AgentResponse:
+    """Build the response of an attempt in a run."""
     knowledge = knowledge_of(state)
-    end, why = _end(knowledge, checked, failure)
-    cited = [*checked.cited, *_contradicting(knowledge)] if checked.sentences else []
-    sources = [read for number in dict.fromkeys(cited) if (read := knowledge.source(number))]
+    end, why = _end(attempt)
+    text = "\n".join(_lines(knowledge, attempt))
     return AgentResponse(
-        summary=_summary(knowledge, checked, end),
-        final_answer="\n".join(_lines(knowledge, checked, end)),
-        sources=tuple(map(answer_source, sources)),
+        summary=_summary(attempt),
+        final_answer=text,
+        verdict=attempt.verdict,
+        passages=tuple(_passage(passage, attempt.cited) for passage in attempt.passages),
+        sources=tuple(answer_source(read) for read in attempt.cited if f"[{read.number}]" in text),
         iterations=state.iteration,
-        confidence=confidence_in(state) if checked.sentences else 0.0,
-        degraded=knowledge.is_degraded,
+        degraded=bool(attempt.problem),
+        supported=bool(attempt.sentences),
         insufficient_termination=not (state.is_covered or state.sufficient),
-        run_id=state.run_id,
-        usage=usage_of(state),
         end=end,
-        reason=end_line(end, why),
+        reason="; ".join(filter(None, (end_line(end, why), attempt.note))),
         error=end_error(end, why),
+        intent=attempt.intent,
+        signals=tuple(signal.reason for signal in knowledge.signals),
+        repairs=sum(bool(repair.actions) for repair in knowledge.repairs if knowledge.request.may_repair),
+        run_id=state.run_id,
+        session_id=knowledge.request.session_id or state.run_id,
+        model=attempt.model or knowledge.model,
+        tool_calls=tuple(tool_calls(state)),
+        usage=usage_of(state),
     )
 
 
-def _end(knowledge: Knowledge, checked: CheckedAnswer, failure: str) -> tuple[End, str]:
-    if failure:
-        return "model_unusable", failure
-    if checked.sentences:
+def tool_calls(state: State) -> list[AnswerCall]:
+    """Return the searches of a run: of `ask` one for each attempt."""
+    knowledge = knowledge_of(state)
+    if state.kind == KIND:
+        return [
+            AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
+            for search in state.search_history
+        ]
+    return [
+        AnswerCall(
+            name="retrieve",
+            args={"question": state.question, "attempt": attempt.number},
+            ok=bool(attempt.sentences),
+        )
+        for attempt in knowledge.attempts
+    ]
+
+
+def _end(attempt: Attempt) -> tuple[End, str]:
+    if attempt.failure:
+        return "model_unusable", attempt.failure
+    if attempt.sentences:
         return "answered", ""
-    if knowledge.is_degraded and not knowledge.sources:
-        return "search_down", "; ".join(_failures(knowledge))
+    if attempt.is_down:
+        return "search_down", attempt.problem
     return "nothing_said_so", _ADVICE
 
 
-def _failures(knowledge: Knowledge) -> list[str]:
-    return list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
-
-
-def _summary(knowledge: Knowledge, checked: CheckedAnswer, end: End) -> str:
+def _summary(attempt: Attempt) -> str:
     """The first sentence; if sources differ about it, both sides."""
-    if not checked.sentences:
-        return DEGRADED if end == "search_down" else NO_EVIDENCE
-    first = checked.sentences[0]
-    pairs = knowledge.contradictions_found
-    pair = next((one for one in pairs if one.a.text in first or one.b.text in first), None)
-    return contradiction_line(pair) if pair else first
+    shown = attempt.sentences or attempt.quoted
+    if not shown:
+        return DEGRADED if attempt.is_down else NO_EVIDENCE
+    pairs = attempt.differing
+    pair = next((pair for pair in pairs if pair.a.text in shown[0] or pair.b.text in shown[0]), None)
+    return contradiction_line(pair) if pair else shown[0]
 
 
-def answer_from(state: State) -> CheckedAnswer:
+def _lines(knowledge: Knowledge, attempt: Attempt) -> list[str]:
+    shown = attempt.sentences or attempt.quoted
+    lines = list(shown or ([] if attempt.is_down or attempt.failure else [NO_EVIDENCE]))
+    if shown:
+        lines += map(contradiction_line, attempt.differing)
+    if attempt.dropped:
+        lines.append(f"({counted(len(attempt.dropped), 'sentence')} left out: no source says so.)")
+    if attempt.problem:
+        lines += [DEGRADED, *(f"({reason})" for reason in attempt.problem.splitlines())]
+    lines += [
+        f"The model's {reply.what} could not be used; it was made without it." for reply in knowledge.unusable
+    ]
+    return [*lines, *([UNUSABLE] if attempt.failure and shown else [])]
+
+
+def answer_from(state: State, attempt: Attempt) -> Attempt:
     """Put the surest findings of each sub-question together, which are checked already; needs no model."""
-    best = _best_findings(state, knowledge_of(state))
-    sentences = [f"{finding.text} {''.join(f'[{number}]' for number in finding.sources)}" for finding in best]
-    cited = dict.fromkeys(number for finding in best for number in finding.sources)
-    return CheckedAnswer(tuple(sentences), tuple(cited))
+    knowledge = knowledge_of(state)
+    best = _best_findings(state, knowledge)
+    pairs = knowledge.contradictions_found if best else []
+    numbers = [number for finding in best for number in finding.sources]
+    numbers += [number for pair in pairs for side in (pair.a, pair.b) for number in side.sources]
+    return replace(
+        attempt,
+        verdict="says so" if best else "nothing said so",
+        sentences=tuple(f"{finding.text} {_marks(finding.sources)}" for finding in best),
+        cited=tuple(read for number in dict.fromkeys(numbers) if (read := knowledge.source(number))),
+        differing=tuple(pairs),
+    )
 
 
 def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
-    sure = sorted(knowledge.findings, key=lambda finding: -finding.confidence)
+    checked = (finding for finding in knowledge.findings if finding.confidence)
+    sure = sorted(checked, key=lambda finding: -finding.confidence)
     of_parts = ([one for one in sure if part.id in one.answers] for part in state.sub_questions)
     best = {one.text: one for found in of_parts for one in found[:_QUOTED_OF_PART]}
     return list(best.values()) or sure[:_QUOTED_OF_PART]
@@ -229,39 +310,13 @@ def contradiction_line(pair: Contradiction) -> str:
     return f"Superseded: {a}; now: {b}" if pair.is_superseded else f"⚠ Contradiction: {a}; but: {b}"
 
 
-def _side(said: SourcedText) -> str:
-    published = f" ({said.published})" if said.published else ""
-    return f"{said.text} {''.join(f'[{number}]' for number in said.sources)}{published}"
+def _side(side: SourcedText) -> str:
+    published = f" ({side.published})" if side.published else ""
+    return f"{side.text} {_marks(side.sources)}{published}"
 
 
-def _contradicting(knowledge: Knowledge) -> list[int]:
-    pairs = knowledge.contradictions_found
-    return [number for pair in pairs for said in (pair.a, pair.b) for number in said.sources]
-
-
-def _lines(knowledge: Knowledge, checked: CheckedAnswer, end: End) -> list[str]:
-    lines = list(checked.sentences or ([] if end == "search_down" else [NO_EVIDENCE]))
-    if checked.sentences:
-        lines += map(contradiction_line, knowledge.contradictions_found)
-    if checked.dropped:
-        lines.append(f"({counted(len(checked.dropped), 'sentence')} left out: no source says so.)")
-    if knowledge.is_degraded:
-        lines += [DEGRADED, *(f"({reason})" for reason in _failures(knowledge))]
-    lines += [
-        f"The model's {one.what} could not be used; it was made without it." for one in knowledge.unusable
-    ]
-    return [*lines, *([UNUSABLE] if end == "model_unusable" else [])]
-
-
-def confidence_in(state: State) -> float:
-    """Return the mean confidence of the best finding of each part of the question, 0 for one without."""
-    findings = knowledge_of(state).findings
-    best = [
-        max((one.confidence for one in findings if part.id in (one.answers or [part.id])), default=0.0)
-        for part in state.sub_questions
-        if part.text != AGAINST
-    ]
-    return round(sum(best) / len(best), 2) if best else 0.0
+def _marks(numbers: Sequence[int]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
 
 
 def answer_source(read: ReadSource) -> AnswerSource:
@@ -278,17 +333,25 @@ def answer_source(read: ReadSource) -> AnswerSource:
     )
 
 
+def _passage(passage: Passage, cited: Sequence[ReadSource]) -> AnswerPassage:
+    read = next(read for read in cited if read.number == passage.number)
+    place = asdict(answer_source(read))
+    return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)
+
+
 def cited_sources(state: State) -> list[ReadSource]:
     """Return the sources that the answer or a finding cites, in their order."""
     knowledge = knowledge_of(state)
+    if state.kind != KIND:
+        return list(knowledge.attempts[-1].cited) if knowledge.attempts else []
     wanted = {source.id for source in respond(state).sources}
     wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}
     return [read for read in knowledge.sources if f"[{read.number}]" in wanted]
 
 
-def usage_of(state: State) -> ResearchUsage:
+def usage_of(state: State) -> RunUsage:
     """Return what a run used."""
-    return ResearchUsage(
+    return RunUsage(
         tokens=state.spent.tokens,
         usd=state.spent.usd,
         calls=state.calls,

@@ -13,7 +13,7 @@ from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material, NumberedSource, user_message
 from coreloop.answer.models.steps import ask_in_run
-from coreloop.answer.research.knowledge import UNUSED, Knowledge
+from coreloop.answer.research.knowledge import UNUSED, Knowledge, ReadSource
 from coreloop.answer.research.memory import Memory
 from coreloop.base.errors import ModelError
 from coreloop.runs.decide import seconds_left
@@ -105,21 +105,20 @@ def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
     return min(at_most, max(0.0, left - reserved))
 
 
+def numbered_source(read: ReadSource) -> NumberedSource:
+    """Return a source as models are sent it."""
+    source = read.source
+    return NumberedSource(
+        number=read.number, title=source.title, text=source.text, type=source.type, location=source.location
+    )
+
+
 def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:
     """Build what a call is about from what is in view."""
     return Material(
         question=state.question,
         sub_questions=tuple(part.text for part in state.sub_questions if part.text != AGAINST),
-        sources=tuple(
-            NumberedSource(
-                number=read.number,
-                title=read.source.title,
-                text=read.source.text,
-                type=read.source.type,
-                location=read.source.location,
-            )
-            for read in memory.working
-        ),
+        sources=tuple(map(numbered_source, memory.working)),
         searched=tuple(search.query for search in state.search_history),
         notes=tuple(notes),
     )
@@ -131,7 +130,5 @@ def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
         f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
         for finding in memory.semantic
     ]
-    hypotheses = [
-        f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.active_hypotheses
-    ]
+    hypotheses = [f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.focus]
     return findings + hypotheses

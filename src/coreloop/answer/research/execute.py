@@ -1,6 +1,5 @@
 """The searches of an iteration: executed at once, each as a step, and the sources that they bring."""
 
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, zip_longest
@@ -9,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.answer.research.desk import Desk
+from coreloop.answer.deps import Deps
 from coreloop.answer.research.knowledge import (
     FAILED,
     READ,
@@ -24,12 +23,11 @@ from coreloop.answer.research.origins import origin_of
 from coreloop.answer.research.pages import read_pages, search_limits
 from coreloop.answer.research.rewording import FEW, reword
 from coreloop.answer.research.tiers import AT_ONCE
-from coreloop.answer.search.provider import Blocked, Empty, Found, Provider, SearchAnswer, SearchLimits
+from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import QueryHistory
-from coreloop.runs.events import Outcome
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
@@ -41,38 +39,7 @@ _KEPT: Final = 2
 _MOST_READ: Final = 10
 
 
-class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A step's result: what was asked, and what came back.
-
-    Attributes
-    ----------
-    query, provider : str
-        What was asked, and who.
-    strategy : tuple of str
-        Labels of the iteration's strategy.
-    outcome : str
-        ``found``, ``empty``, ``blocked`` or ``failed``.
-    sources : tuple of Source
-        Best first.
-    reason : str
-        Why the search was blocked or failed.
-    failures : tuple of str
-        Why each attempt failed that did.
-    elapsed_ms : int
-        Of the search.
-    """
-
-    query: str
-    provider: str
-    strategy: tuple[str, ...]
-    outcome: Outcome
-    sources: tuple[Source, ...] = ()
-    reason: str = ""
-    failures: tuple[str, ...] = ()
-    elapsed_ms: int = 0
-
-
-def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
+def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
     """Search for the queries that were not asked before, reword those that find little, and read sources.
 
     Returns
@@ -83,12 +50,12 @@ def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[
     fresh = list(_fresh(run, queries))[: _left(run.state)]
     if not fresh:
         return 0
-    run.record(events.ActionTaken, tool=desk.provider.name, strategy=strategy)
-    results = _search(run, desk.provider, [query.query for query in fresh], strategy)
+    run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
+    results = _search(run, deps, [query.query for query in fresh], strategy)
     others = list(_rewordings(run, results))
-    results += _search(run, desk.provider, others, strategy)
+    results += _search(run, deps, others, strategy)
     chosen = _choose(run.state, results)
-    _number(run, read_pages(run, desk.pages, chosen) if desk.pages else chosen)
+    _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
     return len(results)
 
 
@@ -103,16 +70,18 @@ def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[PlanQuery]:
             yield query
 
 
-def _search(
-    run: Run, provider: Provider, queries: Sequence[str], strategy: tuple[str, ...]
-) -> list[SearchResult]:
+def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
     """Execute queries at once; their events are in the order of the queries, whichever came back first."""
     limits = search_limits(run)
     first = run.state.progress.queries
 
+    def call(query: str) -> tuple[Any, Amount]:
+        found = find_sources(deps, query, limits, question=run.state.question)
+        return msgspec.to_builtins(msgspec.structs.replace(found, strategy=strategy)), NOTHING
+
     def search(place: int, query: str) -> SearchResult:
         key = f"{SEARCH}-{run.state.iteration + 1}-{first + place}"
-        stored = run.step(SEARCH, key, lambda _key: _call(provider, query, strategy, limits), at_most=NOTHING)
+        stored = run.step(SEARCH, key, lambda _key: call(query), at_most=NOTHING)
         return msgspec.convert(stored, SearchResult)
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
@@ -120,32 +89,6 @@ def _search(
     for result in results:
         _record(run, result)
     return results
-
-
-def _call(
-    provider: Provider, query: str, strategy: tuple[str, ...], limits: SearchLimits
-) -> tuple[Any, Amount]:
-    started = time.monotonic()
-    answer = provider.search(query, limits)
-    result = SearchResult(
-        query=query,
-        provider=answer.sources[0].provider if isinstance(answer, Found) else provider.name,
-        strategy=strategy,
-        outcome=_outcome(answer),
-        sources=answer.sources if isinstance(answer, Found) else (),
-        reason="" if isinstance(answer, Found | Empty) else answer.reason,
-        failures=answer.failures,
-        elapsed_ms=round((time.monotonic() - started) * 1000),
-    )
-    return msgspec.to_builtins(result), NOTHING
-
-
-def _outcome(answer: SearchAnswer) -> Outcome:
-    if isinstance(answer, Found):
-        return "found"
-    if isinstance(answer, Empty):
-        return "empty"
-    return "blocked" if isinstance(answer, Blocked) else "failed"
 
 
 def _record(run: Run, result: SearchResult) -> None:

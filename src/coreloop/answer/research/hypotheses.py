@@ -15,6 +15,28 @@ _MANY: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """A piece of evidence for or against a hypothesis.
+
+    Attributes
+    ----------
+    source : str
+        Locations of the finding's sources.
+    summary : str
+        The finding.
+    confidence : float
+        Of the finding, 0–1.
+    iteration : int
+        In which it was counted.
+    """
+
+    source: str
+    summary: str
+    confidence: float
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hypothesis:
     """A statement to test.
 
@@ -28,8 +50,8 @@ class Hypothesis:
         0–1, from `START`.
     priority_score : float
         0–1, see `priority`.
-    supporting_evidence, contradicting_evidence : tuple of str
-        Texts of findings.
+    supporting_evidence, contradicting_evidence : tuple of Weight
+        Findings, each once.
     last_updated_iteration : int
         In which it was made, or got its last evidence.
     layer : str
@@ -40,20 +62,20 @@ class Hypothesis:
     statement: str
     confidence: float = START
     priority_score: float = 0.0
-    supporting_evidence: tuple[str, ...] = ()
-    contradicting_evidence: tuple[str, ...] = ()
+    supporting_evidence: tuple[Weight, ...] = ()
+    contradicting_evidence: tuple[Weight, ...] = ()
     last_updated_iteration: int = 0
     layer: str = ""
 
 
-def with_evidence(hypothesis: Hypothesis, evidence: str, stance: Stance, *, iteration: int) -> Hypothesis:
+def with_evidence(hypothesis: Hypothesis, evidence: Weight, stance: Stance) -> Hypothesis:
     """Count a piece of evidence; one that was counted already, or is neutral, changes nothing."""
     counted = hypothesis.supporting_evidence + hypothesis.contradicting_evidence
-    if stance == "neutral" or evidence in counted:
+    if stance == "neutral" or evidence.summary in {known.summary for known in counted}:
         return hypothesis
     is_for = stance == "supports"
     confidence = _clamped(hypothesis.confidence + (FOR if is_for else AGAINST))
-    changed = replace(hypothesis, confidence=round(confidence, 2), last_updated_iteration=iteration)
+    changed = replace(hypothesis, confidence=round(confidence, 2), last_updated_iteration=evidence.iteration)
     if is_for:
         return replace(changed, supporting_evidence=(*changed.supporting_evidence, evidence))
     return replace(changed, contradicting_evidence=(*changed.contradicting_evidence, evidence))

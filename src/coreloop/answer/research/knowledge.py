@@ -7,15 +7,19 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.contracts import Tier
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
+from coreloop.answer.repair.signals import Signal, signal_of
 from coreloop.answer.research.contradictions import Contradiction
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
+from coreloop.answer.research.passages import Passage, Verdict
 from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import State
 
 KIND: Final = "research"
-"""Of the runs."""
+ASK: Final = "ask"
+"""Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
 (
     REQUESTED,
     PLANNED,
@@ -30,20 +34,44 @@ KIND: Final = "research"
     COMPACTED,
     ANSWERED,
     UNUSED,
+    NOTE,
+    ATTEMPTED,
+    REPAIRED,
 ) = (
     *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
-    *("search_failed", "reworded", "compacted", "answer", "unusable"),
+    *("search_failed", "reworded", "compacted", "answer", "unusable", "note", "attempt", "repair"),
 )
 """Names of the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a person asked for beside the question; kept with the run, so that a resumed one does the same."""
+    """What was asked for beside the question; kept with the run, so that a resumed one does the same.
+
+    Attributes
+    ----------
+    tier, wishes, second_check
+        Of a research.
+    session_id : str
+        Of the conversation; the run's id if it belongs to none.
+    may_repair : bool
+        Whether a failed answer is repaired at once.
+    mends : str
+        The run whose answer a person rejected; "" for a first question.
+    wants_more : bool
+        Whether the person said that the answer was too short.
+    is_replay : bool
+        Whether `verify` asks; its answers leave nothing behind but their run.
+    """
 
     tier: Tier | None = None
     wishes: Wishes = field(default_factory=Wishes)
     second_check: bool = False
+    session_id: str = ""
+    may_repair: bool = True
+    mends: str = ""
+    wants_more: bool = False
+    is_replay: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +162,84 @@ class Unusable:
     error: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An answer and what the critique left of it.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    model : str
+        Names of the models that were asked.
+    intent : str
+        What the question wants, as the model says.
+    verdict : str
+        Whether the sources say so.
+    sentences : tuple of str
+        With their citations; empty if the answer cannot stand.
+    cited : tuple of ReadSource
+        The sources that these cite, and those of the passages.
+    passages : tuple of Passage
+        What is shown beside the sentences; of an answer without a model, the best ones.
+    quoted : tuple of str
+        What was found without a model in place of an answer that could not be used, with citations.
+    differing : tuple of Contradiction
+        Sentences of the sources that answer differently.
+    dropped : tuple of Dropped
+        Sentences that no source supports.
+    found : dict of str to int
+        Sources that were retrieved, by where they come from: ``text``, ``symbol``, ``schema``, ``import``,
+        ``injected``.
+    problem : str
+        Why a search failed; "" if none did.
+    is_down : bool
+        Whether that is why there is no answer.
+    failure : str
+        Why the model's answer could not be used; "" if it could.
+    note : str
+        What else a person should know, such as files that are still being read.
+    """
+
+    number: int
+    model: str
+    intent: str = ""
+    verdict: Verdict = "nothing said so"
+    sentences: tuple[str, ...] = ()
+    cited: tuple[ReadSource, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    quoted: tuple[str, ...] = ()
+    differing: tuple[Contradiction, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    found: dict[str, int] = field(default_factory=dict)
+    problem: str = ""
+    is_down: bool = False
+    failure: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """What a round of repair did.
+
+    Attributes
+    ----------
+    attempt : int
+        The attempt that failed before it; 0 for an answer that a person rejected.
+    round : int
+        1 or 2.
+    actions : tuple of str
+        See `coreloop.answer.repair.actions`; empty if the hour's rounds were used up.
+    jobs : tuple of str
+        What was done, a line each: ``index.file README.md: done``.
+    """
+
+    attempt: int
+    round: int
+    actions: tuple[str, ...]
+    jobs: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Knowledge:
     """What a research knows; its fields are keys of ``state.json``."""
@@ -141,7 +247,7 @@ class Knowledge:
     request: Request = field(default_factory=Request)
     tier: str = ""
     model: str = ""
-    active_hypotheses: list[Hypothesis] = field(default_factory=list)
+    active_hypotheses: list[str] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
@@ -157,11 +263,25 @@ class Knowledge:
     compactions: list[Compaction] = field(default_factory=list)
     unusable: list[Unusable] = field(default_factory=list)
     answer: dict[str, Any] | None = None
+    note: str = ""
+    attempts: list[Attempt] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    repairs: list[Repaired] = field(default_factory=list)
+
+    @property
+    def focus(self) -> list[Hypothesis]:
+        """The active hypotheses, the highest priority first."""
+        return [one for one in self.all_hypotheses if one.id in self.active_hypotheses]
 
     @property
     def is_degraded(self) -> bool:
         """Whether a search was blocked or failed."""
         return bool(self.failed_queries)
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """The actions of repairs that were taken."""
+        return frozenset(action for repair in self.repairs for action in repair.actions)
 
     def source(self, number: int) -> ReadSource | None:
         """Return the source of a number, or None."""
@@ -170,7 +290,7 @@ class Knowledge:
 
 def knowledge_of(state: State) -> Knowledge:
     """Return what the run of a state knows; to be read only."""
-    return Knowledge(**state.extra)
+    return Knowledge(**{known.name: state.extra[known.name] for known in fields(Knowledge)})
 
 
 def initial() -> dict[str, Any]:
@@ -213,7 +333,7 @@ def _dropped(extra: dict[str, Any], data: Any) -> None:
 
 def _tested(extra: dict[str, Any], data: Any) -> None:
     extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
-    extra["active_hypotheses"] = extra["all_hypotheses"][:MAX_ACTIVE]
+    extra["active_hypotheses"] = [one.id for one in extra["all_hypotheses"][:MAX_ACTIVE]]
 
 
 def _reflected(extra: dict[str, Any], data: Any) -> None:
@@ -230,6 +350,14 @@ def _contradicted(extra: dict[str, Any], data: Any) -> None:
 
 def _answered(extra: dict[str, Any], data: Any) -> None:
     extra["answer"] = data
+
+
+def _note(extra: dict[str, Any], data: Any) -> None:
+    extra["note"] = data
+
+
+def _signalled(extra: dict[str, Any], data: Any) -> None:
+    extra["signals"].append(signal_of(data))
 
 
 def _added(key: str, kind: type) -> Callable[[dict[str, Any], Any], None]:
@@ -251,4 +379,8 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     COMPACTED: _added("compactions", Compaction),
     UNUSED: _added("unusable", Unusable),
     ANSWERED: _answered,
+    NOTE: _note,
+    ATTEMPTED: _added("attempts", Attempt),
+    SIGNALLED: _signalled,
+    REPAIRED: _added("repairs", Repaired),
 }

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
-from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.sessions import sessions_of
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
@@ -25,7 +25,15 @@ _DOUBTFUL_FROM: Final = 0.2
 """For a model to judge: 99.7 % of ParaKQC's paraphrases, 9.1 % of other pairs (at 0.4, 94.8 and 3.1 %)."""
 
 Likeness = Literal["exact", "similar"]
-Like = tuple[Likeness, RunRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """An earlier run, how like its question is, and the share of words that both have, 0–1."""
+
+    likeness: Likeness
+    row: RunRow
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +42,8 @@ class LikeSessions:
 
     Attributes
     ----------
-    sessions : tuple of (str, RunRow)
-        ``exact`` or ``similar``, the likest first, at most `MAX_LIKE`.
+    sessions : tuple of Like
+        The likest first, at most `MAX_LIKE`.
     begun : str or None
         The new research, if it was begun to ask a model in it: go on with it, or stop it.
     """
@@ -44,7 +52,7 @@ class LikeSessions:
     begun: str | None = None
 
 
-def find_like(question: str, desk: Desk, begin: Callable[[], str]) -> LikeSessions:
+def find_like(question: str, deps: Deps, begin: Callable[[], str]) -> LikeSessions:
     """Find the unfinished researches that are like a question.
 
     A model is asked only if words find some and none that is the same. The question to it is a step of the
@@ -54,20 +62,20 @@ def find_like(question: str, desk: Desk, begin: Callable[[], str]) -> LikeSessio
     ----------
     question : str
         The new one.
-    desk : Desk
+    deps : Deps
         Without a model that can judge, or if it gives no usable reply, words alone decide.
     begin : callable
         Begins the new research; returns its id.
     """
-    going = [row for row in sessions_of(desk.store) if row.status not in TERMINAL]
+    going = [row for row in sessions_of(deps.store) if row.status not in TERMINAL]
     by_words = like_sessions(question, going)
     doubtful = like_sessions(question, going, least=_DOUBTFUL_FROM)
-    is_sure = any(likeness == "exact" for likeness, _ in doubtful)
-    if desk.ladder.name == OFFLINE or is_sure or not doubtful:
+    is_sure = any(like.likeness == "exact" for like in doubtful)
+    if deps.ladder.name == OFFLINE or is_sure or not doubtful:
         return LikeSessions(by_words)
     begun = begin()
     try:
-        return LikeSessions(_judged([row for _, row in doubtful], begun, desk), begun)
+        return LikeSessions(_judged(doubtful, begun, deps), begun)
     except (ModelError, BudgetError):
         return LikeSessions(by_words, begun)
 
@@ -83,18 +91,17 @@ def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMI
         score = 1.0 if is_exact else word_similarity(words, other)
         if score >= least:
             likeness: Likeness = "exact" if is_exact else "similar"
-            scored.append((score, likeness, row))
-    scored.sort(key=lambda entry: -entry[0])
-    return tuple((likeness, row) for _, likeness, row in scored[:MAX_LIKE])
+            scored.append(Like(likeness, row, score))
+    return tuple(sorted(scored, key=lambda like: -like.score)[:MAX_LIKE])
 
 
-def _judged(rows: Sequence[RunRow], run_id: str, desk: Desk) -> tuple[Like, ...]:
+def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:
     """Let a model say which are like; the run is held no longer, since waiting for a person is no work."""
-    notes = tuple(f"research {number}: {row.question}" for number, row in enumerate(rows, 1))
-    with work_on(desk.store, run_id) as run:
+    notes = tuple(f"research {number}: {like.row.question}" for number, like in enumerate(likes, 1))
+    with work_on(deps.store, run_id) as run:
         material = Material(question=run.state.question, notes=notes)
-        said = ask(run, desk.ladder, "likeness", material, LikenessResponse, key="likeness")
-    numbered = list(enumerate(rows, 1))
-    exact: list[Like] = [("exact", row) for number, row in numbered if number in said.exact]
+        said = ask(run, deps.ladder, "likeness", material, LikenessResponse, key="likeness")
+    numbered = list(enumerate(likes, 1))
+    exact = [replace(like, likeness="exact") for number, like in numbered if number in said.exact]
     similar = {*said.similar} - {*said.exact}
-    return (*exact, *(("similar", row) for number, row in numbered if number in similar))
+    return (*exact, *(replace(like, likeness="similar") for number, like in numbered if number in similar))

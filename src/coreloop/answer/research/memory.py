@@ -15,6 +15,7 @@ MAX_VIEW_TOKENS: Final = 50_000
 LEAST_BUDGET_SHARE: Final = 0.25
 """Of the token budget; with less left, prompts are compacted."""
 _SUMMARY_CHARS: Final = 160
+"""A text that is no longer than its summary would be stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: 
 
 
 def compacted(memory: Memory, *, keep: Sequence[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
-    """Replace texts of sources by a summary and a handle until the view fits; the raw texts stay as they are.
+    """Replace texts by their findings and a handle until the view fits; the raw texts stay as they are.
 
     Parameters
     ----------
@@ -90,10 +91,11 @@ def compacted(memory: Memory, *, keep: Sequence[int] = (), max_tokens: int = MAX
 
 
 def _with_summary(memory: Memory, read: ReadSource) -> Memory:
-    text = read.source.text
-    if len(text) <= _SUMMARY_CHARS:
+    if len(read.source.text) <= _SUMMARY_CHARS:
         return memory
-    handle = f"{text[:_SUMMARY_CHARS]}… (archived: iteration {read.iteration}, source {read.number})"
-    short = replace(read, source=replace(read.source, text=handle))
+    found = [finding.text for finding in memory.semantic if read.number in finding.sources]
+    summary = f"Findings: {' '.join(found)}" if found else f"No finding about {read.query or 'the question'}."
+    handle = f"(archived: iteration {read.iteration}, source {read.number})"
+    short = replace(read, source=replace(read.source, text=f"{summary} {handle}"))
     working = tuple(short if other.number == read.number else other for other in memory.working)
     return Memory(working, memory.semantic, (*memory.archived, read.number))

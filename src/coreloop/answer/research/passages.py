@@ -1,7 +1,8 @@
 """What sources say to a question, without a model: whole passages, and in each the best sentence."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
@@ -18,6 +19,10 @@ from coreloop.answer.research.contradictions import (
 from coreloop.answer.search.source import Source
 from coreloop.base.language.words import stems
 
+_ENTRY: Final = re.compile(r"[\w.]+ (?:parameter|field) ")  # refund_order parameter reason (str)
+_ASKS_ALL: Final = re.compile(
+    r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
+)
 Verdict = Literal["says so", "may say so", "nothing said so"]
 SHOWN: Final = 3
 SAYS_AT: Final = 0.69
@@ -125,7 +130,7 @@ def find_passages(
             if not rejected.has(one.sentence.text, sources[one.sentence.source - 1])
             and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
         ]
-        answering = best_quotes(part, ranked)
+        answering = _listed(part, best_quotes(part, ranked), sentences)
         for one in (*answering, *ranked):
             if one.score >= ANSWER_AT:
                 best.setdefault(one.sentence.source, one)
@@ -172,6 +177,18 @@ def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence
                 for pair in _pairs(ranked, ranked_quotes(other, sentences))
             ]
     return sorted(ranked, key=lambda one: (-one.score, -one.weighed))
+
+
+def _listed(
+    question: str, answering: Sequence[RankedSentence], sentences: Sequence[Sentence]
+) -> tuple[RankedSentence, ...]:
+    """Return every line of a docstring's list if a question asks for the list: ``Which arguments has …?``."""
+    match = _ENTRY.match(answering[0].sentence.text) if answering else None
+    if match is None or not _ASKS_ALL.search(question):
+        return tuple(answering)
+    best = answering[0]
+    own = [one for one in sentences if one.source == best.sentence.source and one.text.startswith(match[0])]
+    return tuple(replace(best, sentence=sentence) for sentence in own)
 
 
 def _pairs(

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import msgspec
 
+from coreloop.answer.deps import Deps
 from coreloop.answer.research.answer import respond
-from coreloop.answer.research.desk import Desk
-from coreloop.answer.research.execute import SEARCH, SearchResult
+from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.pages import PAGE, PageResult
+from coreloop.answer.retrieve import SearchResult
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
 from coreloop.runs.events import Outcome, StepCommitted
@@ -17,24 +18,24 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 
-def record_ended_research(run_id: str, desk: Desk) -> None:
+def record_ended_research(run_id: str, deps: Deps) -> None:
     """Write the record of a research whose process died between its end and its record."""
-    state = load_run(desk.store, run_id)[0].state
-    if not is_recorded(_data_dir(desk), run_id, since=state.clock):
-        record_research(desk, state)
+    state = load_run(deps.store, run_id)[0].state
+    if not is_recorded(_data_dir(deps), run_id, since=state.clock):
+        record_research(deps, state)
 
 
-def record_research(desk: Desk, state: State) -> None:
+def record_research(deps: Deps, state: State) -> None:
     """Write the record of an ended research, from its committed steps: one, however often it was resumed."""
     response = respond(state)
     audit = OwnCollector(
         question=state.question,
-        model=desk.ladder.name,
+        model=deps.ladder.name,
         session_id=state.run_id,
         request_id=state.run_id,
-        data_dir=_data_dir(desk),
+        data_dir=_data_dir(deps),
     )
-    for event in _calls(desk.store, state.run_id):
+    for event in _calls(deps.store, state.run_id):
         if event.name == SEARCH:
             _observe_search(audit, msgspec.convert(event.result, SearchResult))
         else:
@@ -47,8 +48,8 @@ def record_research(desk: Desk, state: State) -> None:
     )
 
 
-def _data_dir(desk: Desk) -> Path:
-    return desk.workspace.root / desk.workspace.settings.data_dir
+def _data_dir(deps: Deps) -> Path:
+    return deps.workspace.root / deps.workspace.settings.data_dir
 
 
 def _calls(store: Store, run_id: str) -> Iterator[StepCommitted]:

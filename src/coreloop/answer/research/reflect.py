@@ -9,7 +9,6 @@ import msgspec
 from coreloop.answer.models.contracts import ReflectionResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.answer import confidence_in
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
 from coreloop.answer.research.knowledge import (
     COMPACTED,
@@ -172,9 +171,23 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
     run.record(
         events.Reflected,
         sufficient=said.sufficient and not is_exhaustive and bool(knowledge_of(run.state).findings),
-        confidence=confidence_in(run.state),
+        confidence=_confidence(run.state),
         next_actions=tuple(query.query for query in queries),
     )
+
+
+def _confidence(state: State) -> float:
+    """Return the mean confidence of the best finding of each part of the question, 0 for one without."""
+    findings = knowledge_of(state).findings
+    best = [
+        max(
+            (finding.confidence for finding in findings if part.id in (finding.answers or [part.id])),
+            default=0.0,
+        )
+        for part in state.sub_questions
+        if part.text != AGAINST
+    ]
+    return round(sum(best) / len(best), 2) if best else 0.0
 
 
 def _unsaid(state: State, said: ReflectionResponse) -> list[Unsaid]:

@@ -10,12 +10,11 @@ from typing import Final
 import msgspec
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
+from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.current import desk_here
 from coreloop.answer.research.cycle import answer, iterate
-from coreloop.answer.research.desk import Desk
 from coreloop.answer.research.knowledge import KIND, REQUESTED, Request
 from coreloop.answer.research.learn import learn
 from coreloop.answer.research.record import record_research
@@ -35,7 +34,7 @@ _WIDEST: Final[Tier] = "deep"
 def run_research(
     task: str,
     *,
-    desk: Desk | None = None,
+    deps: Deps | None = None,
     max_iters: int | None = None,
     max_queries: int | None = None,
     max_sources: int | None = None,
@@ -52,7 +51,7 @@ def run_research(
     ----------
     task : str
         The question.
-    desk : Desk or None
+    deps : Deps or None
         Store, models and search; None for those of the project in the current folder.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
         See `coreloop.answer.research.tiers.Wishes`; None for what the tier says.
@@ -85,13 +84,13 @@ def run_research(
         token_budget=token_budget,
     )
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
-    with nullcontext(desk) if desk else desk_here() as used:
+    with nullcontext(deps) if deps else deps_here() as used:
         run_id = begin_research(task, request, used, exhaust=exhaust)
         return continue_research(run_id, used, show=show)
 
 
 def begin_research(
-    task: str, request: Request, desk: Desk, *, exhaust: bool = False, run_id: str = "", trace_id: str = ""
+    task: str, request: Request, deps: Deps, *, exhaust: bool = False, run_id: str = "", trace_id: str = ""
 ) -> str:
     """Create the run of a research; nothing is searched yet. Returns its id.
 
@@ -104,8 +103,8 @@ def begin_research(
     """
     require_question(task)
     return begin_run(
-        desk.workspace,
-        desk.store,
+        deps.workspace,
+        deps.store,
         task,
         kind=KIND,
         now=datetime.now(UTC),
@@ -136,7 +135,7 @@ def require_question(task: str) -> None:
 
 
 def continue_research(
-    run_id: str, desk: Desk, *, show: Callable[[Run], None] = lambda _: None, leave: Event | None = None
+    run_id: str, deps: Deps, *, show: Callable[[Run], None] = lambda _: None, leave: Event | None = None
 ) -> AgentResponse:
     """Work on a research to its end, as `run_research`; it goes on where the last process left it.
 
@@ -147,17 +146,17 @@ def continue_research(
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
-    write_views = Viewer(desk.workspace.root, desk.store)
+    write_views = Viewer(deps.workspace.root, deps.store)
 
     def show_all(run: Run) -> None:
-        learn(desk.store, run.state)
+        learn(deps.store, run.state)
         write_views(run)
         show(run)
 
-    with work_on(desk.store, run_id, shutdown=leave) as run:
+    with work_on(deps.store, run_id, shutdown=leave) as run:
         try:
-            drive(run, partial(iterate, desk=desk), answer=partial(answer, desk=desk), show=show_all)
+            drive(run, partial(iterate, deps=deps), answer=partial(answer, deps=deps), show=show_all)
         finally:
             if run.state.is_terminal:
-                record_research(desk, run.state)
+                record_research(deps, run.state)
         return respond(run.state)

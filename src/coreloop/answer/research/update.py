@@ -10,7 +10,7 @@ from coreloop.answer.research.asking import AGAINST
 from coreloop.answer.research.contradictions import SourcedText, contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
 from coreloop.answer.research.findings import Finding, merged, rated
-from coreloop.answer.research.hypotheses import Hypothesis, ranked, with_evidence
+from coreloop.answer.research.hypotheses import Hypothesis, Weight, ranked, with_evidence
 from coreloop.answer.research.knowledge import (
     CONTRADICTED,
     DROPPED,
@@ -49,19 +49,25 @@ def weigh_hypotheses(run: Run, said: ReflectionResponse) -> None:
     number, knowledge = run.state.iteration + 1, knowledge_of(run.state)
     hypotheses = [*knowledge.all_hypotheses]
     hypotheses += _new_hypotheses(said.hypotheses, hypotheses, number)
-    kept = {finding.text for finding in knowledge.findings}
+    kept = {finding.text: finding for finding in knowledge.findings}
     for finding in said.findings[:_COMPARED]:
         text = without_citations(finding.text)
         if text in kept and finding.stance:
+            weight = weight_of(kept[text], knowledge, iteration=number)
             hypotheses = [
-                with_evidence(one, text, finding.stance, iteration=number)
-                if one.id == finding.hypothesis_id
-                else one
+                with_evidence(one, weight, finding.stance) if one.id == finding.hypothesis_id else one
                 for one in hypotheses
             ]
     if hypotheses:
         data = msgspec.to_builtins(ranked(hypotheses, iteration=number))
         run.record(events.Noted, name=TESTED, data=data)
+
+
+def weight_of(finding: Finding, knowledge: Knowledge, *, iteration: int) -> Weight:
+    """Return a finding as a piece of evidence for or against a hypothesis."""
+    sources = (knowledge.source(number) for number in finding.sources)
+    located = ", ".join(dict.fromkeys(read.source.location for read in sources if read))
+    return Weight(source=located, summary=finding.text, confidence=finding.confidence, iteration=iteration)
 
 
 def _add_finding(run: Run, finding: Finding) -> None:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.answer.research.knowledge import Dropped, Knowledge, ReadSource
@@ -196,27 +198,41 @@ def _supporting(
     claim: str, numbers: Sequence[int], knowledge: Knowledge, question: str = ""
 ) -> tuple[list[int], str]:
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
-    is_short = len(stems(claim)) <= _SHORT
-    claim = f"{' '.join(search_words(question))}: {claim}" if question and is_short else claim
     if not numbers:
         return [], UNCITED
+    is_short = bool(question) and len(stems(claim)) <= _SHORT
+    own = text_letters(claim) - text_letters(question) if is_short else frozenset[str]()
+    claim = f"{' '.join(search_words(question))}: {claim}" if is_short else claim
     sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
     if not sources:
         return (
             [],
             f"cites {', '.join(f'[{number}]' for number in numbers[:_MAX_CITED])}, which does not exist",
         )
+    # the question's words are no evidence: a sentence that is read with it must bring half of its own
+    sources = [read for read in sources if 2 * len(own & text_letters(read.source.text)) >= len(own)]
+    if not sources:
+        return [], "the cited text has too few of the sentence's own words"
     alone = [read.number for read in sources if _says([read], claim)]
     if alone:
         return alone, ""
-    support = check_support(claim, [read.source.text for read in sources])
+    support = check_support(claim, [_said(read.source.text) for read in sources])
     if isinstance(support, Unsupported):
         return [], support.reason
     return [read.number for read in sources], ""
 
 
 def _says(sources: Sequence[ReadSource], claim: str) -> bool:
-    return isinstance(check_support(claim, [read.source.text for read in sources]), Supported)
+    return isinstance(check_support(claim, [_said(read.source.text) for read in sources]), Supported)
+
+
+@lru_cache(maxsize=256)
+def _said(text: str) -> str:
+    """Leave out the sentences that tell their reader what to answer: they are evidence of nothing."""
+    for sentence in split_sentences(text):
+        if gives_orders(sentence):
+            text = text.replace(sentence, " ")
+    return text
 
 
 def _quotes(read: ReadSource, claim: str) -> bool:

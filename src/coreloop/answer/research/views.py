@@ -7,7 +7,8 @@ import orjson
 
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.knowledge import Knowledge, knowledge_of
-from coreloop.answer.research.memory import remember
+from coreloop.answer.research.memory import SEMANTIC_FINDINGS, remember
+from coreloop.answer.research.working import working_iterations
 from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 
@@ -27,6 +28,7 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     memory = remember(knowledge, iteration=state.iteration)
     return {
         "iteration": state.iteration,
+        "iterations": working_iterations(state),
         "working": [
             {"number": read.number, "location": read.source.location, "iteration": read.iteration}
             for read in memory.working
@@ -38,14 +40,15 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
 
 
 def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
+    newest = knowledge.findings[-SEMANTIC_FINDINGS:]
     yield f"# {escape_markdown(state.question)}"
     for part in state.sub_questions:
         yield f"\n## {part.id} {escape_markdown(part.text)}\n"
-        answering = [finding for finding in knowledge.findings if part.id in finding.answers]
+        answering = [finding for finding in newest if part.id in finding.answers]
         yield from (_line(finding, knowledge) for finding in answering)
         if not answering:
             yield "open"
-    if others := [finding for finding in knowledge.findings if not finding.answers]:
+    if others := [finding for finding in newest if not finding.answers]:
         yield "\n## Others\n"
         yield from (_line(finding, knowledge) for finding in others)
     yield ""

@@ -36,6 +36,7 @@ FUNCTION_WORDS: Final = _table("""
     정보 대한 대해 대하 위한 a an the of for in on at by with to from and or is are was were be been do does
     did can could should would will i me my we our you your it its this that these those there please tell
     show find give get about using use used any some into as s t want need know looking have has had
+    they them their theirs he him his she her hers himself herself themselves itself
 """)
 REQUEST: Final = re.compile("^(?:알려|말해|말씀|찾아|골라|궁금|가르|알고싶|알수|여쭤|묻고|답해|보여줘|부탁)")
 INTENTS: Final = {

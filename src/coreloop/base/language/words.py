@@ -29,6 +29,8 @@ _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _TOKEN: Final = re.compile(
     r"[가-힣]+|[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+[+#]*"  # C++, C#
 )
+_FIRST_SYLLABLE, _FINALS, _NIEUN, _RIEUL = ord("가"), 28, 4, 8
+"""Hangul syllables follow each other in Unicode by their finals, 0 for none (chapter 3.12)."""
 _TAILS: Final = PARTICLES | ENDINGS
 _MAX_TAIL: Final = max(map(len, _TAILS))
 _FOREIGN_PARTICLE: Final = re.compile(
@@ -149,8 +151,33 @@ def _read_token(token: str) -> _Token:
     return _Token(token, words, intents, is_noun, is_hangul(token) and (is_function or tail in SPOKEN))
 
 
+def verb_forms(token: str) -> tuple[str, ...]:
+    """Return how other forms of a Korean verb begin: 흐른, 흘러, 흘렀 of 흐르나요; none of a noun."""
+    stem, tail = split_tail(token)
+    root = _stems(token, stem)[0]
+    if tail not in ENDINGS or tail in PARTICLES | NOUN_LIKE or len(root) < 2 or _final(root[-1]):
+        return ()
+    present = root[:-1] + chr(ord(root[-1]) + _NIEUN)
+    if not root.endswith("르") or _final(root[-2]):
+        return (present,)
+    return (
+        present,
+        f"{root[:-2]}{chr(ord(root[-2]) + _RIEUL)}러",
+        f"{root[:-2]}{chr(ord(root[-2]) + _RIEUL)}렀",
+    )
+
+
+def _final(syllable: str) -> int:
+    """Return the number of a syllable's final consonant, 0 for none."""
+    return (ord(syllable) - _FIRST_SYLLABLE) % _FINALS
+
+
 def _stems(token: str, stem: str) -> list[str]:
     if is_hangul(token):
+        is_present = token.endswith("다") and stem == token[:-1] and len(stem) > 1 and is_hangul(stem[-1])
+        if is_present and _final(stem[-1]) == _NIEUN:  # 흐른다 is 흐르나요, and no noun ends in it
+            stem = stem[:-1] + chr(ord(stem[-1]) - _NIEUN)
+            return [stem]
         return [split_tail(stem)[0]]
     if _CJK.match(token):
         return [token[start : start + 2] for start in range(max(1, len(token) - 1))]

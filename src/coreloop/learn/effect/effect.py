@@ -15,7 +15,15 @@ from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbo
 from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
-from coreloop.learn.effect.verdict import HORIZON_DAYS, TOLD, Decision, Look, Verdict, calls_needed, decide
+from coreloop.learn.effect.verdict import (
+    HORIZON_DAYS,
+    TOLD,
+    Decision,
+    EffectVerdict,
+    Look,
+    calls_needed,
+    decide,
+)
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
@@ -35,7 +43,7 @@ class Effect:
     ----------
     change : Change
         A row of the ledger.
-    verdict : Verdict
+    verdict : EffectVerdict
         What is said.
     look : Look or None
         The estimate on which the verdict rests, or the newest; None if there is none.
@@ -61,7 +69,7 @@ class Effect:
     """
 
     change: Change
-    verdict: Verdict
+    verdict: EffectVerdict
     look: Look | None = None
     decided_on: date | None = None
     reason: str = ""
@@ -89,11 +97,11 @@ class Effect:
         """Why a promoted line should go; empty if it should stay."""
         if not self.change.is_in_force:
             return ""
-        if self.verdict is Verdict.HURTS:
+        if self.verdict is EffectVerdict.HURTS:
             return "it hurts"
         if self.is_stale:
             return "calls against it succeed now"
-        if self.verdict is Verdict.NO_EFFECT:
+        if self.verdict is EffectVerdict.NO_EFFECT:
             return "it removes less than half of its failures"
         return "it has no verdict after so many calls or days" if self.is_given_up else ""
 
@@ -103,7 +111,7 @@ class Effect:
         id = self.change.ids[0] if self.change.ids else self.change.sha[:10]
         if self.change.reverted or self.change.is_revert:
             return ""
-        if self.verdict is Verdict.HURTS:
+        if self.verdict is EffectVerdict.HURTS:
             return f"take it back: dartlab-coreloop promote --revert {id}"
         if self.why_retire:
             return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
@@ -114,9 +122,9 @@ class Effect:
     @property
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
-        if self.verdict is Verdict.UNKNOWN:
+        if self.verdict is EffectVerdict.UNKNOWN:
             return f"{self.verdict}: {self.reason}"
-        if self.verdict is not Verdict.TOO_EARLY:
+        if self.verdict is not EffectVerdict.TOO_EARLY:
             return str(self.verdict)
         more = (
             f"about {self.more_calls:,} more calls"
@@ -195,19 +203,21 @@ class _Finder:
     def find(self, change: Change) -> Effect:
         tool = self.log.get(change.tool)
         if tool is None:
-            return Effect(change=change, verdict=Verdict.UNKNOWN, reason="no call of the tool was recorded")
+            return Effect(
+                change=change, verdict=EffectVerdict.UNKNOWN, reason="no call of the tool was recorded"
+            )
         windows = self._windows(change.tool, tool, change)
         if not windows.after and windows.ended_by is None:
-            return Effect(change=change, verdict=Verdict.TOO_EARLY)
+            return Effect(change=change, verdict=EffectVerdict.TOO_EARLY)
         if not windows.after:
             return Effect(
-                change=change, verdict=Verdict.UNKNOWN, reason="another change came before any call"
+                change=change, verdict=EffectVerdict.UNKNOWN, reason="another change came before any call"
             )
         number = self.counting.of(change)
         lines = self.counting.failures[change.tool][number - 1].lines if number else ()
         effect = Effect(
             change=change,
-            verdict=Verdict.UNKNOWN,
+            verdict=EffectVerdict.UNKNOWN,
             lines=lines,
             since=_date(windows.first),
             until=_date(max(windows.after)),
@@ -260,7 +270,7 @@ class _Finder:
         n, failed = (sum(tool.against[day, number][at] for day in recent) for at in (0, 1))
         is_stale = bool(number) and n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
         has_returned = False
-        if effect.verdict is Verdict.HELPS and effect.look is not None:
+        if effect.verdict is EffectVerdict.HELPS and effect.look is not None:
             counts = tally(tool.count(recent, failure=number))
             low = wilson_interval(counts.failed, counts.n)[0] if counts.n else 0.0
             has_returned = low > effect.look.estimate.before / 2
@@ -322,13 +332,15 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
         on = _date(windows.first + decision.day - 1)
         return replace(effect, verdict=decision.verdict, look=decision.look, decided_on=on)
     if decision.look is None:
-        return replace(effect, verdict=Verdict.TOO_EARLY)
+        return replace(effect, verdict=EffectVerdict.TOO_EARLY)
     if windows.ended_by is not None:
         reason = f"another change came after {counted(decision.look.day, 'day')}, before a verdict"
         return replace(effect, reason=reason, look=decision.look)
     look, more = decision.look, calls_needed(decision.look)
     is_given_up = look.estimate.n_after >= give_up.calls or look.day >= give_up.days
-    return replace(effect, verdict=Verdict.TOO_EARLY, look=look, more_calls=more, is_given_up=is_given_up)
+    return replace(
+        effect, verdict=EffectVerdict.TOO_EARLY, look=look, more_calls=more, is_given_up=is_given_up
+    )
 
 
 def _of_windows(windows: Windows) -> list[str]:

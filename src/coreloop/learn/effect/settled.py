@@ -15,7 +15,7 @@ from coreloop.base.files import read_file, write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect
 from coreloop.learn.effect.ledger import Change
-from coreloop.learn.effect.verdict import HORIZON_DAYS, Verdict
+from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 
 _VERSION: Final = 2
 """Of the file and of the estimate; effects of other versions are judged again."""
@@ -56,7 +56,7 @@ def id_of(change: Change) -> str:
 
 def is_settled(effect: Effect, now: datetime) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
-    if effect.since is None or effect.verdict is Verdict.TOO_EARLY:
+    if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False
     days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
     return now.date() > effect.since + timedelta(days=days)

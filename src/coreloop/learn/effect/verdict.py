@@ -29,7 +29,7 @@ _MIXTURE_BEST_AT: Final = 0.5
 _ALPHA: Final = 0.05
 
 
-class Verdict(StrEnum):
+class EffectVerdict(StrEnum):
     """What is said of a change."""
 
     HELPS = "helps"
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
     UNKNOWN = "cannot be told"
 
 
-TOLD: Final = frozenset({Verdict.HELPS, Verdict.NO_EFFECT, Verdict.HURTS})
+TOLD: Final = frozenset({EffectVerdict.HELPS, EffectVerdict.NO_EFFECT, EffectVerdict.HURTS})
 """Verdicts that are news."""
 
 
@@ -66,7 +66,7 @@ class Decision:
     ``day`` is None and ``look`` the newest if there is no verdict yet.
     """
 
-    verdict: Verdict
+    verdict: EffectVerdict
     look: Look | None
     day: int | None = None
 
@@ -96,18 +96,18 @@ def look_at(estimate: Estimate, day: int, z: float) -> Look:
     return Look(day, estimate, estimate.difference - half, estimate.difference + half)
 
 
-def judge_look(look: Look) -> Verdict | None:
+def judge_look(look: Look) -> EffectVerdict | None:
     """The verdict of one look; None if it says nothing yet."""
     estimate = look.estimate
     if look.low > 0 and look.day >= HURTS_DAYS and estimate.failed_after >= HURTS_FAILURES:
-        return Verdict.HURTS
+        return EffectVerdict.HURTS
     has_enough = estimate.n_expected >= HELPS_FAILURES
     if look.high < 0 and look.day >= HELPS_DAYS and has_enough:
-        return Verdict.HELPS
+        return EffectVerdict.HELPS
     if look.day >= NONE_DAYS and has_enough:
         low = estimate.difference - _NONE_Z * _information(estimate) ** _EXPONENT * sqrt(estimate.variance)
         if low > -max(_LEAST_POINT, estimate.before / 2):
-            return Verdict.NO_EFFECT
+            return EffectVerdict.NO_EFFECT
     return None
 
 
@@ -154,8 +154,8 @@ def decide(days: int, read: Callable[[int], Estimate | None]) -> Decision:
         looks = [look_at(estimate, day, PLANNED_Z)] if is_planned else []
         for look in (newest, *looks):
             verdict = judge_look(look)
-            if verdict is Verdict.HURTS:
+            if verdict is EffectVerdict.HURTS:
                 return Decision(verdict, look, day)
             if verdict is not None and first is None:
                 first = Decision(verdict, look, day)
-    return first or Decision(Verdict.TOO_EARLY, newest)
+    return first or Decision(EffectVerdict.TOO_EARLY, newest)

@@ -156,9 +156,8 @@ def _requests(records: pl.DataFrame, groups: pl.DataFrame, cases: pl.DataFrame) 
 
 def _template() -> pl.Expr:
     """Hash of a question without what varies from case to case; null without a question."""
-    text = pl.col("asked").str.normalize("NFKC").str.to_lowercase()
-    text = text.str.replace_all(_VARIABLE, "*").str.replace_all(r"\s+", " ").str.strip_chars(" ")
-    return pl.when(text != "").then(text.hash())
+    text = pl.col("asked").str.to_lowercase().str.replace_all(_VARIABLE, "*").str.strip_chars()
+    return pl.when(text != "").then(text.hash() % (1 << 32))
 
 
 def _recorded_case() -> pl.Expr:

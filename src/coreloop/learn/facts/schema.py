@@ -18,7 +18,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "id": pl.UInt64,  # hash of its id; null: none recorded
     "session": pl.UInt64,  # 0: none recorded
     "question": pl.UInt64,
-    "template": pl.UInt64,  # of the question without numbers, names of files, addresses, quoted parts
+    "template": pl.UInt32,  # of the question without numbers, names of files, addresses, quoted parts
     "category": pl.String,
     "model": pl.String,
     "provider": pl.String,
@@ -67,7 +67,7 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
     "value": pl.UInt32,  # hash to compare by; null: absent, empty or too long to be recorded
     "number": pl.Float64,  # of a number; of a date the seconds since 1970, as written; else null
     "shape": pl.Enum(SHAPES),  # of numbers and texts, else null
-    "letters": pl.Enum(LETTERS),  # of a text; null: without letters that have cases
+    "letters": pl.Enum(LETTERS),  # of a text, from a to z; null: without such letters
     "length": pl.UInt32,  # characters of a text, items of a list, keys of an object; else null
     "prefix": pl.UInt32,  # hash of what stands before the digits of a prefixed text, else null
     "sources": pl.UInt64,  # of the earlier places of its value; null: not recorded

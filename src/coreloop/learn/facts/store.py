@@ -1,12 +1,15 @@
-"""The facts of files on disk: a folder for each, written once and never changed.
+"""The facts of files on disk: a folder for each state of a file, written once and never changed.
 
-Runs cannot disturb each other, and a crash never leaves half of a file's facts. When an input changes (the
-file, categories, selectors, coreloop, polars), its facts are made again: at worst a day is read again.
+It has a segment for each part that was read: a folder with the tables. The state after an append links the
+segments of the one before, so that only the new part is written. Runs cannot disturb each other, and a crash
+never leaves half of a file's facts. When an input changes (the file, categories, selectors, coreloop,
+polars), its facts are made again: at worst a day is read again.
 """
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
@@ -26,7 +29,7 @@ from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.counting import count_days
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.read import Reading
-from coreloop.learn.facts.schema import NAMES, Facts
+from coreloop.learn.facts.schema import NAMES, Facts, merge_facts
 from coreloop.learn.facts.source import LogSource
 from coreloop.observe.reading.remote import Folder, LogFile
 
@@ -44,6 +47,13 @@ class WrittenFile(msgspec.Struct, frozen=True):
     digest: str
 
 
+class WrittenSegment(msgspec.Struct, frozen=True):
+    """Bytes of the log that a segment has, and its files by table; facts with a cut file are ignored."""
+
+    n_bytes: int
+    files: dict[str, WrittenFile]
+
+
 class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     """``facts.json``.
 
@@ -53,22 +63,31 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
         The log file.
     source : LogSource
         Its snapshot.
-    rules : str
-        Digest of the version and the settings of reading.
+    version, rules : str
+        `VERSION` with a digest of the key of cases; a digest of these and the other settings of reading.
     oddities : Oddities
         Lines that were not mined, and fields that were read as absent.
     days : dict of int to int
         Records by day (days since 1970).
-    files : dict of str to WrittenFile
-        By table; facts with a truncated file are ignored.
+    segments : list of WrittenSegment
+        In the order of the file.
     """
 
     file: str
     source: LogSource
+    version: str
     rules: str
     oddities: Oddities
     days: dict[int, int]
-    files: dict[str, WrittenFile]
+    segments: list[WrittenSegment]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The folder of a segment, and the bytes of the log that it has."""
+
+    folder: Path
+    n_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +101,17 @@ class StoredFacts:
     def file(self) -> Path:
         return Path(self.facts.file)
 
+    @property
+    def segments(self) -> list[Segment]:
+        """Its segments, in the order of the file."""
+        return [
+            Segment(_segment(self.folder, number), written.n_bytes)
+            for number, written in enumerate(self.facts.segments)
+        ]
+
     def tables(self) -> Facts:
         """Its tables, read on demand."""
-        return read_stored(self.folder)
+        return read_segments(self.segments)
 
 
 class FactsStore:
@@ -93,7 +120,8 @@ class FactsStore:
     def __init__(self, folder: Path, reading: Reading, lock: Lock, *, check: bool) -> None:
         self.folder = folder
         self._lock = lock
-        self._rules = _rules(reading)
+        self._version = f"{VERSION}, {sha256(reading.case_key).hexdigest()[:16]}"
+        self._rules = _rules(reading, self._version)
         self._all = [
             cached for path in sorted(folder.iterdir()) if (cached := _load(path, check=check)) is not None
         ]
@@ -125,25 +153,70 @@ class FactsStore:
         ]
         return max(beginnings, key=lambda cached: cached.facts.source.size, default=None)
 
-    def add(self, path: LogFile, source: LogSource, written: Path, oddities: Oddities) -> StoredFacts:
-        """Add tables that `write_facts` wrote below the store's folder; may raise `CacheWriteError`."""
-        tables = read_stored(written)
+    def add(
+        self,
+        path: LogFile,
+        source: LogSource,
+        segments: Sequence[Segment],
+        oddities: Oddities,
+        *,
+        beginning: StoredFacts | None = None,
+    ) -> StoredFacts:
+        """Add the segments of a file.
+
+        Parameters
+        ----------
+        path, source : Path or RemoteFile, LogSource
+            The file and its snapshot.
+        segments : sequence of Segment
+            Written by `write_facts` below the store's folder.
+        oddities : Oddities
+            Of the whole file.
+        beginning : StoredFacts, optional
+            Facts of the bytes before these segments.
+
+        Raises
+        ------
+        CacheWriteError
+            The disk is full, or the folder cannot be written.
+        """
+        days = Counter(beginning.facts.days if beginning else {})
+        days.update(count_days(read_segments(segments).requests))
+        before = beginning.facts.segments if beginning else []
+        added = [WrittenSegment(segment.n_bytes, _written(segment.folder)) for segment in segments]
         facts = StoredFile(
             file=_text(path),
             source=source,
+            version=self._version,
             rules=self._rules,
             oddities=oddities,
-            days=count_days(tables.requests),
-            files={name: _written_file(_file(written, name)) for name in NAMES},
+            days=dict(sorted(days.items())),
+            segments=[*before, *added],
         )
         folder = self.folder / f"{encodable(path.stem[:40])}-{token_hex(8)}"
-        with _write_errors(folder):
-            with _create_private(written / _FACTS) as file:
+        with self.scratch() as scratch, _write_errors(folder):
+            for number, segment in enumerate([*(beginning.segments if beginning else ()), *segments]):
+                _link(segment.folder, _segment(scratch / "facts", number))
+            with _create_private(scratch / "facts" / _FACTS) as file:
                 file.write(msgspec.json.encode(facts))
-            written.rename(folder)
+            (scratch / "facts").rename(folder)
         self._used.add(folder)
         self._added.append(StoredFacts(folder, facts))
         return self._added[-1]
+
+    def merge(self, path: LogFile, cached: StoredFacts, *, segment_bytes: int) -> StoredFacts:
+        """Merge small segments to segments of up to ``segment_bytes`` of the log, if there are any."""
+        groups = _grouped(cached.segments, segment_bytes)
+        if len(groups) == len(cached.segments):
+            return cached
+        with self.scratch() as scratch:
+            merged = [
+                group[0] if len(group) == 1 else _merged(group, scratch / f"{number}")
+                for number, group in enumerate(groups)
+            ]
+            facts = cached.facts
+            self._used.discard(cached.folder)
+            return self.add(path, facts.source, merged, facts.oddities)
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -159,7 +232,8 @@ class FactsStore:
             return
         for cached in [*self._all, *self._added]:
             is_in_folder = cached.file.parent == Path(_text(folder))
-            is_replaced = cached.facts.rules == self._rules and cached.folder not in self._used
+            is_ours = cached.facts.rules == self._rules or cached.facts.version != self._version
+            is_replaced = is_ours and cached.folder not in self._used
             if is_in_folder and (is_replaced or self._is_gone(cached, folder)):
                 _remove(cached.folder)
         complete = {cached.folder for cached in self._all} | self._used
@@ -232,9 +306,41 @@ def write_packed(packed: Mapping[str, bytes], folder: Path) -> None:
                 file.write(packed[name])
 
 
-def read_stored(folder: Path) -> Facts:
-    """The tables of a folder, read on demand."""
-    return Facts(*(pl.scan_parquet(_file(folder, name)) for name in NAMES))
+def read_segments(segments: Sequence[Segment]) -> Facts:
+    """The tables of segments, read on demand."""
+    parts = [Facts(*(pl.scan_parquet(_file(segment.folder, name)) for name in NAMES)) for segment in segments]
+    return parts[0] if len(parts) == 1 else merge_facts(parts)
+
+
+def _grouped(segments: Sequence[Segment], limit: int) -> list[list[Segment]]:
+    """Neighbouring segments that have at most ``limit`` bytes together."""
+    groups: list[list[Segment]] = []
+    size = 0
+    for segment in segments:
+        if groups and size + segment.n_bytes <= limit:
+            groups[-1].append(segment)
+            size += segment.n_bytes
+        else:
+            groups.append([segment])
+            size = segment.n_bytes
+    return groups
+
+
+def _merged(segments: Sequence[Segment], folder: Path) -> Segment:
+    write_facts(read_segments(segments), folder)
+    return Segment(folder, sum(segment.n_bytes for segment in segments))
+
+
+def _link(segment: Path, folder: Path) -> None:
+    """Link the files of a segment, or copy them where the disk knows no links."""
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700)
+    for name in NAMES:
+        try:
+            os.link(_file(segment, name), _file(folder, name))
+        except OSError:
+            with _create_private(_file(folder, name)) as file:
+                file.write(_file(segment, name).read_bytes())
 
 
 def _write(tables: Facts, name: str, file: BinaryIO) -> None:
@@ -263,10 +369,18 @@ def _load(folder: Path, *, check: bool) -> StoredFacts | None:
 
 def _is_complete(folder: Path, facts: StoredFile, *, check: bool) -> bool:
     """Whether each table has the recorded size and, with ``check``, the recorded content."""
-    files = {name: _file(folder, name) for name in NAMES}
-    if any(path.stat().st_size != facts.files[name].size for name, path in files.items()):
+    written = {
+        _file(_segment(folder, number), name): segment.files[name]
+        for number, segment in enumerate(facts.segments)
+        for name in NAMES
+    }
+    if any(path.stat().st_size != file.size for path, file in written.items()):
         return False
-    return not check or all(_written_file(path) == facts.files[name] for name, path in files.items())
+    return not check or all(_written_file(path) == file for path, file in written.items())
+
+
+def _written(segment: Path) -> dict[str, WrittenFile]:
+    return {name: _written_file(_file(segment, name)) for name in NAMES}
 
 
 def _written_file(path: Path) -> WrittenFile:
@@ -274,14 +388,17 @@ def _written_file(path: Path) -> WrittenFile:
     return WrittenFile(len(content), blake2b(content, digest_size=16).hexdigest())
 
 
+def _segment(folder: Path, number: int) -> Path:
+    return folder / f"{number}"
+
+
 def _file(folder: Path, name: str) -> Path:
     return folder / f"{name}.parquet"
 
 
-def _rules(reading: Reading) -> str:
+def _rules(reading: Reading, version: str) -> str:
     selectors = {tool: list(names) for tool, names in reading.selectors.items()}
-    key = sha256(reading.case_key).hexdigest()
-    rules = msgspec.json.encode([VERSION, selectors, reading.categories.rules, key], order="sorted")
+    rules = msgspec.json.encode([version, selectors, reading.categories.rules], order="sorted")
     return sha256(rules).hexdigest()[:32]
 
 

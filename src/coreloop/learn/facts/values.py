@@ -136,14 +136,13 @@ def _number() -> pl.Expr:
 def _shape() -> pl.Expr:
     """The shape of a text; only those with certain characters are compared with `_FORMS`."""
     text = pl.col("text")
-    plain_word = pl.when(text.str.contains(r"\s")).then(pl.lit("text")).otherwise(pl.lit("word"))
-    plain = (
-        pl.when(text.str.to_lowercase().is_in(_NULL_WORDS)).then(pl.lit("null word")).otherwise(plain_word)
-    )
-    structured = plain
+    is_null_word = text.str.to_lowercase().is_in(_NULL_WORDS)
+    plain = pl.when(is_null_word).then(pl.lit("null word")).when(text.str.contains(r"\s"))
+    shape = plain.then(pl.lit("text")).otherwise(pl.lit("word"))
+    structured = pl.when(text.str.contains(r"[\d@/\\]")).then(text)  # a regex passes over null
     for name, form in reversed(list(_FORMS.items())):
-        structured = pl.when(text.str.contains(form)).then(pl.lit(name)).otherwise(structured)
-    return pl.when(text.str.contains(r"[\d@/\\]")).then(structured).otherwise(plain)
+        shape = pl.when(structured.str.contains(form)).then(pl.lit(name)).otherwise(shape)
+    return shape
 
 
 def _shape_of_number() -> pl.Expr:
@@ -162,14 +161,14 @@ def _seconds() -> pl.Expr:
 
 def _letters() -> pl.Expr:
     text = pl.col("text")
-    is_lower, is_upper = text == text.str.to_lowercase(), text == text.str.to_uppercase()
+    has_lower, has_upper = text.str.contains("[a-z]"), text.str.contains("[A-Z]")
     return (
-        pl.when(is_lower & ~is_upper)
-        .then(pl.lit("lower"))
-        .when(is_upper & ~is_lower)
-        .then(pl.lit("upper"))
-        .when(~is_lower & ~is_upper)
+        pl.when(has_lower & has_upper)
         .then(pl.lit("mixed"))
+        .when(has_lower)
+        .then(pl.lit("lower"))
+        .when(has_upper)
+        .then(pl.lit("upper"))
     )
 
 

@@ -165,7 +165,8 @@ def _bare(text: str) -> str:
     """Strip the number, emoji and punctuation from a heading."""
     letters = [place for place, char in enumerate(text) if char.isalpha()]
     inner = text[letters[0] : letters[-1] + 1] if letters else ""
-    return _ITEM.sub("", inner, count=1) if _ITEM.match(inner) else inner
+    item = _ITEM.match(inner)
+    return inner[item.end() :] if item else inner
 
 
 def _bullets(node: SyntaxTreeNode) -> Iterator[str]:

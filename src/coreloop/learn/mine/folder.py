@@ -11,15 +11,16 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, facts_of_lines, with_settings
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.schema import merge_facts
 from coreloop.learn.facts.source import LogSource, read_source, split_at_lines
-from coreloop.learn.facts.store import FactsStore, StoredFacts, read_stored, write_facts
+from coreloop.learn.facts.store import FactsStore, Segment, StoredFacts
 from coreloop.learn.mine.executors import CountTask, Executor
 from coreloop.observe.reading.decode import raw_lines
 from coreloop.observe.reading.remote import Address, Folder, LogFile, map_files
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20
+_MAX_SEGMENTS: Final = 16
+"""Of a file that grows: each has five small files, which take a millisecond to open."""
 
 
 def read_folder(
@@ -91,6 +92,11 @@ class _Plan:
     beginning: StoredFacts | None
     tasks: Sequence[CountTask]
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes to read."""
+        return self.tasks[-1].end - self.tasks[0].start
+
 
 def _with_store(
     paths: Sequence[LogFile],
@@ -101,7 +107,10 @@ def _with_store(
 ) -> list[FileFacts]:
     sources = dict(zip(paths, map_files(read_source, paths, paths), strict=True))
     unchanged = store.find(sources)
-    facts = {path: _file_facts(path, cached, settings, None) for path, cached in unchanged.items()}
+    facts = {
+        path: _file_facts(path, _compact(path, cached, store, is_last=path == paths[-1]), settings, None)
+        for path, cached in unchanged.items()
+    }
     with store.scratch() as scratch:
         plans = [
             _plan(path, source, settings, store, scratch)
@@ -111,7 +120,8 @@ def _with_store(
         tasks = [task for plan in plans for task in plan.tasks]
         counted = _with_progress(executor.run(tasks), tasks, progress)
         for plan in plans:
-            facts[plan.path] = _finish(plan, counted, store, scratch, settings)
+            cached = _compact(plan.path, _finish(plan, counted, store), store, is_last=plan.path == paths[-1])
+            facts[plan.path] = _file_facts(plan.path, cached, settings, plan.n_bytes)
     return [facts[path] for path in paths]
 
 
@@ -140,22 +150,21 @@ def _plan(
     return _Plan(path, source, beginning, tasks)
 
 
-def _finish(
-    plan: _Plan, counted: Iterator[Oddities], store: FactsStore, scratch: Path, settings: MineSettings
-) -> FileFacts:
+def _finish(plan: _Plan, counted: Iterator[Oddities], store: FactsStore) -> StoredFacts:
     oddities = Oddities()
     if plan.beginning is not None:
         oddities.add(plan.beginning.facts.oddities)
     for _ in plan.tasks:
         oddities.add(next(counted))
-    parts = [read_stored(task.out) for task in plan.tasks]
-    written = plan.tasks[0].out
-    if plan.beginning is not None or len(parts) > 1:
-        before = [plan.beginning.tables()] if plan.beginning else []
-        written = scratch / f"{plan.path.stem[:40]}-whole"
-        write_facts(merge_facts([*before, *parts]), written)
-    cached = store.add(plan.path, plan.source, written, oddities)
-    return _file_facts(plan.path, cached, settings, plan.tasks[-1].end - plan.tasks[0].start)
+    segments = [Segment(task.out, task.end - task.start) for task in plan.tasks]
+    return store.add(plan.path, plan.source, segments, oddities, beginning=plan.beginning)
+
+
+def _compact(path: LogFile, cached: StoredFacts, store: FactsStore, *, is_last: bool) -> StoredFacts:
+    """Merge the segments of appends when the day is over, that is, when a newer file has begun."""
+    if is_last and len(cached.facts.segments) < _MAX_SEGMENTS:
+        return cached
+    return store.merge(path, cached, segment_bytes=_CHUNK_BYTES)
 
 
 def _file_facts(

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.values import bucket_of
-from coreloop.learn.mine.window import Window
+from coreloop.learn.mine.window import Window, draw_number
 from coreloop.observe.reading.outcome import RequestOutcome
 
 MAX_REQUESTS: Final = 10_000
@@ -21,7 +21,6 @@ HELD_SHARE: Final = 0.3
 """Share of the days with records, the last ones, that are held out of a search to confirm its findings."""
 MIN_DAYS: Final = 2
 """Days with records that a statement needs: one to search, and one to confirm."""
-_MIX: Final = 0x9E3779B97F4A7C15
 _MAX_CALLS: Final = 100
 _MAX_ARGUMENTS: Final = 100
 _MAX_NAME_CHARS: Final = 64
@@ -160,12 +159,6 @@ def read_sample(window: Window) -> Sample:
         for row in ordered.iter_rows(named=True)
     )
     return Sample(tuple(found), window.n_records())
-
-
-def draw_number() -> pl.Expr:
-    """A request's number in the draw: the same whatever else is in the window."""
-    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
-    return mixed * pl.lit(_MIX, pl.UInt64)
 
 
 def _calls(window: Window, places: pl.LazyFrame) -> dict[_Place, list[SampledCall]]:

@@ -22,8 +22,8 @@ from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.observe.case import known_case_key
-from coreloop.observe.judgments import Judgments, read_judgments
 from coreloop.observe.reading.remote import Folder
+from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Mined:
 
     workspace: Workspace
     files: Sequence[FileFacts]
-    judgments: Judgments
+    judgments: HumanVerdicts
     not_cached: str = ""
 
     @property
@@ -165,7 +165,7 @@ def open_mining(
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
     folder = options.folder(workspace)
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
     settings = _mine_settings(workspace, judgments, min_chunk_len)
     executor = Executor(options.jobs, options.scheduler)
@@ -184,7 +184,7 @@ def open_mining(
         yield mined
 
 
-def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: int | None) -> MineSettings:
+def _mine_settings(workspace: Workspace, judgments: HumanVerdicts, min_chunk_len: int | None) -> MineSettings:
     gates = workspace.settings.gates.chosen(min_chunk_len=min_chunk_len)
     return mine_settings(
         workspace.settings,

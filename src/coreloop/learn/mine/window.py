@@ -35,6 +35,7 @@ MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
 _ROWS_AT_ONCE: Final = 4_000_000
 """Requests whose questions and sessions are compared at once: about 200 MB."""
+_MIX: Final = 0x9E3779B97F4A7C15
 IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
@@ -76,7 +77,7 @@ class Window:
         """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
         schema = {**REQUESTS, "outcome": pl.Int8}
         frames = (count_requests(file.facts, file.settings).select(*schema) for file in self.files)
-        return self._numbered(frames, schema).filter(self._in_days())
+        return self._numbered(frames, schema).filter(self.in_days())
 
     @cached_property
     def calls(self) -> pl.LazyFrame:
@@ -86,7 +87,7 @@ class Window:
 
     def all_calls(self) -> pl.LazyFrame:
         """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
-        return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self._in_days())
+        return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self.in_days())
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -108,7 +109,8 @@ class Window:
         )
         return concatenate(numbered, {**schema, "file": pl.UInt32})
 
-    def _in_days(self) -> pl.Expr:
+    def in_days(self) -> pl.Expr:
+        """Whether a row's ``ts_us`` is in the days."""
         since, until = ((day - EPOCH_DAY).days for day in (self.days.since, self.days.until))
         return pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
 
@@ -223,6 +225,35 @@ def count_patterns(window: Window) -> pl.DataFrame:
         )
     )
     return patterns.join(peers, on="category").with_columns(**_RATES).collect()
+
+
+def count_calls(window: Window) -> pl.DataFrame:
+    """Count a window's calls: tool, day (since 1970), n_failed and n."""
+    n_failed = pl.col("n").filter(pl.col("error_class") != "").sum()
+    counts = window.calls.group_by("tool", "day").agg(n_failed=n_failed, n=pl.col("n").sum())
+    return counts.sort("tool", "day").collect()
+
+
+def count_sources(window: Window) -> pl.DataFrame:
+    """Count where arguments' values came from: tool, name, sources (hash) and n; file by file."""
+    key = ["tool", "name", "sources"]
+    is_value = pl.col("sources").is_not_null() & ~pl.col("kind").is_in(["null", "empty"])
+    counts = [
+        file.facts.arguments.filter(is_value)
+        .join(file.facts.calls.filter(window.in_days()), on=("offset", "call"))
+        .group_by(key)
+        .agg(n=pl.len())
+        .collect()
+        for file in window.files
+    ]
+    schema = {"tool": pl.String, "name": pl.String, "sources": pl.UInt64, "n": pl.UInt32}
+    return pl.concat([pl.DataFrame(schema=schema), *counts]).group_by(key).agg(pl.col("n").sum()).sort(key)
+
+
+def draw_number() -> pl.Expr:
+    """A request's number in a draw: the same whatever else is in the window."""
+    mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
+    return mixed * pl.lit(_MIX, pl.UInt64)
 
 
 def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import read_proposed
-from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue, append_judgment
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
 
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""
@@ -20,10 +20,10 @@ def reject_closed(
     workspace: Workspace,
     pulls: Iterable[PullRequest],
     *,
-    judgments: Judgments,
+    judgments: HumanVerdicts,
     known: frozenset[str],
     now: datetime,
-) -> list[Judgment]:
+) -> list[HumanVerdict]:
     """Record a V for each proposal whose pull request was closed without a merge.
 
     Parameters
@@ -32,7 +32,7 @@ def reject_closed(
         The project; only what it proposed gets a verdict, since anyone may edit a pull request's text.
     pulls : iterable of PullRequest
         Closed and not merged.
-    judgments : Judgments
+    judgments : HumanVerdicts
         A pull request that has its verdict gets no second one: the newer verdict of a person counts.
     known : frozenset of str
         Keys that are merged, or open in another pull request.
@@ -42,10 +42,10 @@ def reject_closed(
     ids = {proposal.key: proposal.id for proposal in read_proposed(workspace)}
     given = {(judgment.key, judgment.cause) for judgment in judgments.given}
     new = [
-        Judgment(
+        HumanVerdict(
             id=ids[key],
             key=key,
-            verdict=JudgmentValue.VIOLATION,
+            verdict=VerdictLetter.VIOLATION,
             cause=f"{_CLOSED}{pull.url}",
             judged_at=now,
             judged_by=_BY,
@@ -55,11 +55,11 @@ def reject_closed(
         if key in ids and key not in known and (key, f"{_CLOSED}{pull.url}") not in given
     ]
     for judgment in new:
-        append_judgment(workspace.judgments_dir, judgment)
+        append_verdict(workspace.judgments_dir, judgment)
     return new
 
 
-def reopened_keys(judgments: Judgments) -> frozenset[str]:
+def reopened_keys(judgments: HumanVerdicts) -> frozenset[str]:
     """Keys whose pull request was closed without a merge, and which a person accepted afterwards."""
     closed = {judgment.key for judgment in judgments.given if (judgment.cause or "").startswith(_CLOSED)}
     newest = judgments.newest()

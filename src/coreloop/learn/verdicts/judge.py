@@ -16,8 +16,8 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.night import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
-from coreloop.observe.judgments import Judgment, JudgmentValue, append_judgment
 from coreloop.observe.reading.decode import has_record
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Proposed:
 
 
 def judge(
-    workspace: Workspace, item_id: str, verdict: JudgmentValue, *, cause: str | None, by: str, now: datetime
-) -> tuple[Judgment, Path]:
+    workspace: Workspace, item_id: str, verdict: VerdictLetter, *, cause: str | None, by: str, now: datetime
+) -> tuple[HumanVerdict, Path]:
     """Append a verdict to the file of the UTC day.
 
     Parameters
@@ -50,7 +50,7 @@ def judge(
         Must contain the item.
     item_id : str
         Id of a candidate (``cand-…``), a counterexample (``ce-…``) or a request.
-    verdict : JudgmentValue
+    verdict : VerdictLetter
     cause, by : str or None, str
         The reason, and the person who judges.
     now : datetime
@@ -63,7 +63,7 @@ def judge(
     WorkspaceError
         A file cannot be read or written.
     """
-    judgment = Judgment(
+    judgment = HumanVerdict(
         id=item_id,
         key=_key_of(item_id, workspace),
         verdict=verdict,
@@ -71,7 +71,7 @@ def judge(
         judged_at=now.astimezone(UTC),
         judged_by=encodable(by),
     )
-    return judgment, append_judgment(workspace.judgments_dir, judgment)
+    return judgment, append_verdict(workspace.judgments_dir, judgment)
 
 
 def judge_name(given: str, folder: Path) -> str:

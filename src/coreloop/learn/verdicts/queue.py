@@ -21,8 +21,8 @@ from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
 from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
-from coreloop.observe.judgments import Judgments, read_judgments
 from coreloop.observe.reading.decode import RecordLine
+from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -108,14 +108,14 @@ def _open(workspace: Workspace, watch: Watch) -> AbstractContextManager[Mined]:
     """The project's records; empty without a records folder, since proposals may still wait."""
     if workspace.records_dir.is_dir():
         return open_mining(workspace, MiningOptions(), watch=watch)
-    return nullcontext(Mined(workspace, (), read_judgments(workspace.judgments_dir)))
+    return nullcontext(Mined(workspace, (), read_verdicts(workspace.judgments_dir)))
 
 
 def find_waiting(
     window: Window,
     gate: Gates,
     *,
-    judgments: Judgments,
+    judgments: HumanVerdicts,
     states: Sequence[Standpoint],
     today: date,
 ) -> list[Waiting]:
@@ -127,7 +127,7 @@ def find_waiting(
         Mined with the verdicts on requests; the lines of failed requests are read again.
     gate : Gates
         The gates of ``pattern``.
-    judgments : Judgments
+    judgments : HumanVerdicts
         Judged items are not listed again, unless people disagree.
     states : sequence of Standpoint
         Of all proposals.
@@ -202,7 +202,7 @@ def _find_failing(
     window: Window,
     patterns: Sequence[tuple[str, int]],
     questions: Iterable[tuple[int, int]],
-    judgments: Judgments,
+    judgments: HumanVerdicts,
 ) -> Iterator[_Failing]:
     """Failed requests without a verdict, of some patterns or of some questions with some sequences."""
     failed = _with_sequence(window).filter(IS_FAILURE)
@@ -286,7 +286,7 @@ def _same_questions(
         yield Waiting(WaitingKind.CONFLICT, request.id, reason, request.text)
 
 
-def _disagreements(judgments: Judgments, texts: Mapping[str, str]) -> Iterator[Waiting]:
+def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
         verdicts = " but ".join(f"{entry.judged_by} said {entry.verdict}" for entry in (other, newest))
         cause = f" ({newest.cause})" if newest.cause else ""

@@ -13,9 +13,9 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
-from coreloop.observe.judgments import USER, Judgment, Judgments
+from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
 
 
 class ProposalState(StrEnum):
@@ -46,9 +46,9 @@ IN_FORCE: Final = frozenset(
 """States of a line that stands in the base branch."""
 UNDECIDED: Final = frozenset({ProposalState.FOUND, ProposalState.WAITING})
 _OF_VERDICT: Final = {
-    Verdict.HELPS: ProposalState.HELPS,
-    Verdict.NO_EFFECT: ProposalState.NO_EFFECT,
-    Verdict.HURTS: ProposalState.HURTS,
+    EffectVerdict.HELPS: ProposalState.HELPS,
+    EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
+    EffectVerdict.HURTS: ProposalState.HURTS,
 }
 
 
@@ -60,7 +60,7 @@ class Standpoint:
     ----------
     first, last : Proposed or None
         As it was first and last proposed; None if its files are gone.
-    judgment : Judgment or None
+    judgment : HumanVerdict or None
         The verdict that counts.
     is_judged : bool
         Whether a maintainer judged it, since its failure returned if it has.
@@ -70,7 +70,7 @@ class Standpoint:
     state: ProposalState
     first: Proposed | None = None
     last: Proposed | None = None
-    judgment: Judgment | None = None
+    judgment: HumanVerdict | None = None
     is_judged: bool = False
     promotion: Promotion | None = None
     effect: Effect | None = None
@@ -147,7 +147,9 @@ def read_promoted(workspace: Workspace) -> Promoted:
         return Promoted(tuple(merged), known)
 
 
-def project_states(workspace: Workspace, judgments: Judgments, *, now: datetime) -> tuple[Standpoint, ...]:
+def project_states(
+    workspace: Workspace, judgments: HumanVerdicts, *, now: datetime
+) -> tuple[Standpoint, ...]:
     """Read the state of every proposal of a project.
 
     Raises
@@ -164,7 +166,7 @@ def project_states(workspace: Workspace, judgments: Judgments, *, now: datetime)
 
 def read_states(
     proposed: Sequence[Proposed],
-    judgments: Judgments,
+    judgments: HumanVerdicts,
     promoted: Promoted = Promoted(),
     effects: Sequence[Effect] = (),
 ) -> tuple[Standpoint, ...]:
@@ -174,7 +176,7 @@ def read_states(
     ----------
     proposed : sequence of Proposed
         By day; the newest entry of a key counts.
-    judgments : Judgments
+    judgments : HumanVerdicts
         All verdicts.
     promoted : Promoted
         What is merged or open.
@@ -246,7 +248,7 @@ def _of_promotion(
     return _OF_VERDICT.get(effect.verdict, ProposalState.MERGED)
 
 
-def _of_proposal(entry: Proposed | None, judgment: Judgment | None) -> ProposalState:
+def _of_proposal(entry: Proposed | None, judgment: HumanVerdict | None) -> ProposalState:
     if judgment is not None and not judgment.verdict.passes:
         return ProposalState.REJECTED
     return ProposalState.WAITING if entry is not None and entry.is_draft else ProposalState.FOUND

@@ -102,13 +102,15 @@ class AdaptedCollector(AuditCollector):
         sources = self._sources = self._sources or self._new_sources()
         results = any(result is not ... for *_, result in self._traced)
         lookups = [
-            sources.look_up(args) if results or sources.has_results else None
-            for _, _, args, _ in self._traced
+            sources.look_up(args, self._settings.compared(call["name"]) if sources.has_results else None)
+            if results or sources.has_results
+            else None
+            for _, call, args, _ in self._traced
         ]
         for (_, call, _, result), lookup in zip(self._traced, lookups, strict=True):
-            if lookup is not None and lookup.args_from is not None:
-                call["args_from"] = lookup.args_from
-            sources.remember(call["name"], result, lookup.echoes if lookup else set(), ok=call["ok"])
+            if lookup is not None:
+                lookup.add_to(call)
+            sources.remember(call["name"], result, lookup, ok=call["ok"])
 
     def _new_sources(self) -> Sources:
         record = self._traced[0][0]

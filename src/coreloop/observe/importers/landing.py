@@ -15,6 +15,10 @@ from coreloop.base.encoding import encode_line
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.observe.case import FILE_NAME as KEY_FILE
+from coreloop.observe.case import VARIABLE, case_key
+from coreloop.observe.compared import reader_for
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
@@ -56,7 +60,10 @@ class ImportReport:
 
 
 def land(
-    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile], folder: Path, settings: Settings
+    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
+    folder: Path,
+    settings: Settings,
+    root: Path | None = None,
 ) -> ImportReport:
     """Append the requests that a folder does not have yet, one line each.
 
@@ -70,6 +77,8 @@ def land(
         Contains the day files. Created with mode 0700 if absent; the files have mode 0600.
     settings : Settings
         For the categories, the selectors and the results that say they failed.
+    root : Path, optional
+        The project's folder: its key gives records their ``case``, and its tools' source their ``saw``.
 
     Raises
     ------
@@ -80,6 +89,8 @@ def land(
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
     selectors, failed_results = settings.selectors(), settings.failed_results()
     sessions = ImportedSessions()
+    key = None if root is None else _case_key(root / settings.data_dir / "audit")
+    compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
     with locked(folder), _appending(folder) as append:
         known = _imported_ids(folder)
         for part in parts:
@@ -97,6 +108,8 @@ def land(
                     failed_results=failed_results,
                     drop=lambda reason: report.dropped.update([reason]),
                     sources=sessions.sources_of(part),
+                    key=key,
+                    compared=compared,
                 )
                 append(encode_line(record, selectors), record["ts"][:10])
                 known.add(number)
@@ -108,6 +121,20 @@ def land(
             else:
                 report.skipped[f"file that {part.reason}"] += 1
     return report
+
+
+def _case_key(audit_dir: Path) -> bytes:
+    try:
+        return case_key(audit_dir)
+    except OSError as error:
+        raise WorkspaceError(
+            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
+            path=audit_dir / KEY_FILE,
+        ) from error
+
+
+def _no_source(tool: str) -> None:
+    """Without coreloop.yaml it is not known which files are the project's."""
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:

@@ -1,7 +1,8 @@
 """Message lists in the format of OpenAI's chat API, from any provider: one request per list.
 
-``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
-message of role ``tool`` has a call's result and id; the older ``function_call`` has no id.
+``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required, and a
+list of messages may stand alone. A message of role ``tool`` has a call's result and id; the older
+``function_call`` has no id.
 """
 
 import hashlib
@@ -59,7 +60,10 @@ class _Chat:
 
 
 def read(
-    files: Iterable[TraceFile], *, times: Mapping[str, datetime] | None = None
+    files: Iterable[TraceFile],
+    *,
+    times: Mapping[str, datetime] | None = None,
+    undated: datetime | None = None,
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the message lists of files.
 
@@ -69,21 +73,33 @@ def read(
         JSON lines, or documents with one message list or several.
     times : mapping of str to datetime, optional
         End of each request by id, for message lists without a time.
+    undated : datetime, optional
+        End of all other requests without a time, which are skipped by default.
     """
-    yield from read_each(files, lambda file: _read_file(file, times or {}))
+    yield from read_each(files, lambda file: _read_file(file, times or {}, undated))
 
 
-def _read_file(file: TraceFile, times: Mapping[str, datetime]) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(
+    file: TraceFile, times: Mapping[str, datetime], undated: datetime | None
+) -> Iterator[TracedRequest | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
             if document is TORN:
                 yield TORN
                 continue
+            if _is_messages(document):
+                document = {"messages": document}  # noqa: PLW2901 - a list of messages without an envelope
             for chat in document if isinstance(document, list) else [document]:
-                yield _request(chat, times)
+                yield _request(chat, times, undated)
 
 
-def _request(chat: Any, times: Mapping[str, datetime]) -> TracedRequest | SkippedTrace:
+def _is_messages(document: Any) -> bool:
+    return isinstance(document, list) and all(isinstance(item, dict) and "role" in item for item in document)
+
+
+def _request(
+    chat: Any, times: Mapping[str, datetime], undated: datetime | None
+) -> TracedRequest | SkippedTrace:
     if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
         return FOREIGN
     messages = [message for message in chat["messages"] if isinstance(message, dict)]
@@ -92,7 +108,7 @@ def _request(chat: Any, times: Mapping[str, datetime]) -> TracedRequest | Skippe
         return _NO_MESSAGES
     id = text(first(chat, "request_id", "id"))
     own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
-    ended = next(own_times, None) or (times.get(id) if id is not None else None)
+    ended = next(own_times, None) or (times.get(id) if id is not None else None) or undated
     if ended is None:
         return NO_TIME
     content = _read_messages(messages)

@@ -35,12 +35,15 @@ class ImportRequest:
         Contains the day files.
     times : Path, optional
         Records that give the end (``ts``) of each message list by its ``request_id``.
+    root : Path, optional
+        The project's folder, see `coreloop.observe.importers.landing.land`.
     """
 
     source: str
     paths: tuple[Path, ...]
     folder: Path
     times: Path | None = None
+    root: Path | None = None
 
 
 def run_import(
@@ -71,7 +74,7 @@ def run_import(
     files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
     read = importer.read if request.times is None else _read_with_times(request.source, request.times)
     with watching(files) as watched:
-        report = land(read(watched), request.folder, settings)
+        report = land(read(watched), request.folder, settings, request.root)
     return replace(report, n_files=len(files))
 
 

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from coreloop.base.categories import Categories
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.observe.case import identifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.saw import Compared
 from coreloop.observe.sources import Lookup, Sources
 
 
@@ -104,6 +106,8 @@ def record_of(
     drop: Callable[[str], None],
     failed_results: FailedResults = DEFAULT,
     sources: Sources | None = None,
+    key: bytes | None = None,
+    compared: Callable[[str], Compared | None] = lambda _: None,
 ) -> Record:
     """Convert a request into a v2 record, with the functions of the collector.
 
@@ -121,6 +125,10 @@ def record_of(
         Which results say that their call failed.
     sources : Sources, optional
         The memory of earlier requests of the session.
+    key : bytes, optional
+        Of the project's cases; without it, the record has no ``case``.
+    compared : callable
+        Returns what a tool's source compares with, for ``saw``.
     """
     record = open_record(
         request.question,
@@ -131,7 +139,11 @@ def record_of(
         session_id=request.session_id,
     )
     recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
-    _trace_sources(request, recorded_calls, Sources() if sources is None else sources)
+    _trace_sources(request, recorded_calls, Sources() if sources is None else sources, compared)
+    values = [value for recorded in recorded_calls for value in recorded.args.values()]
+    case = identifiers(values, key) if key is not None else []
+    if case:
+        record["case"] = case
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["tool_sequence_hash"] = hash_sequence(
@@ -168,7 +180,12 @@ def _recorded(
     )
 
 
-def _trace_sources(request: TracedRequest, recorded_calls: Sequence[RecordedCall], sources: Sources) -> None:
+def _trace_sources(
+    request: TracedRequest,
+    recorded_calls: Sequence[RecordedCall],
+    sources: Sources,
+    compared: Callable[[str], Compared | None],
+) -> None:
     """Add the sources of arguments to each call, from the results that had been received by then."""
     sources.add_question(request.question)
     if not sources.has_results and all(call.result is ... for call in request.calls):
@@ -181,16 +198,15 @@ def _trace_sources(request: TracedRequest, recorded_calls: Sequence[RecordedCall
         done = [other for other in running if not _overlaps(other[0], call)]
         _remember(sources, done)
         running = [other for other in running if _overlaps(other[0], call)]
-        lookup = sources.look_up(recorded.args)
-        if lookup.args_from is not None:
-            recorded.call["args_from"] = lookup.args_from
+        lookup = sources.look_up(recorded.args, compared(call.name) if sources.has_results else None)
+        lookup.add_to(recorded.call)
         running.append((call, recorded, lookup))
     _remember(sources, running)
 
 
 def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
     for call, recorded, lookup in done:
-        sources.remember(recorded.call["name"], call.result, lookup.echoes, ok=recorded.call["ok"])
+        sources.remember(recorded.call["name"], call.result, lookup, ok=recorded.call["ok"])
 
 
 def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from coreloop.base.project.tools import bare_name
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.descriptions.edit import Edited
+from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.schema import SchemaCommand, read_schema
 
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolText:
     """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
 
     name: str
@@ -28,8 +28,8 @@ class Tool:
 class Arms:
     """All tools without and with the edit, which differ by exactly the edit."""
 
-    base: tuple[Tool, ...]
-    edited: tuple[Tool, ...]
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
     source: str
 
 
@@ -40,21 +40,17 @@ class NoArms:
     reason: str
 
 
-def read_arms(
-    command: SchemaCommand,
-    export: Callable[[Path], None],
-    prefix: str,
-    file: str,
-    edited: Edited,
-    *,
-    tool: str,
-) -> Arms | NoArms:
-    """Read the tools in a copy of the project, without and with an edit.
+def read_arms(command: SchemaCommand, export: Callable[[Path], None], edit: LineEdit) -> Arms | NoArms:
+    """Read the tools in a copy of the project, without and with lines.
 
     Parameters
     ----------
-    command, export, prefix, file, edited, tool
-        As `coreloop.promote.reach.measure_reach` takes them.
+    command : SchemaCommand
+        Prints the descriptions.
+    export : callable
+        Writes the repository's files into a folder.
+    edit : LineEdit
+        The lines and their file.
 
     Raises
     ------
@@ -65,24 +61,26 @@ def read_arms(
         root = Path(scratch, "tree")
         root.mkdir()
         export(root)
-        folder = root / prefix
-        before = tools_of(read_schema(command, folder))
-        (folder / file).write_bytes(edited.source)
-        after = tools_of(read_schema(command, folder))
-    reason = _difference(before, after, edited, tool)
+        folder = root / edit.path.removesuffix(edit.file)
+        tools = list[tuple[ToolText, ...]]()
+        for content in (edit.without, edit.with_lines):
+            (folder / edit.file).write_bytes(content)
+            tools.append(tools_of(read_schema(command, folder)))
+    before, after = tools
+    reason = _difference(before, after, edit)
     return NoArms(reason) if reason else Arms(before, after, command.source)
 
 
-def tools_of(schema: object) -> tuple[Tool, ...]:
+def tools_of(schema: object) -> tuple[ToolText, ...]:
     """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
-    found = dict[str, Tool]()
+    found = dict[str, ToolText]()
     waiting = [schema]
     while waiting:
         item = waiting.pop(0)
         if isinstance(item, dict):
             name, text = item.get("name"), item.get("description")
             if isinstance(name, str) and isinstance(text, str):
-                found.setdefault(name, Tool(name, text, _parameters(item)))
+                found.setdefault(name, ToolText(name, text, _parameters(item)))
                 continue
             waiting[:0] = item.values()
         elif isinstance(item, list):
@@ -95,7 +93,7 @@ def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
 
 
-def _difference(before: Sequence[Tool], after: Sequence[Tool], edited: Edited, tool: str) -> str:
+def _difference(before: Sequence[ToolText], after: Sequence[ToolText], edit: LineEdit) -> str:
     """Why two lists of tools do not differ by exactly the edit; empty if they do."""
     if [(item.name, item.parameters) for item in before] != [(item.name, item.parameters) for item in after]:
         return "the two copies of the project have different tools or parameters"
@@ -104,12 +102,13 @@ def _difference(before: Sequence[Tool], after: Sequence[Tool], edited: Edited, t
     ]
     if not changed:
         return "the edit does not change what the model is sent"
-    if len(changed) > 1 or changed[0][0].name not in {tool, bare_name(tool)}:
+    if len(changed) > 1 or changed[0][0].name not in {edit.tool, bare_name(edit.tool)}:
         names = ", ".join(old.name for old, _ in changed)
         return f"the edit also changes what the model is sent for {names}"
     old, new = changed[0]
-    is_exact = _added(old.description, new.description) == _added(edited.before, edited.after)
-    is_exact = is_exact and _added(new.description, old.description) == _added(edited.after, edited.before)
+    files = [content.decode("utf-8", "replace") for content in (edit.without, edit.with_lines)]
+    is_exact = _added(old.description, new.description) == _added(*files)
+    is_exact = is_exact and _added(new.description, old.description) == _added(*reversed(files))
     return "" if is_exact else "the two descriptions differ by more than the edit"
 
 

@@ -13,11 +13,12 @@ from coreloop.answer.models.contracts import Contract, Text
 from coreloop.answer.models.model import CallLimits, Message, Model, Usage
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import Tool
-from coreloop.promote.measure.contexts import Context, NextCall
+from coreloop.promote.measure.arms import ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall
 
 LIMITS: Final = CallLimits(max_output_tokens=512)
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
+Tools = Sequence[ToolText]
 _NO_CALL: Final = frozenset({"malformed", "cut", "refused"})
 """Replies that name no call: the model's answer, not a failure of the endpoint."""
 _INSTRUCTION: Final = (
@@ -73,15 +74,20 @@ class Asker:
             self._known = {reply.key: reply for reply in stored}
 
     def next_call(
-        self, context: Context, tools: Sequence[Tool], *, stated: NextCall | None = None, turn: int = 0
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
     ) -> NextCall | None:
         """The model's next call; None if its reply names none.
 
         Parameters
         ----------
-        context : Context
+        context : CallContext
             The request so far.
-        tools : sequence of Tool
+        tools : sequence of ToolText
             As the model is sent them.
         stated : NextCall, optional
             The right call, told outright.
@@ -105,12 +111,17 @@ class Asker:
         return NextCall(known.tool, known.arguments) if known.tool else None
 
     def is_known(
-        self, context: Context, tools: Sequence[Tool], *, stated: NextCall | None = None, turn: int = 0
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
     ) -> bool:
         """Whether the reply is kept, so that asking costs nothing."""
         return self._key(_messages(context, tools, stated), turn) in self._known
 
-    def most(self, context: Context, tools: Sequence[Tool]) -> Usage:
+    def most(self, context: CallContext, tools: Tools) -> Usage:
         """The most that a question can use."""
         return self.model.most(_messages(context, tools, None), LIMITS)
 
@@ -137,7 +148,7 @@ class Asker:
         self.spent_microusd += (usage.microusd or 0) if isinstance(usage, Usage) else 0
 
 
-def _messages(context: Context, tools: Sequence[Tool], stated: NextCall | None) -> tuple[Message, ...]:
+def _messages(context: CallContext, tools: Tools, stated: NextCall | None) -> tuple[Message, ...]:
     described = orjson.dumps([_described(tool) for tool in tools]).decode()
     parts = [f"The request:\n{context.question}"]
     if context.earlier:
@@ -148,5 +159,5 @@ def _messages(context: Context, tools: Sequence[Tool], stated: NextCall | None) 
     return Message("system", _INSTRUCTION + described), Message("user", "\n\n".join(parts))
 
 
-def _described(tool: Tool) -> dict[str, Any]:
+def _described(tool: ToolText) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

@@ -21,7 +21,7 @@ from coreloop.observe.reading.outcome import is_ok
 from coreloop.observe.reading.remote import LogFile
 
 MAX_PER_CASE: Final = 2
-"""Contexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
+"""CallContexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
 _ANY_TIME: Final = "2026-01-01T00:00:00+00:00"
 _MAX_QUESTION_CHARS: Final = 8_000
 _MAX_EARLIER: Final = 20
@@ -37,7 +37,7 @@ class NextCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CallContext:
     """A request up to a call.
 
     Attributes
@@ -66,19 +66,19 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Contexts:
-    """Contexts that the line is about, and controls that it is not about."""
+class CallContexts:
+    """CallContexts that the line is about, and controls that it is not about."""
 
-    about: tuple[Context, ...]
-    controls: tuple[Context, ...]
+    about: tuple[CallContext, ...]
+    controls: tuple[CallContext, ...]
 
 
 def choose_contexts(
     workspace: Workspace, tool: str, failure: NamedFailure, *, n_about: int, n_controls: int
-) -> Contexts:
+) -> CallContexts:
     """Choose contexts from the newest records, the same ones each time while the log is the same.
 
-    Contexts whose recorded call was against the line come first: there, it can change something. Both
+    CallContexts whose recorded call was against the line come first: there, it can change something. Both
     descriptions are asked anew, so that choosing by the recorded call favours neither.
 
     Parameters
@@ -97,7 +97,7 @@ def choose_contexts(
     WorkspaceError
         The log cannot be read.
     """
-    about, controls = list[Context](), list[Context]()
+    about, controls = list[CallContext](), list[CallContext]()
     for path in reversed(day_files(workspace.records_dir)):
         lines = ((offset, raw) for offset, raw in raw_lines(path))
         facts = facts_of_lines(lines, MineSettings(), path=path)
@@ -110,7 +110,7 @@ def choose_contexts(
             break
     about.sort(key=lambda context: (not context.was_against, context.key))
     controls.sort(key=lambda context: context.key)
-    return Contexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
+    return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
 
 
 def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
@@ -122,7 +122,7 @@ def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
             yield line
 
 
-def _contexts(line: RecordLine, tool: str, against: Container[tuple[int, int]]) -> list[Context]:
+def _contexts(line: RecordLine, tool: str, against: Container[tuple[int, int]]) -> list[CallContext]:
     """The first context of the tool, the one that is against the line if any is, and one of another tool."""
     own = [at for at, call in enumerate(line.calls) if call.name == tool]
     deviating = [at for at in own if (line.offset, at) in against]
@@ -131,13 +131,13 @@ def _contexts(line: RecordLine, tool: str, against: Container[tuple[int, int]]) 
     return [_context(line, at, was_against=at in deviating) for at in chosen]
 
 
-def _context(line: RecordLine, index: int, *, was_against: bool) -> Context:
+def _context(line: RecordLine, index: int, *, was_against: bool) -> CallContext:
     fields, calls = line.fields, line.calls
     worked = (call for call in calls[index:] if call.name == calls[index].name and is_ok(call))
     reference = next(worked, None)
     identity = f"{fields.request_id or line.offset}\n{fields.question}\n{index}"
     earlier = calls[:index][-_MAX_EARLIER:]
-    return Context(
+    return CallContext(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
         case=fields.session_hash or fields.question_hash or fields.question or "",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
@@ -162,9 +162,9 @@ def _value(raw: msgspec.Raw) -> Any:
         return ELIDED
 
 
-def _few_per_case(contexts: Sequence[Context], most: int) -> tuple[Context, ...]:
+def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallContext, ...]:
     seen = Counter[str]()
-    chosen = list[Context]()
+    chosen = list[CallContext]()
     for context in contexts:
         seen[context.case] += 1
         if seen[context.case] <= MAX_PER_CASE:

@@ -109,3 +109,15 @@ def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
     stored = jsonl.read(path, Measurement, other="not a measurement").values
     fitting = [item for item in stored if sorted(item.keys) == wanted]
     return max(fitting, key=lambda item: item.ts, default=None)
+
+
+def fall(before: Measurement | None, now: Measurement) -> str:
+    """Say that lines do less for a model than they did; empty if that is not certain.
+
+    Both intervals must lie apart, which two of 95 % do by chance in one of 200 comparisons.
+    """
+    if before is None or before.about is None or now.about is None or before.model != now.model:
+        return ""
+    if now.about.high >= before.about.low:
+        return ""
+    return f"{_points(before.about)} on {before.ts:%Y-%m-%d}, {_points(now.about)} now"

@@ -7,22 +7,20 @@ from typing import Final
 
 from coreloop.answer.models.choose import choose_model, model_names
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
-from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.arms import Arms, NoArms, Tool, read_arms
+from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
 from coreloop.promote.measure.ask import Asker
-from coreloop.promote.measure.contexts import Context, Contexts, NextCall, choose_contexts, is_against
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
+from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
-from coreloop.promote.plan import base_commit, edit_lines, repository_path
-from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.run import PromoteRequest, select_proposals
 from coreloop.promote.schema import schema_command
 
 N_FIRST: Final = 20
@@ -40,26 +38,23 @@ _FROM_RESULTS: Final = frozenset({"source", "from_result", "no_result", "not_fro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureRequest:
-    """What to measure, and the options.
+class MeasureOptions:
+    """How much is asked.
 
     Attributes
     ----------
-    promote : PromoteRequest
-        The lines: an entry of a proposals file, or all statements about a tool.
     n_about : int or None
         Contexts that the lines are about; None for as many as find 20 points.
     budget_usd : float or None
         The most that the model may cost.
     """
 
-    promote: PromoteRequest
     n_about: int | None = None
     budget_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class MeasuredLines:
     """What is measured, of which model."""
 
     tool: str
@@ -84,7 +79,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a measurement asks: at most so many questions, some of which are answered already."""
 
     n_questions: int
@@ -96,12 +91,12 @@ class Estimate:
 class Prepared:
     """A measurement that can begin."""
 
-    subject: Subject
+    subject: MeasuredLines
     asker: Asker
-    contexts: Contexts
-    base: tuple[Tool, ...]
-    edited: tuple[Tool, ...]
-    right: Callable[[NextCall | None, Context], bool]
+    contexts: CallContexts
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    right: Callable[[NextCall | None, CallContext], bool]
     turns: int
 
     @property
@@ -109,7 +104,7 @@ class Prepared:
         """How many contexts are asked."""
         return len(self.contexts.about) + len(self.contexts.controls)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
         questions = list(self._questions())
         unknown = [
@@ -119,9 +114,9 @@ class Prepared:
         ]
         costs = [self.asker.most(context, tools).microusd for context, tools in unknown]
         total = None if None in costs else sum(cost or 0 for cost in costs)
-        return Estimate(len(questions), len(questions) - len(unknown), total)
+        return CostEstimate(len(questions), len(questions) - len(unknown), total)
 
-    def _questions(self) -> Iterator[tuple[Context, tuple[Tool, ...], NextCall | None, int]]:
+    def _questions(self) -> Iterator[tuple[CallContext, tuple[ToolText, ...], NextCall | None, int]]:
         for context in self.contexts.about[:N_FIRST]:
             yield context, self.base, context.reference, 0
         for context in (*self.contexts.about, *self.contexts.controls):
@@ -131,9 +126,14 @@ class Prepared:
 
 
 def prepare(
-    workspace: Workspace, request: MeasureRequest, *, environ: Mapping[str, str], now: datetime
+    workspace: Workspace,
+    edit: LineEdit,
+    options: MeasureOptions,
+    *,
+    environ: Mapping[str, str],
+    now: datetime,
 ) -> Prepared | Measurement:
-    """Prepare a measurement: the edit, what the model is sent, and the contexts. No model is asked.
+    """Prepare a measurement: what the model is sent, and the contexts. No model is asked.
 
     Returns
     -------
@@ -143,19 +143,18 @@ def prepare(
     Raises
     ------
     UsageError
-        No model is set, or there are too few contexts.
-    CoreloopError
-        As `coreloop.promote.run.plan_promotion`.
+        No model is set, or coreloop.yaml does not say what a model is sent.
+    ReachError
+        What it is sent cannot be read.
     """
-    proposals = select_proposals(workspace, request.promote).proposals
-    asker = _asker(workspace, request, environ)
-    subject = _subject(proposals, asker.model.name)
-    arms = _arms(workspace, proposals)
+    asker = _asker(workspace, options, environ)
+    subject = MeasuredLines(edit.tool, edit.keys, edit.lines, asker.model.name)
+    arms = _arms(workspace, edit)
     if isinstance(arms, NoArms):
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
     tool, failure = subject.tool, named_failure(subject.lines)
     turns = 1 if workspace.settings.sampling.temperature == 0 else 2
-    n_about = request.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
     contexts = replace(contexts, about=tuple(item for item in contexts.about if item.reference is not None))
     if len(contexts.about) < _MIN_CONTEXTS:
@@ -173,44 +172,27 @@ def is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
     return is_loopback(endpoint_url(endpoint, environ))
 
 
-def _asker(workspace: Workspace, request: MeasureRequest, environ: Mapping[str, str]) -> Asker:
+def _asker(workspace: Workspace, options: MeasureOptions, environ: Mapping[str, str]) -> Asker:
     settings: Settings = replace(workspace.settings, model=model_names(workspace.settings.model)[0])
     if settings.model == "offline":
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
-    has_limit = request.budget_usd is not None
+    has_limit = options.budget_usd is not None
     model = choose_model(settings, environ, has_usd_limit=has_limit)
-    budget = round(request.budget_usd * 1_000_000) if request.budget_usd is not None else None
+    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
     return Asker(model, workspace.replies_file, budget)
 
 
-def _subject(proposals: Sequence[Proposal], model: str) -> Subject:
-    lines = tuple(line for proposal in proposals for line in proposal.lines)
-    if any(parse_advice(line) is None for line in lines):
-        raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
-    return Subject(proposals[0].engine, tuple(proposal.key for proposal in proposals), lines, model)
-
-
-def _arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms | NoArms:
-    settings, lead = workspace.settings, proposals[0]
-    command = schema_command(settings.reach, workspace.root)
+def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
+    command = schema_command(workspace.settings.reach, workspace.root)
     if command is None:
         raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
     with WritableRepository(workspace.root) as repository:
-        base_sha = base_commit(repository, settings.forge.base, fetch=False)
-        path = repository_path(repository, workspace.root, lead.file)
-        return read_arms(
-            command,
-            lambda folder: repository.export(base_sha, folder),
-            path.removesuffix(lead.file),
-            lead.file,
-            edit_lines(repository, base_sha, path, proposals, settings),
-            tool=lead.engine,
-        )
+        return read_arms(command, lambda folder: repository.export(edit.base_sha, folder), edit)
 
 
 def _judge(
     tool: str, lines: Sequence[str], failure: NamedFailure
-) -> Callable[[NextCall | None, Context], bool]:
+) -> Callable[[NextCall | None, CallContext], bool]:
     """Whether a call is right: a fitting tool, not against the lines, with the values that they are about.
 
     For a control, the recorded tool is right.
@@ -220,7 +202,7 @@ def _judge(
     from_results = [line for line in advice if line.form in _FROM_RESULTS]
     compared = {name for line in from_results for name in line.named().arguments}
 
-    def is_right(call: NextCall | None, context: Context) -> bool:
+    def is_right(call: NextCall | None, context: CallContext) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
             return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
         if is_against(failure, call, context.earlier):

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from coreloop.promote.measure.arms import Tool
+from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import BudgetSpentError
-from coreloop.promote.measure.contexts import Context, NextCall
+from coreloop.promote.measure.contexts import CallContext, NextCall
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.prepare import N_FIRST, Prepared
 from coreloop.promote.measure.verdict import (
@@ -64,7 +64,9 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     )
 
 
-def _pairs(prepared: Prepared, contexts: Sequence[Context], on_progress: Callable[[int], None]) -> list[Pair]:
+def _pairs(
+    prepared: Prepared, contexts: Sequence[CallContext], on_progress: Callable[[int], None]
+) -> list[Pair]:
     pairs = list[Pair]()
     for context in contexts:
         base = _share(prepared, context, prepared.base)
@@ -75,8 +77,8 @@ def _pairs(prepared: Prepared, contexts: Sequence[Context], on_progress: Callabl
 
 def _share(
     prepared: Prepared,
-    context: Context,
-    tools: Sequence[Tool],
+    context: CallContext,
+    tools: Sequence[ToolText],
     *,
     stated: NextCall | None = None,
     turns: int | None = None,

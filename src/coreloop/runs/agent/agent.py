@@ -8,12 +8,15 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.next_step import situation, spent_today
-from coreloop.runs.agent.report import AgentReport, report_events
+from coreloop.runs.agent.report import AgentReport, Believe, report_events
+from coreloop.runs.agent.session_file import FOLDER as AGENTS
+from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
+from coreloop.runs.folder import FOLDER
 from coreloop.runs.lessons import learn_lessons, read_reflexion
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
@@ -23,7 +26,14 @@ from coreloop.runs.views import write_views
 KIND: Final = "agent"
 
 
-def record_report(store: Store, run_id: str, report: AgentReport, *, clock: Clock | None = None) -> State:
+def record_report(
+    store: Store,
+    run_id: str,
+    report: AgentReport,
+    *,
+    believe: Believe | None = None,
+    clock: Clock | None = None,
+) -> State:
     """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
 
     In a run that drives itself, the report is an iteration. In a run that a driver holds, it is added to the
@@ -37,6 +47,8 @@ def record_report(store: Store, run_id: str, report: AgentReport, *, clock: Cloc
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
     report : AgentReport
         Of `coreloop.runs.agent.report.read_report`.
+    believe : callable or None
+        Checks the findings, see `coreloop.runs.agent.report.report_events`.
     clock : Clock or None
         None for the machine's.
 
@@ -52,7 +64,7 @@ def record_report(store: Store, run_id: str, report: AgentReport, *, clock: Cloc
     while not is_recorded:
         folding, newest = load_run(store, run_id)
         require_going(folding.state)
-        events = _events(folding, report, now)
+        events = _events(folding, report, now, believe)
         is_recorded = not store.append(run_id, events, after=newest)
     state = close_if_over(store, run_id, clock=clock)
     if state.drives_itself:
@@ -109,6 +121,12 @@ def waive(
             return close_if_over(store, run_id, clock=clock)
 
 
+def take_up(workspace: Workspace, state: State) -> None:
+    """Say that the run's session works on it in this turn, so that the Stop hook holds the turn again."""
+    if state.drives_itself and state.owner:
+        waiting_file(workspace.root / FOLDER / AGENTS, state.owner).unlink(missing_ok=True)
+
+
 def show_views(workspace: Workspace, store: Store, state: State) -> None:
     """Write the views of a run that drives itself; a driver writes its own.
 
@@ -123,12 +141,12 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
         write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
 
 
-def _events(folding: Folding, report: AgentReport, now: datetime) -> list[Event]:
+def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe | None) -> list[Event]:
     """A report's events. The folding is used up: it takes them as if they were the run's own."""
     state, number = folding.state, folding.state.iteration + 1
     reported: list[Reported] = []
     _turn(folding, reported, now)  # what runs next has demanded
-    for event in report_events(state, report, now):
+    for event in report_events(state, report, now, believe):
         folding.add(event)
         reported.append(event)
     _turn(folding, reported, now)

@@ -15,16 +15,28 @@ from coreloop.runs.state import State, SubQuestion
 from coreloop.runs.stores.store import Store
 
 _MAX_QUERIES: Final = 500
-_DO: Final = "Do one iteration: {work}. Then pipe its report to dartlab-coreloop runs record {run_id}."
+_DO: Final = (
+    "Do one iteration: {work}. Then write its report to a file and give it to dartlab-coreloop runs record "
+    "{run_id} --file FILE."
+)
 _REPORT: Final = {
     "iteration": 1,
     "actions": [{"tool": "web", "strategy": ["English", "recent"]}],
     "queries": [{"query": "…", "results_count": 3, "success": True}],
     "findings": [
-        {"text": "…", "sources": ["https://…"], "answers": "q1", "hypothesis": "h1", "stance": "supports"}
+        {
+            "text": "…",
+            "quote": "word for word from the source",
+            "sources": [1],
+            "answers": "q1",
+            "hypothesis": "h1",
+            "stance": "supports",
+        }
     ],
     "hypotheses": ["a new statement to test"],
-    "sub_questions": ["…", {"id": "q2", "falls_away": "why"}],
+    "sub_questions": [{"id": "q2", "falls_away": "why"}],
+    "uncertainties": [{"text": "…", "needs": "the evidence that would settle it"}],
+    "reflection": {"situation": "…", "thesis": "…", "antithesis": "…", "synthesis": "…"},
     "next_actions": ["…"],
     "usage": {"usd": 0.1, "tokens": 4000},
 }

@@ -1,26 +1,19 @@
 """An agent's report of an iteration: read from untrusted JSON, checked, and turned into events."""
 
-import re
-from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from coreloop.base.errors import UsageError
-from coreloop.base.text import printable
 from coreloop.runs import events as happened
+from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.amounts import Amount, microusd
-from coreloop.runs.driver.spending import has_duplicate_keys
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported
 from coreloop.runs.state import State
 
-MAX_BYTES: Final = 1_000_000
-HYPOTHESIS: Final = "hypothesis"
-LEARNT: Final = "learnt"
-"""Names of the events for the run's kind."""
 _NOT_BLANK: Final = r"\S"
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000, pattern=_NOT_BLANK)]
 _Label = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=_NOT_BLANK)]
@@ -52,14 +45,61 @@ class Query(_Part, frozen=True):
 class Learnt(_Part, frozen=True):
     """A finding, and the sub-questions (ids or texts) that it answers if it has a source.
 
-    ``hypothesis`` is the id of one that ``runs next`` shows, and ``stance`` what the finding says of it.
+    ``sources`` are numbers of ``runs read``, or addresses of what coreloop has not read. ``quote`` is what
+    they say, word for word. ``hypothesis`` is the id of one that ``runs next`` shows, and ``stance`` what the
+    finding says of it.
     """
 
     text: _Text
-    sources: Annotated[tuple[_Source, ...], _MANY]
+    sources: Annotated[tuple[int | _Source, ...], _MANY]
     answers: _Text | Annotated[tuple[_Text, ...], _MANY] = ()
     hypothesis: _Label | None = None
     stance: Literal["supports", "contradicts", "neutral"] = "neutral"
+    quote: str = ""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """`answers` as a tuple."""
+        return (self.answers,) if isinstance(self.answers, str) else self.answers
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """`sources` as texts, without blank ones, each once."""
+        texts = (str(source).strip() for source in self.sources)
+        return tuple(dict.fromkeys(filter(None, texts)))
+
+
+class Doubt(_Part, frozen=True):
+    """What is not known, and the evidence that would settle it."""
+
+    text: _Text
+    needs: _Text
+
+
+class Paths(_Part, frozen=True):
+    """Three ways to an answer: the usual one, another one, the opposite; and where they meet or collide."""
+
+    a: _Text
+    b: _Text
+    c: _Text
+    cross_check: _Text
+
+
+class Thought(_Part, frozen=True):
+    """The layers of a reflection, in a sentence each; those that were not due may be left out."""
+
+    situation: _Text | None = None
+    direct: _Text | None = None
+    roles: Annotated[dict[_Label, _Text], msgspec.Meta(max_length=5)] = {}
+    outsider: _Text | None = None
+    thesis: _Text | None = None
+    antithesis: _Text | None = None
+    synthesis: _Text | None = None
+    self_check: _Text | None = None
+    tool: _Text | None = None
+    paths: Paths | None = None
+    missing: _Text | None = None
+    is_stuck: bool = False
 
 
 class Waiver(_Part, frozen=True):
@@ -85,6 +125,8 @@ class AgentReport(_Part, frozen=True):
     sub_questions: Annotated[tuple[_Text | Waiver, ...], _MANY] = ()
     hypotheses: Annotated[tuple[_Text, ...], _MANY] = ()
     next_actions: Annotated[tuple[_Text, ...], _MANY] = ()
+    uncertainties: Annotated[tuple[Doubt, ...], _MANY] = ()
+    reflection: Thought = Thought()
     usage: ReportedUsage = ReportedUsage()
     iteration: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
@@ -105,33 +147,19 @@ def read_report(data: bytes) -> AgentReport:
     UsageError
         The message begins with the JSON path of the field, and says what would be right.
     """
-    if len(data) > MAX_BYTES:
-        raise _wrong("$", f"the report has more than {MAX_BYTES:,} bytes; shorten its texts")
-    try:
-        report = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=AgentReport)
-    except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `")
-        raise _wrong(place.rstrip("`") or "$", _in_words(text)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _wrong("$", f"not JSON ({error}); pipe one JSON object") from error
-    if has_duplicate_keys(data.removeprefix(BOM_UTF8)):
-        raise _wrong("$", "an object has a key twice, of which only one would count; leave one out")
+    report = read_json(data, AgentReport, what="report")
     if msgspec.structs.replace(report, iteration=None, usage=ReportedUsage()) == _NOTHING:
-        raise _wrong("$", "the report is empty; say what was done or found, or give next_actions")
+        raise wrong_field("$", "the report is empty; say what was done or found, or give next_actions")
     return report
 
 
-def _in_words(text: str) -> str:
-    if unknown := re.search(r"unknown field `(.*)`", text):
-        return f"unknown field {unknown[1]}; leave it out"
-    if missing := re.search(r"missing required field `(.*)`", text):
-        return f"the field {missing[1]} is missing; add it"
-    if "matching regex" in text:
-        return "is blank; write a text"
-    return text[:1].lower() + text[1:].replace("`", "")
+Believe = Callable[[State, AgentReport, Mapping[str, str], datetime], Iterable[Reported]]
+"""Turns findings into events: the state before the report, ids of sub-questions by id and text, the time."""
 
 
-def report_events(state: State, report: AgentReport, at: datetime) -> list[Reported]:
+def report_events(
+    state: State, report: AgentReport, at: datetime, believe: Believe | None = None
+) -> list[Reported]:
     """Turn a report into events.
 
     Parameters
@@ -142,6 +170,8 @@ def report_events(state: State, report: AgentReport, at: datetime) -> list[Repor
         Checked against the state.
     at : datetime
         The time of the events.
+    believe : callable or None
+        Checks the findings; None takes them as claims, which settle nothing.
 
     Raises
     ------
@@ -151,7 +181,7 @@ def report_events(state: State, report: AgentReport, at: datetime) -> list[Repor
     """
     if report.iteration not in {None, state.iteration + 1}:
         expected = f"expected {state.iteration + 1}; runs next shows the state"
-        raise _wrong("$.iteration", f"iteration {report.iteration} is not the next one: {expected}")
+        raise wrong_field("$.iteration", f"iteration {report.iteration} is not the next one: {expected}")
     texts = tuple(part for part in report.sub_questions if isinstance(part, str))
     planned: list[Reported] = [happened.Planned(at=at, sub_questions=texts)] if texts else []
     return [
@@ -159,8 +189,7 @@ def report_events(state: State, report: AgentReport, at: datetime) -> list[Repor
         *_waivers(state, report, at),
         *_actions(report, at),
         *_searches(state, report, at),
-        *_findings(state, report, _ids(state, texts), at),
-        *_notes(state, report, at),
+        *(believe or claims)(state, report, _ids(state, texts), at),
         happened.Reflected(
             at=at, sufficient=False, confidence=state.confidence, next_actions=report.next_actions
         ),
@@ -210,36 +239,37 @@ def _searches(state: State, report: AgentReport, at: datetime) -> Iterator[Repor
         history.add_query_to_history(query.query, state.iteration + 1, query.results_count, query.success)
 
 
-def _findings(state: State, report: AgentReport, ids: dict[str, str], at: datetime) -> Iterator[Reported]:
+def claims(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> Iterator[Reported]:
+    """Take the findings of a report as what the agent says: nothing of it was checked."""
+    yield from _findings(state, report, ids, at)
+
+
+def answered_parts(finding: Learnt, place: int, ids: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the ids of the sub-questions that a finding names.
+
+    Raises
+    ------
+    UsageError
+        The run has no such sub-question.
+    """
+    if unknown := next((name for name in finding.named if name not in ids), None):
+        raise _unknown(f"$.findings[{place}].answers", unknown, set(ids.values()))
+    return tuple(dict.fromkeys(ids[name] for name in finding.named))
+
+
+def _findings(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> Iterator[Reported]:
     known = {(part.id, kept.text, kept.source) for part in state.sub_questions for kept in part.findings}
     read: dict[str, None] = {}
     for place, finding in enumerate(report.findings):
-        named = (finding.answers,) if isinstance(finding.answers, str) else finding.answers
-        if unknown := next((name for name in named if name not in ids), None):
-            raise _unknown(f"$.findings[{place}].answers", unknown, set(ids.values()))
-        sources = dict.fromkeys(source.strip() for source in finding.sources if source.strip())
+        sources = dict.fromkeys(finding.places)
         read |= sources
-        for part in dict.fromkeys(ids[name] for name in named) or [""]:
+        for part in answered_parts(finding, place, ids) or ("",):
             for source in sources or [""]:
                 if (part, finding.text, source) not in known:
                     yield happened.FindingRecorded(at=at, sub_question=part, text=finding.text, source=source)
     yield from (happened.SourceRead(at=at, source=source) for source in read)
 
 
-def _notes(state: State, report: AgentReport, at: datetime) -> Iterator[Reported]:
-    """What the run's kind makes of hypotheses and findings."""
-    number = state.iteration + 1
-    for statement in report.hypotheses:
-        yield happened.Noted(at=at, name=HYPOTHESIS, data={"statement": statement, "iteration": number})
-    for finding in report.findings:
-        data = msgspec.to_builtins(finding) | {"iteration": number}
-        yield happened.Noted(at=at, name=LEARNT, data=data)
-
-
 def _unknown(path: str, name: str, known: set[Any]) -> UsageError:
     names = ", ".join(sorted(known)) or "none yet; add it to sub_questions"
-    return _wrong(path, f"no sub-question {name[:80]}; the run has {names}")
-
-
-def _wrong(path: str, message: str) -> UsageError:
-    return UsageError(printable(f"{path}: {message}; nothing was recorded"))
+    return wrong_field(path, f"no sub-question {name[:80]}; the run has {names}")

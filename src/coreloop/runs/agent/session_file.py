@@ -29,6 +29,11 @@ def session_file(folder: Path, session: str) -> Path:
     return folder / f"{session}.json"
 
 
+def waiting_file(folder: Path, session: str) -> Path:
+    """Return the file that says that a person has begun a turn since the session worked on its run."""
+    return session_file(folder, session).with_suffix(".waits")
+
+
 def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -> None:
     """Write the file of a run's session, and remove that of the session that the run had before.
 
@@ -59,7 +64,7 @@ def write_session(folder: Path, state: State, *, before: str, is_newest: bool) -
 def remove_session(path: Path, run_id: str) -> None:
     """Remove a session's file, and the hook's note beside it, if it is about a run."""
     if run_of(path) == run_id:
-        for file in (path, path.with_suffix(".block")):
+        for file in (path, path.with_suffix(".block"), path.with_suffix(".waits")):
             file.unlink(missing_ok=True)
 
 

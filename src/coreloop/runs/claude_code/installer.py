@@ -6,7 +6,6 @@ can be removed too.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -14,12 +13,19 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.base.claude_settings import (
+    SETTINGS,
+    InstallChange,
+    decode_settings,
+    refuse_links,
+    with_stop_hook,
+    without,
+    without_entry,
+)
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
-from coreloop.runs.claude_code.settings_text import with_stop_hook, without, without_entry
 
 SKILLS: Final = ("deep-research", "dr", "research-pause", "research-stop")
-SETTINGS: Final = ".claude/settings.json"
 BACKUP: Final = ".claude/settings.json.coreloop-backup"
 MANIFEST: Final = ".claude/coreloop.json"
 HOOK: Final = ".claude/hooks/stop-hook.py"
@@ -45,14 +51,6 @@ class Manifest(msgspec.Struct, frozen=True):
     folders: tuple[str, ...]
     inserted: str
     created_settings: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InstallChange:
-    """A file, and what happens to it."""
-
-    path: str
-    what: str
 
 
 def install(root: Path, *, lease_s: int, confirm: bool) -> list[InstallChange]:
@@ -81,7 +79,9 @@ def install(root: Path, *, lease_s: int, confirm: bool) -> list[InstallChange]:
     _require_free(root, contents)
     path = root / SETTINGS
     old = read_file(path) if path.exists() else None
-    inserted = with_stop_hook(_decoded(old or b"{\n}\n", path) if old != b"" else "", _entry(lease_s), path)
+    inserted = with_stop_hook(
+        decode_settings(old or b"{\n}\n", path) if old != b"" else "", _entry(lease_s), path
+    )
     changes = [InstallChange(SETTINGS, "write" if old is None else "add the hook to")]
     changes += [
         InstallChange(name, "write") for name in (*([] if old is None else [BACKUP]), *contents, MANIFEST)
@@ -109,7 +109,7 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     WorkspaceError
         The hook's entry in the settings, or what is around it, was changed: remove it by hand first.
     """
-    _refuse_links(root, [MANIFEST, SETTINGS])
+    refuse_links(root, [MANIFEST, SETTINGS])
     manifest = _manifest(root)
     settings, changes = _restored(root, manifest)
     for name, digest in manifest.files.items():
@@ -139,7 +139,7 @@ def _remove(root: Path, manifest: Manifest, settings: bytes | None, changes: lis
 def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[InstallChange]]:
     """The settings without the hook; None to leave the file alone, or to remove it."""
     path = root / SETTINGS
-    if not path.is_file() or "stop-hook.py" not in (text := _decoded(read_file(path), path)):
+    if not path.is_file() or "stop-hook.py" not in (text := decode_settings(read_file(path), path)):
         return None, []
     rest = without(text, manifest.inserted)
     if rest is None:  # formatted anew
@@ -167,18 +167,12 @@ def _entry(lease_s: int) -> dict[str, Any]:
 
 
 def _require_free(root: Path, contents: dict[str, bytes]) -> None:
-    _refuse_links(root, [*contents, MANIFEST, SETTINGS, BACKUP])
+    refuse_links(root, [*contents, MANIFEST, SETTINGS, BACKUP])
     if (root / MANIFEST).exists():
         raise UsageError(f"{root}: installed already; run runs uninstall claude-code --confirm first")
     for name in (*contents, BACKUP):
         if (root / name).exists():
             raise WorkspaceError("exists; move it away", path=root / name)
-
-
-def _refuse_links(root: Path, names: list[str]) -> None:
-    for name in names:
-        if not (root / name).resolve().is_relative_to(root.resolve()):
-            raise WorkspaceError("leads out of the project; remove the link", path=root / name)
 
 
 def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
@@ -204,10 +198,3 @@ def _manifest(root: Path) -> Manifest:
 
 def _is_above(folder: str, known: set[str]) -> bool:
     return any(name.startswith(f"{folder}/") for name in known)
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise WorkspaceError("is not UTF-8; save it as UTF-8 first", path=path) from error

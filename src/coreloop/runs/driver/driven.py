@@ -121,4 +121,11 @@ def _fold(extra: dict[str, Any], name: str, data: Any) -> None:
         extra[_KEY] = data
 
 
-register_kind(Kind(name=KIND, searches=False, initial=_initial, fold=_fold))
+def _may_complete(state: State) -> bool:
+    """With ``--until``, only its command, a limit or a person ends the run."""
+    plan = state.extra.get(_KEY)
+    return not (isinstance(plan, dict) and plan.get("until"))
+
+
+DRIVEN: Final = Kind(name=KIND, searches=False, initial=_initial, fold=_fold, is_complete=_may_complete)
+register_kind(DRIVEN)

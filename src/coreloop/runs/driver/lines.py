@@ -22,7 +22,7 @@ _REASONS: Final = {
 _STATUSES: Final = {
     "running": "another process works on it",
     "paused": "go on with runs resume",
-    "failed": "see runs show; mend the cause, and go on with runs resume",
+    "failed": "see runs show; remove the cause, and go on with runs resume",
 }
 
 

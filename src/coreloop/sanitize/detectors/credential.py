@@ -1,8 +1,10 @@
-"""The `Token` type: a form of credential; and whether a match looks random."""
+"""Forms of credentials, as credentials.toml lists them; and whether a match looks random."""
 
 import base64
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 
 # The first bytes of a key in DER (RSA, EC, Ed25519) and of one of OpenSSH.
@@ -50,6 +52,14 @@ class Token:
     def sample(self) -> str:
         """The example as a text contains it."""
         return self.example.replace(" ", "").replace("␣", " ")
+
+
+def _read_tokens() -> tuple[Token, ...]:
+    text = files("coreloop.sanitize.detectors").joinpath("credentials.toml").read_text(encoding="utf-8")
+    return tuple(Token(**fields) for fields in tomllib.loads(text)["token"])
+
+
+TOKENS: Final = _read_tokens()
 
 
 def is_random(match: re.Match[str], group: int | str = 0) -> bool:

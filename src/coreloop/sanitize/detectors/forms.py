@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Final
 
+from coreloop.sanitize.detectors.credential import TOKENS
 from coreloop.sanitize.detectors.rule import NONE, Sign
-from coreloop.sanitize.detectors.tokens import TOKENS
 
 _PASSWORDS: Final = "passw passph passcode pwd pswd pw cvc cvv 비밀 비번 패스워드 암호 핀"
 # A blank is written as ␣.

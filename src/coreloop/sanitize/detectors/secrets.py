@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from coreloop.sanitize.detectors.credential import is_aws_secret, is_key_body, is_random
+from coreloop.sanitize.detectors.credential import TOKENS, is_aws_secret, is_key_body, is_random
 from coreloop.sanitize.detectors.rule import Rule, Sign
-from coreloop.sanitize.detectors.tokens import TOKENS
 
 
 def _by_first_letter(words: Iterable[str]) -> str:

@@ -18,10 +18,9 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.sample import read_sample
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
-from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
+from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.web.pages.charts import Edge, Interval
@@ -95,7 +94,7 @@ class Activity:
         begins with `BEGIN` and ends with `END`.
     sources : mapping
         How often the value of a tool's argument came from a tool's result or from the question: (tool,
-        argument, source) -> calls, of a sample of requests.
+        argument, source) -> calls.
     """
 
     days: Days
@@ -240,13 +239,13 @@ def _follows(window: Window) -> Counter[tuple[str, str]]:
 
 
 def _sources(window: Window) -> Counter[tuple[str, str, str]]:
-    sample = read_sample(window)
-    tools = sorted(sample.tools, key=len, reverse=True)
+    counts = count_sources(window)
+    texts = window.texts_of("sources", counts["sources"].unique())
+    tools = sorted(window.calls.select("tool").unique().collect()["tool"], key=len, reverse=True)
     counted: Counter[tuple[str, str, str]] = Counter()
-    for _, _, call in sample.calls():
-        for name, argument in call.arguments.items():
-            if argument.sources:
-                counted[call.tool, name, _tool_of(argument.sources[0], tools)] += 1
+    for tool, name, sources, n in counts.iter_rows():
+        if paths := msgspec.json.decode(texts[sources], type=tuple[str, ...]):
+            counted[tool, name, _tool_of(paths[0], tools)] += n
     return counted
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from coreloop.base.text import fitted, printable
-from coreloop.web.pages.escape import escape, short
+from coreloop.web.pages.formats import escape, short
 
 _WIDTH: Final = 440
 """Letters stay legible on a phone, which is three quarters as wide."""

@@ -9,8 +9,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from coreloop.web.pages import charts
-from coreloop.web.pages.escape import escape, short
-from coreloop.web.pages.formats import count, rate, seconds, timestamp
+from coreloop.web.pages.formats import count, escape, rate, seconds, short, timestamp
 from coreloop.web.pages.frame import Frame, Language
 
 

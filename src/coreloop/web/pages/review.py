@@ -19,7 +19,13 @@ from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
 from coreloop.learn.verdicts.state import states_by_key
-from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue, read_judgments, take_back_judgment
+from coreloop.observe.verdicts import (
+    HumanVerdict,
+    HumanVerdicts,
+    VerdictLetter,
+    read_verdicts,
+    take_back_verdict,
+)
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.states import read_kept_states
@@ -34,7 +40,7 @@ _PATH: Final = "review"
 class _Desk:
     """What waits, and all verdicts."""
 
-    judgments: Judgments
+    judgments: HumanVerdicts
     proposals: Sequence[WaitingProposal]
     requests: Sequence[Queued]
 
@@ -44,11 +50,11 @@ class _Desk:
         proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
         return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
 
-    def fresh(self, now: datetime) -> list[Judgment]:
+    def fresh(self, now: datetime) -> list[HumanVerdict]:
         """The verdicts of the last minute, the newest first."""
         return [judgment for judgment in reversed(self.judgments.given) if judgment.judged_at > now - _UNDO]
 
-    def history(self, subject: str) -> list[Judgment]:
+    def history(self, subject: str) -> list[HumanVerdict]:
         """The verdicts on an item."""
         return [judgment for judgment in self.judgments.given if judgment.subject == subject]
 
@@ -101,12 +107,12 @@ def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     wanted, given = form.get("id", ""), form.get("verdict", "")
-    if given not in set(JudgmentValue):
+    if given not in set(VerdictLetter):
         raise UsageError("a verdict is P, T, C or V")
     ids = _read(source).ids
     workspace = source.workspace
     name = judge_name(by, workspace.root)
-    judge(workspace, wanted, JudgmentValue(given), cause=form.get("cause"), by=name, now=source.now)
+    judge(workspace, wanted, VerdictLetter(given), cause=form.get("cause"), by=name, now=source.now)
     later = ids[ids.index(wanted) + 1 :] if wanted in ids else []
     return (_PATH, later[0]) if later else (_PATH,)
 
@@ -114,13 +120,13 @@ def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, .
 def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     wanted, folder = form.get("id", ""), source.workspace.judgments_dir
     fresh = next((judgment for judgment in _read(source).fresh(source.now) if judgment.id == wanted), None)
-    if fresh is None or not take_back_judgment(folder, fresh):
+    if fresh is None or not take_back_verdict(folder, fresh):
         raise UsageError("this verdict is older than a minute; give another one, the newest counts")
     return (_PATH, wanted)
 
 
 def _read(source: PageSource) -> _Desk:
-    judgments, states = read_judgments(source.workspace.judgments_dir), read_kept_states(source)
+    judgments, states = read_verdicts(source.workspace.judgments_dir), read_kept_states(source)
     proposals = by_gain(read_kept_proposals(source), states)
     return _Desk(judgments, proposals, _requests(source, judgments.decided()))
 

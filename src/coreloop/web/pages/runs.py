@@ -9,14 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.case import KIND as ASK
-from coreloop.answer.repair.case import case_of
 from coreloop.answer.repair.queued import go_on
-from coreloop.answer.repair.response import answer_of
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.hypotheses import Hypothesis
+from coreloop.answer.research.knowledge import ASK, TESTED, ReadSource, knowledge_of
 from coreloop.answer.research.knowledge import KIND as RESEARCH
-from coreloop.answer.research.knowledge import TESTED, ReadSource, knowledge_of
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.control import pause_run, stop_run
@@ -91,7 +88,7 @@ def read_one(source: PageSource, name: str) -> View | None:
     if state.kind == RESEARCH:
         view |= _research(source, state)
     elif state.kind == ASK:
-        view |= _asked(state)
+        view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
     return view | {"numbers": {passage.number for passage in view["cited"]}}
 
 
@@ -111,10 +108,7 @@ def _research(source: PageSource, state: State) -> dict[str, Any]:
     )
     text = "\n".join([response.final_answer, *found])
     return {
-        "answer": _lines(response.final_answer),
-        "verdict": "",
-        "reason": response.reason,
-        "cited": _cited(text, cited_sources(state)),
+        **_answered(state, text),
         "knowledge": knowledge,
         "n_sources": len(knowledge.sources),
         "sources": knowledge.sources[-_MAX_SOURCES:],
@@ -123,15 +117,13 @@ def _research(source: PageSource, state: State) -> dict[str, Any]:
     }
 
 
-def _asked(state: State) -> dict[str, Any]:
-    case, answer = case_of(state), answer_of(state)
-    cited = case.attempts[-1].cited if case.attempts else ()
+def _answered(state: State, text: str) -> dict[str, Any]:
+    response = respond(state)
     return {
-        "answer": _lines(answer.answer),
-        "verdict": answer.verdict,
-        "reason": answer.reason,
-        "cited": _cited(answer.answer, cited),
-        "case": case,
+        "answer": _lines(response.final_answer),
+        "verdict": response.verdict,
+        "reason": response.reason,
+        "cited": _cited(text, cited_sources(state)),
     }
 
 
@@ -185,7 +177,7 @@ def _confidences(store: Store, state: State) -> dict[str, list[float]]:
         for _, event in store.read(state.run_id)
         if isinstance(event, Noted) and event.name == TESTED
     ]
-    ids = [hypothesis.id for hypothesis in knowledge_of(state).active_hypotheses[:_MAX_LINES]]
+    ids = knowledge_of(state).active_hypotheses[:_MAX_LINES]
     return {
         id: [hypothesis.confidence for test in tests for hypothesis in test if hypothesis.id == id]
         for id in ids

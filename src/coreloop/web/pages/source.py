@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import coreloop.answer.research.kind
-import coreloop.runs.driver.driven  # noqa: F401 - registers a kind of runs, as the line above
+import coreloop.answer.agent.kind
+import coreloop.answer.research.kind  # noqa: F401 - registers a kind of runs, as the line above
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.jobs.queue import JobQueue, open_queue

@@ -7,7 +7,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.verdicts.judge import read_proposed
 from coreloop.learn.verdicts.state import Promoted, Standpoint, read_promoted, read_states
-from coreloop.observe.judgments import read_judgments
+from coreloop.observe.verdicts import read_verdicts
 from coreloop.web.pages.source import PageSource
 
 
@@ -17,7 +17,7 @@ def read_kept_states(source: PageSource) -> tuple[Standpoint, ...]:
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
     proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
     promoted = source.snapshots.get("promoted", source.git_places, lambda: _read_promoted(source)).value
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     return read_states(
         proposed, judgments, promoted, read_kept_effects(source) if promoted.promotions else ()
     )

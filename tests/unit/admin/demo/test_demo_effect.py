@@ -10,7 +10,7 @@ from coreloop.admin.demo.effect import simulate_effect
 from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import make_project, record_requests
 from coreloop.cli.main import main
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 
 
 def test_the_share_before_is_that_of_the_records(tmp_path: Path):
@@ -19,7 +19,7 @@ def test_the_share_before_is_that_of_the_records(tmp_path: Path):
     effect = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     again = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     assert effect == again
-    assert effect.decision.verdict is Verdict.HELPS
+    assert effect.decision.verdict is EffectVerdict.HELPS
     assert effect.decision.look is not None
     found = effect.decision.look.estimate
     assert 0.05 < found.before < 0.5

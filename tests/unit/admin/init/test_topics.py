@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from coreloop.admin.init.run import InitRequest, initialise
-from coreloop.admin.init.topics import propose_topics, source_words
+from coreloop.admin.init.starter import propose_topics, source_words
 from coreloop.base.project.workspace import open_workspace
 
 SOURCE = '''

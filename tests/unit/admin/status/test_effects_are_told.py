@@ -10,7 +10,7 @@ from coreloop.cli.show_status import show_status
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.estimate import Estimate
 from coreloop.learn.effect.ledger import Change
-from coreloop.learn.effect.verdict import Look, Verdict
+from coreloop.learn.effect.verdict import EffectVerdict, Look
 
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 CHANGE = Change(
@@ -42,7 +42,7 @@ LOOK = Look(
     -0.25,
     -0.15,
 )
-HELPS = Effect(change=CHANGE, verdict=Verdict.HELPS, look=LOOK, decided_on=date(2026, 4, 24))
+HELPS = Effect(change=CHANGE, verdict=EffectVerdict.HELPS, look=LOOK, decided_on=date(2026, 4, 24))
 
 
 def _status(effect: Effect) -> Status:
@@ -67,7 +67,7 @@ def _said(effect: Effect, notified: Notified) -> list[str]:
 
 def test_each_change_of_a_verdict_is_said_once():
     notified = Notified()
-    assert _said(replace(HELPS, verdict=Verdict.TOO_EARLY), notified) == []
+    assert _said(replace(HELPS, verdict=EffectVerdict.TOO_EARLY), notified) == []
     assert _said(HELPS, notified) == ["refund_order: the change ce-2026-04-01-001: helps, since 2026-04-24"]
     assert _said(HELPS, notified) == []
     assert _said(replace(HELPS, has_returned=True), notified) == [
@@ -76,7 +76,7 @@ def test_each_change_of_a_verdict_is_said_once():
     assert _said(replace(HELPS, is_stale=True), notified) == [
         "refund_order: the change ce-2026-04-01-001: stale"
     ]
-    (hurts,) = _said(replace(HELPS, verdict=Verdict.HURTS), notified)
+    (hurts,) = _said(replace(HELPS, verdict=EffectVerdict.HURTS), notified)
     assert "hurts" in hurts
 
 

@@ -8,14 +8,14 @@ import pytest
 from coreloop.admin.status.facts import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.state import Promoted, pending, read_states
-from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 BB = frozenset({"bb"})
 
 
-def verdict(key: str | None, given: JudgmentValue, *, id: str = "cand-2026-04-25-001") -> Judgment:
-    return Judgment(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
+def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25-001") -> HumanVerdict:
+    return HumanVerdict(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
 
 
 PROPOSED = [
@@ -28,7 +28,7 @@ PROPOSED = [
 
 
 def test_those_that_wait_are_named_by_their_newest_id() -> None:
-    found = count_standing(read_states(PROPOSED, Judgments(), Promoted(known=BB)), prefix="cand-")
+    found = count_standing(read_states(PROPOSED, HumanVerdicts(), Promoted(known=BB)), prefix="cand-")
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
@@ -42,14 +42,14 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
         pytest.param(
             "cand-",
             [],
-            [verdict("aa", JudgmentValue.VIOLATION)],
+            [verdict("aa", VerdictLetter.VIOLATION)],
             (1, date(2026, 3, 2), 1),
             id="a rejected key",
         ),
         pytest.param(
             "cand-",
             [],
-            [verdict("aa", JudgmentValue.CAVEAT), verdict("aa", JudgmentValue.PASS)],
+            [verdict("aa", VerdictLetter.CAVEAT), verdict("aa", VerdictLetter.PASS)],
             (1, date(2026, 3, 2), 0, 1),
             id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
@@ -57,8 +57,8 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
             "cand-",
             [],
             [
-                verdict(None, JudgmentValue.VIOLATION, id="req-1"),
-                verdict("cc", JudgmentValue.CAVEAT, id="ce-2026-03-03-001"),
+                verdict(None, VerdictLetter.VIOLATION, id="req-1"),
+                verdict("cc", VerdictLetter.CAVEAT, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
             id="requests and counterexamples are not candidates",
@@ -66,10 +66,10 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
     ],
 )
 def test_pending_and_rejected(
-    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[Any, ...]
+    prefix: str, known: list[str], judgments: list[HumanVerdict], expected: tuple[Any, ...]
 ) -> None:
     n_pending, oldest, rejected, *accepted = expected
-    states = read_states(PROPOSED, Judgments(tuple(judgments)), Promoted(known=frozenset(known)))
+    states = read_states(PROPOSED, HumanVerdicts(tuple(judgments)), Promoted(known=frozenset(known)))
     assert count_standing(states, prefix=prefix) == Standing(
         pending=n_pending, oldest=oldest, promoted=0, rejected=rejected, accepted=sum(accepted)
     )
@@ -77,4 +77,4 @@ def test_pending_and_rejected(
 
 def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
     withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
-    assert [one.key for one in pending(read_states(withdrawn, Judgments()))] == ["bb", "cc"]
+    assert [one.key for one in pending(read_states(withdrawn, HumanVerdicts()))] == ["bb", "cc"]

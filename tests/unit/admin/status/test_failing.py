@@ -8,7 +8,7 @@ import pytest
 from coreloop.admin.status.log import find_failing, read_log
 from logs import call, failed
 from rows import slow_after
-from samples import START, asked, rolled, sample_of
+from samples import START, asked, rolled, window_of
 
 
 def _days(*shares: float, n: int = 40) -> list[dict[str, object]]:
@@ -36,11 +36,11 @@ def _at(day: int, number: int) -> str:
     ],
 )
 def test_a_tool_is_compared_with_its_own_past(shares: tuple[float, ...], is_failing: bool):
-    assert [tool.tool for tool in find_failing(sample_of(_days(*shares)))] == ["book"] * is_failing
+    assert [tool.tool for tool in find_failing(window_of(_days(*shares)))] == ["book"] * is_failing
 
 
 def test_a_few_calls_raise_nothing():
-    assert find_failing(sample_of(_days(0.0, 0.0, 0.0, 0.0, 1.0, n=19))) == ()
+    assert find_failing(window_of(_days(0.0, 0.0, 0.0, 0.0, 1.0, n=19))) == ()
 
 
 @pytest.mark.parametrize("rounds", slow_after(1, [15, 100]))
@@ -52,7 +52,7 @@ def test_days_that_differ_by_chance_only_raise_nothing(rounds: int):
             asked(n, failed("book") if rng.random() < 0.2 else call("book"), ts=_at(n // 30, n))
             for n in range(300)
         ]
-        n_raised += bool(find_failing(sample_of(rows)))
+        n_raised += bool(find_failing(window_of(rows)))
     assert n_raised == 0
 
 

@@ -11,7 +11,7 @@ from coreloop.admin.status.read import read_status
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import JudgmentValue
+from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.source import open_source
 from logs import call, record, write_log
@@ -47,7 +47,7 @@ def _read(project: Project) -> Status:
     return read_status(workspace, now=NOW, environ={}, mining=MiningOptions())
 
 
-def _judge(workspace: Workspace, entry: dict[str, Any], verdict: JudgmentValue) -> None:
+def _judge(workspace: Workspace, entry: dict[str, Any], verdict: VerdictLetter) -> None:
     judge(workspace, entry["id"], verdict, cause=None, by="Ann", now=NOW)
 
 
@@ -75,7 +75,7 @@ def test_three_statements_have_three_states_in_status_and_health(project: Projec
     promote(project, entries[0]["key"])
     workspace = open_workspace(project.root)
     for entry, verdict in zip(
-        entries, [JudgmentValue.VIOLATION, JudgmentValue.VIOLATION, JudgmentValue.PASS], strict=True
+        entries, [VerdictLetter.VIOLATION, VerdictLetter.VIOLATION, VerdictLetter.PASS], strict=True
     ):
         _judge(workspace, entry, verdict)
     standing = _read(project).candidates

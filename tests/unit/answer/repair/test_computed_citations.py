@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from coreloop.answer.repair.run import answer
-from repairing import RETURN_QUESTION, ScriptedModel, repair_desk, shop
+from repairing import RETURN_QUESTION, ScriptedModel, shop, shop_deps
 
 SAID = "A parcel can be returned within 30 days."
 
@@ -15,32 +15,32 @@ def reply(text: str, *cited: str) -> str:
 
 
 def test_a_sentence_is_checked_against_the_sources_that_citations_name(tmp_path: Path):
-    with repair_desk(shop(tmp_path), ScriptedModel(reply(SAID, "[1]"))) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
-    assert (found.answer, found.signals) == (f"{SAID} [1]", ())
+    with shop_deps(shop(tmp_path), ScriptedModel(reply(SAID, "[1]"))) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+    assert (found.final_answer, found.signals) == (f"{SAID} [1]", ())
 
 
 def test_a_short_answer_is_read_with_its_question(tmp_path: Path):
     for text, is_supported in (("30 days.", True), ("90 days.", False)):
-        with repair_desk(shop(tmp_path), ScriptedModel(*[reply(text, "[1]")] * 3)) as desk:
-            assert answer(RETURN_QUESTION, desk=desk).supported is is_supported
+        with shop_deps(shop(tmp_path), ScriptedModel(*[reply(text, "[1]")] * 3)) as deps:
+            assert answer(RETURN_QUESTION, deps=deps).supported is is_supported
 
 
 def test_a_model_that_never_names_a_source_is_answered_for_at_the_end(tmp_path: Path):
-    with repair_desk(shop(tmp_path), ScriptedModel(reply(SAID), reply(SAID))) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
-    assert (found.answer, found.signals) == (f"{SAID} [1]", ("citation_missing",))
+    with shop_deps(shop(tmp_path), ScriptedModel(reply(SAID), reply(SAID))) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+    assert (found.final_answer, found.signals) == (f"{SAID} [1]", ("citation_missing",))
 
 
 def test_what_no_source_says_is_not_delivered_whoever_cites_it(tmp_path: Path):
     wrong = "A parcel can be returned within 90 days."
-    with repair_desk(shop(tmp_path), ScriptedModel(*[reply(wrong)] * 3)) as desk:
-        assert not answer(RETURN_QUESTION, desk=desk).supported
+    with shop_deps(shop(tmp_path), ScriptedModel(*[reply(wrong)] * 3)) as deps:
+        assert not answer(RETURN_QUESTION, deps=deps).supported
 
 
 def test_replies_without_json_fall_back_on_the_passages_and_say_so(tmp_path: Path):
-    with repair_desk(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
     assert (found.end, found.error and found.error.type) == ("model_unusable", "model_unusable")
-    assert "within 30 days after delivery. [1]" in found.answer
+    assert "within 30 days after delivery. [1]" in found.final_answer
     assert found.reason.startswith("the model was unusable: ")

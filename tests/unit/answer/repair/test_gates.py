@@ -9,7 +9,7 @@ from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.search.index.run import index_paths
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
-from repairing import limit_paths, repair_desk, shop
+from repairing import limit_paths, shop, shop_deps
 from researching import MOMENT
 from rows import each_row
 
@@ -42,17 +42,17 @@ def test_the_first_day_is_no_fall():
 
 def test_files_and_functions_are_counted(tmp_path: Path):
     limit_paths(tmp_path, ".")
-    with repair_desk(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as desk:
-        coverage, io = read_gates(desk, now=MOMENT)
+    with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
+        coverage, io = read_gates(deps, now=MOMENT)
     assert (coverage.now.good, coverage.now.total) == (2, 3)
     assert coverage.worst == (("docs/shipping.md", 1),)
     assert (io.now.good, io.now.total) == (1, 1)
 
 
 def test_a_function_of_a_changed_file_counts_as_undocumented(tmp_path: Path):
-    with repair_desk(shop(tmp_path, indexed=("rates.py",))) as desk:
+    with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
         (tmp_path / "rates.py").write_text("def rate_of(customer):\n    return 1\n", encoding="utf-8")
-        _, io = read_gates(desk, now=MOMENT)
+        _, io = read_gates(deps, now=MOMENT)
     assert (io.now.good, io.now.total) == (0, 1)
 
 
@@ -60,21 +60,21 @@ def test_a_fall_is_a_signal_and_jobs_that_mend_it(tmp_path: Path):
     limit_paths(tmp_path, ".")
     workspace = shop(tmp_path)
     index_paths(workspace, [tmp_path], now=datetime.now(UTC))
-    with repair_desk(workspace) as desk:
-        assert [reading.signal for reading in read_gates(desk, now=MOMENT)] == [None, None]
+    with shop_deps(workspace) as deps:
+        assert [reading.signal for reading in read_gates(deps, now=MOMENT)] == [None, None]
         for number in range(3):
             (tmp_path / "docs" / f"new{number}.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
-        coverage, _ = read_gates(desk, now=MOMENT + DAY)
+        coverage, _ = read_gates(deps, now=MOMENT + DAY)
         assert (coverage.signal, coverage.jobs) == ("coverage_drop", 3)
-        (run,) = desk.desk.store.runs(kind="gate")
-        assert load_run(desk.desk.store, run.run_id)[0].state.status == "completed"
-        work(desk.queue, all_handlers(desk), until_idle=True)
-        coverage, _ = read_gates(desk, now=MOMENT + DAY)
+        (run,) = deps.store.runs(kind="gate")
+        assert load_run(deps.store, run.run_id)[0].state.status == "completed"
+        work(deps.queue, all_handlers(deps), until_idle=True)
+        coverage, _ = read_gates(deps, now=MOMENT + DAY)
         assert (coverage.now.good, coverage.now.total) == (6, 6)
 
 
 def test_a_day_has_one_snapshot(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
+    with shop_deps(shop(tmp_path)) as deps:
         for _ in range(2):
-            read_gates(desk, now=MOMENT)
-        assert len(desk.tables.snapshots("coverage")) == 1
+            read_gates(deps, now=MOMENT)
+        assert len(deps.tables.snapshots("coverage")) == 1

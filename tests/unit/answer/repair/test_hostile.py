@@ -12,7 +12,7 @@ from coreloop.answer.repair.work import all_handlers
 from coreloop.base.errors import UsageError
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run
-from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, repair_desk, reply, shop
+from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, reply, shop, shop_deps
 from researching import MOMENT
 
 POISON = (
@@ -29,10 +29,10 @@ def test_a_poisoned_file_is_data_in_the_prompt(tmp_path: Path):
         reply("A parcel ships within 99 days. [9]"),
         reply("A parcel ships within 99 days. [1]"),
     )
-    with repair_desk(workspace, obedient) as desk:
-        found = answer(SHIP_QUESTION, desk=desk)
+    with shop_deps(workspace, obedient) as deps:
+        found = answer(SHIP_QUESTION, deps=deps)
     assert not found.supported
-    assert found.citations == ()
+    assert found.sources == ()
     for system, user, *_ in obedient.asked:
         assert "99 days" not in system.content
         assert json.loads(user.content)["question"] == SHIP_QUESTION
@@ -45,10 +45,10 @@ def test_symbols_with_control_characters_reach_no_answer(tmp_path: Path):
         '    """Say the limit of a customer\\x1b[31m\u202e: 9 orders."""\n',
         encoding="utf-8",
     )
-    with repair_desk(workspace) as desk:
-        found = answer("What is the limit of a customer in orders?", desk=desk)
-    assert "\x1b" not in found.answer
-    assert "\u202e" not in found.answer
+    with shop_deps(workspace) as deps:
+        found = answer("What is the limit of a customer in orders?", deps=deps)
+    assert "\x1b" not in found.final_answer
+    assert "\u202e" not in found.final_answer
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/hostname", "docs/../../outside.md", "link.md"])
@@ -58,51 +58,51 @@ def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_pa
     workspace = shop(root)
     (tmp_path / "outside.md").write_text("# Secret\n\nThe launch code is 0000.\n")
     (root / "link.md").symlink_to(tmp_path / "outside.md")
-    with repair_desk(workspace) as desk:
-        run = answer(RETURN_QUESTION, desk=desk).run_id
-        job = desk.queue.put(name, {"path": path, "run": run, "kind": "local_file"}, max_attempts=1)
-        (done,) = work_on_jobs(desk.queue, all_handlers(desk), [job.id])
-        found = answer("What is the launch code?", desk=desk)
+    with shop_deps(workspace) as deps:
+        run = answer(RETURN_QUESTION, deps=deps).run_id
+        job = deps.queue.put(name, {"path": path, "run": run, "kind": "local_file"}, max_attempts=1)
+        (done,) = work_on_jobs(deps.queue, all_handlers(deps), [job.id])
+        found = answer("What is the launch code?", deps=deps)
     assert not found.supported
     assert done.status in {"dead", "done"}
 
 
 def test_a_payload_that_lacks_its_fields_is_a_dead_job(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
+    with shop_deps(shop(tmp_path)) as deps:
         for name in (INDEX_FILE, INJECT, SUGGEST_LINK):
-            job = desk.queue.put(name, {}, max_attempts=1)
-            (done,) = work_on_jobs(desk.queue, all_handlers(desk), [job.id])
+            job = deps.queue.put(name, {}, max_attempts=1)
+            (done,) = work_on_jobs(deps.queue, all_handlers(deps), [job.id])
             assert done.status == "dead"
 
 
 def test_a_question_is_not_part_of_a_job(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        answer(SHIP_QUESTION, desk=desk)
-        assert not [job for job in desk.queue.jobs() if "working days" in str(job)]
+    with shop_deps(shop(tmp_path)) as deps:
+        answer(SHIP_QUESTION, deps=deps)
+        assert not [job for job in deps.queue.jobs() if "working days" in str(job)]
 
 
 def test_a_link_is_applied_once_and_only_if_both_ends_exist(tmp_path: Path):
-    with repair_desk(shop(tmp_path, indexed=("rates.py",))) as desk:
+    with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
         details = {"code_symbol": "rates.py::rate_of", "schema_ref": "gone.sql#t.rate", "reason": "both"}
-        made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(desk.workspace, desk.tables, made.id, now=MOMENT).status == "failed"
-        assert desk.tables.links() == []
+        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+        assert apply_suggestion(deps.workspace, deps.tables, made.id, now=MOMENT).status == "failed"
+        assert deps.tables.links() == []
         with pytest.raises(UsageError, match="is failed already"):
-            reject_suggestion(desk.tables, made.id, now=MOMENT)
+            reject_suggestion(deps.tables, made.id, now=MOMENT)
 
 
 def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
     (tmp_path / "coreloop.yaml").write_text("schemas: [tables.sql]\n")
     (tmp_path / "tables.sql").write_text("CREATE TABLE clients (share real -- set each January\n);\n")
-    with repair_desk(shop(tmp_path, indexed=("rates.py", "tables.sql"))) as desk:
+    with shop_deps(shop(tmp_path, indexed=("rates.py", "tables.sql"))) as deps:
         details = {
             "code_symbol": "rates.py::rate_of",
             "schema_ref": "tables.sql#clients.share",
             "reason": "x",
         }
-        made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(desk.workspace, desk.tables, made.id, now=MOMENT).status == "applied"
-        run = answer("When is rate_of set, each January?", desk=desk).run_id
-        steps = [event for _, event in desk.desk.store.read(run) if getattr(event, "name", "") == "retrieve"]
+        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+        assert apply_suggestion(deps.workspace, deps.tables, made.id, now=MOMENT).status == "applied"
+        run = answer("When is rate_of set, each January?", deps=deps).run_id
+        steps = [event for _, event in deps.store.read(run) if getattr(event, "name", "") == "retrieve"]
         assert any("set each January" in str(step.result) for step in steps)
-        assert load_run(desk.desk.store, run)[0].state.status in {"completed", "stopped"}
+        assert load_run(deps.store, run)[0].state.status in {"completed", "stopped"}

@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.case import Asked
-from coreloop.answer.repair.desk import RepairDesk
+from coreloop.answer.deps import Deps
 from coreloop.answer.repair.evidence import question_key
-from coreloop.answer.repair.response import Answer
 from coreloop.answer.repair.run import begin_answer, continue_answer
-from coreloop.answer.repair.store import open_repair_store
+from coreloop.answer.research.answer import AgentResponse
+from coreloop.answer.research.knowledge import Request
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted
-from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.stores.store import Store, open_store
 from repairing import SHIP_QUESTION, shop
-from researching import counted_desk
+from researching import counted_deps
 from running import calls_in, python
 
 KILLED = """
@@ -33,37 +31,33 @@ from test_kills import opened
 words = json.loads(sys.argv[1])
 with ExitStack() as stack:
     fail = lambda store: Failpoint(store, words["number"], is_before=words["is_before"])
-    desk = opened(stack, Path(words["folder"]), fail)
-    continue_answer(words["run"], desk)
+    deps = opened(stack, Path(words["folder"]), fail)
+    continue_answer(words["run"], deps)
 """
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no SIGKILL here")
 
 
-def opened(stack: ExitStack, folder: Path, wrap=lambda store: store) -> RepairDesk:
-    """A desk whose model calls and searches a file counts."""
+def opened(stack: ExitStack, folder: Path, wrap=lambda store: store) -> Deps:
+    """Deps whose model calls and searches a file counts."""
     workspace = open_workspace(folder)
     store: Store = stack.enter_context(open_store(workspace, environ={}))
-    return RepairDesk(
-        counted_desk(workspace, wrap(store), folder.parent / "calls"),
-        stack.enter_context(open_queue(workspace, environ={})),
-        stack.enter_context(open_repair_store(workspace, environ={})),
-    )
+    return stack.enter_context(counted_deps(workspace, wrap(store), folder.parent / "calls"))
 
 
-def finish(folder: Path, run_id: str) -> tuple[Answer, list[StepCommitted]]:
+def finish(folder: Path, run_id: str) -> tuple[AgentResponse, list[StepCommitted]]:
     with ExitStack() as stack:
-        desk = opened(stack, folder)
-        found = continue_answer(run_id, desk)
-        steps = [event for _, event in desk.desk.store.read(run_id) if isinstance(event, StepCommitted)]
-        assert {job.status for job in desk.queue.jobs()} == {"done"}
-        assert len(desk.tables.evidence_for(question_key(SHIP_QUESTION))) == 1
+        deps = opened(stack, folder)
+        found = continue_answer(run_id, deps)
+        steps = [event for _, event in deps.store.read(run_id) if isinstance(event, StepCommitted)]
+        assert {job.status for job in deps.queue.jobs()} == {"done"}
+        assert len(deps.tables.evidence_for(question_key(SHIP_QUESTION))) == 1
     return found, steps
 
 
 def begin(folder: Path) -> str:
     shop(folder)
     with ExitStack() as stack:
-        return begin_answer(SHIP_QUESTION, Asked(), opened(stack, folder))
+        return begin_answer(SHIP_QUESTION, Request(), opened(stack, folder))
 
 
 def appends_of(folder: Path) -> int:
@@ -101,7 +95,7 @@ def check_kill(folder: Path, number: int, *, is_before: bool) -> None:
     assert process.returncode == -9
     found, steps = finish(folder / "shop", run_id)
     assert found.supported
-    assert "2 working days" in found.answer
+    assert "2 working days" in found.final_answer
     assert found.repairs == 1
     asked = [count for call, count in calls_in(folder / "calls").items() if call.startswith("LlmResponse")]
     assert len([step for step in steps if step.name.startswith("ask")]) == 2

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair import run as answers
-from coreloop.answer.repair.case import Asked
-from coreloop.answer.repair.desk import RepairDesk, open_repair_desk
 from coreloop.answer.repair.queued import queue_run, run_handlers
 from coreloop.answer.repair.run import begin_answer
 from coreloop.answer.research import run as researches
@@ -21,9 +20,9 @@ from coreloop.runs.stores.store import open_store
 from researching import project
 
 QUESTION = "How long is the Han river?"
-KINDS: dict[str, Callable[[RepairDesk], str]] = {
-    "research": lambda desk: begin_research(QUESTION, Request(tier="simple"), desk.desk),
-    "ask": lambda desk: begin_answer(QUESTION, Asked(), desk),
+KINDS: dict[str, Callable[[Deps], str]] = {
+    "research": lambda deps: begin_research(QUESTION, Request(tier="simple"), deps),
+    "ask": lambda deps: begin_answer(QUESTION, Request(), deps),
 }
 
 
@@ -39,20 +38,20 @@ def recorded(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path):
+def deps(tmp_path: Path):
     workspace = project(tmp_path)
-    with open_store(workspace, environ={}) as store, open_repair_desk(workspace, store, {}) as desk:
-        yield desk
+    with open_store(workspace, environ={}) as store, open_deps(workspace, store, {}) as deps:
+        yield deps
 
 
-def work_off(desk: RepairDesk) -> None:
-    work(desk.queue, run_handlers(desk), until_idle=True)
+def work_off(deps: Deps) -> None:
+    work(deps.queue, run_handlers(deps), until_idle=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("is_before", [True, False], ids=["before the record", "after the record"])
 def test_a_process_that_dies_after_the_end_leaves_one_record(
-    desk: RepairDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, is_before: bool
+    deps: Deps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, is_before: bool
 ):
     module: Any = researches if kind == "research" else answers
     name = "record_research" if kind == "research" else "learn"
@@ -63,32 +62,32 @@ def test_a_process_that_dies_after_the_end_leaves_one_record(
             keep(*words)
         raise Killed
 
-    run_id = KINDS[kind](desk)
-    queue_run(desk.queue, kind, run_id)
+    run_id = KINDS[kind](deps)
+    queue_run(deps.queue, kind, run_id)
     monkeypatch.setattr(module, name, die)
     with pytest.raises(Killed):
-        work_off(desk)
+        work_off(deps)
     assert recorded(tmp_path) == ([] if is_before else [run_id])
     monkeypatch.setattr(module, name, keep)
-    work_off(desk)  # the job was given back, as at the end of its lease
+    work_off(deps)  # the job was given back, as at the end of its lease
     assert recorded(tmp_path) == [run_id]
-    assert desk.queue.metrics().by_status == {"done": 1}
+    assert deps.queue.metrics().by_status == {"done": 1}
     if kind == "ask":
-        assert desk.tables.has_answer(run_id)
+        assert deps.tables.has_answer(run_id)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_that_was_stopped_before_it_began_has_a_record(desk: RepairDesk, tmp_path: Path, kind: str):
-    run_id = KINDS[kind](desk)
-    queue_run(desk.queue, kind, run_id)
-    stop_run(desk.desk.store, run_id)
-    work_off(desk)
+def test_a_run_that_was_stopped_before_it_began_has_a_record(deps: Deps, tmp_path: Path, kind: str):
+    run_id = KINDS[kind](deps)
+    queue_run(deps.queue, kind, run_id)
+    stop_run(deps.store, run_id)
+    work_off(deps)
     assert recorded(tmp_path) == [run_id]
 
 
-def test_a_replay_has_none(desk: RepairDesk, tmp_path: Path):
-    run_id = begin_answer(QUESTION, Asked(is_replay=True), desk)
-    queue_run(desk.queue, "ask", run_id)
-    stop_run(desk.desk.store, run_id)
-    work_off(desk)
+def test_a_replay_has_none(deps: Deps, tmp_path: Path):
+    run_id = begin_answer(QUESTION, Request(is_replay=True), deps)
+    queue_run(deps.queue, "ask", run_id)
+    stop_run(deps.store, run_id)
+    work_off(deps)
     assert recorded(tmp_path) == []

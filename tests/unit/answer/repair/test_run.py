@@ -7,46 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.case import case_of
-from coreloop.answer.repair.desk import RepairDesk
 from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research.answer import DEGRADED
+from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Failed
 from coreloop.base.errors import ModelError, UsageError
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
-from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, repair_desk, reply, shop
+from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, reply, shop, shop_deps
 from researching import ScriptedProvider
 
 NONSENSE = "Who won the chess tournament on Mars?"
 
 
 def test_an_answer_that_stands_is_not_repaired(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
         assert found.supported
-        assert "within 30 days after delivery. [1]" in found.answer
-        assert (found.citations[0].id, found.citations[0].location) == ("[1]", "docs/returns.md")
+        assert "within 30 days after delivery. [1]" in found.final_answer
+        assert (found.sources[0].id, found.sources[0].location) == ("[1]", "docs/returns.md")
         assert (found.repairs, found.signals) == (0, ())
-        assert desk.queue.jobs() == []
-        state = load_run(desk.desk.store, found.run_id)[0].state
+        assert deps.queue.jobs() == []
+        state = load_run(deps.store, found.run_id)[0].state
     assert (state.kind, state.status) == ("ask", "completed")
 
 
 def test_a_file_that_the_index_lacks_is_found_and_answers(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(SHIP_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(SHIP_QUESTION, deps=deps)
         assert found.supported
-        assert "2 working days" in found.answer
+        assert "2 working days" in found.final_answer
         assert found.repairs == 1
         assert found.signals == ("insufficient_evidence",)
-        assert {(job.name, job.status) for job in desk.queue.jobs()} == {
+        assert {(job.name, job.status) for job in deps.queue.jobs()} == {
             ("index.file", "done"),
             ("evidence.inject", "done"),
         }
-        again = answer(SHIP_QUESTION, desk=desk)
+        again = answer(SHIP_QUESTION, deps=deps)
         assert (again.supported, again.repairs) == (True, 0)
 
 
@@ -55,9 +54,9 @@ def test_a_file_that_changed_since_is_read_again(tmp_path: Path):
     (tmp_path / "docs" / "shipping.md").write_text(
         "# Shipping\n\nOn islands a parcel arrives by ferry after nine days.\n", encoding="utf-8"
     )
-    with repair_desk(workspace) as desk:
-        found = answer("When does a parcel arrive by ferry on islands?", desk=desk)
-    assert "after nine days" in found.answer
+    with shop_deps(workspace) as deps:
+        found = answer("When does a parcel arrive by ferry on islands?", deps=deps)
+    assert "after nine days" in found.final_answer
     assert found.repairs == 0
 
 
@@ -68,72 +67,76 @@ def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
         f"# Returns\n\n{filler}\n\nA parcel can be returned within 60 days after delivery.\n",
         encoding="utf-8",
     )
-    with repair_desk(workspace) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
-    assert ("60 days" in found.answer, "30 days" in found.answer, found.repairs) == (True, False, 0)
+    with shop_deps(workspace) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+    assert ("60 days" in found.final_answer, "30 days" in found.final_answer, found.repairs) == (
+        True,
+        False,
+        0,
+    )
 
 
 @pytest.mark.parametrize("may_repair", [True, False])
 def test_a_removed_file_is_no_source(may_repair: bool, tmp_path: Path):
     workspace = shop(tmp_path)
     (tmp_path / "docs" / "returns.md").unlink()
-    with repair_desk(workspace) as desk:
-        found = answer(RETURN_QUESTION, desk=desk, repair=may_repair)
-    assert "docs/returns.md" not in {source.location for source in found.citations}
+    with shop_deps(workspace) as deps:
+        found = answer(RETURN_QUESTION, deps=deps, repair=may_repair)
+    assert "docs/returns.md" not in {source.location for source in found.sources}
 
 
 def test_a_file_that_was_only_touched_is_a_source(tmp_path: Path):
     workspace = shop(tmp_path)
     os.utime(tmp_path / "docs" / "returns.md", (1, 1))
-    with repair_desk(workspace) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
+    with shop_deps(workspace) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
     assert (found.supported, found.repairs) == (True, 0)
 
 
 def test_a_job_about_a_file_that_was_removed_before_it_has_nothing_to_do(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        answer(SHIP_QUESTION, desk=desk, repair=False)
+    with shop_deps(shop(tmp_path)) as deps:
+        answer(SHIP_QUESTION, deps=deps, repair=False)
         (tmp_path / "docs" / "shipping.md").unlink()
-        work(desk.queue, all_handlers(desk), until_idle=True)
-        assert {(job.name, job.status, job.attempts) for job in desk.queue.jobs()} == {
+        work(deps.queue, all_handlers(deps), until_idle=True)
+        assert {(job.name, job.status, job.attempts) for job in deps.queue.jobs()} == {
             ("index.file", "done", 1),
             ("evidence.inject", "done", 1),
         }
 
 
 def test_a_parameter_of_a_function_is_answered_from_its_docstring(tmp_path: Path):
-    with repair_desk(shop(tmp_path, indexed=("rates.py",))) as desk:
-        found = answer("What is the parameter customer of rate_of?", desk=desk)
-    assert "rate_of parameter customer (str): Id of the customer, 8 digits. [1]" in found.answer
-    assert found.citations[0].type == "symbol"
+    with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
+        found = answer("What is the parameter customer of rate_of?", deps=deps)
+    assert "rate_of parameter customer (str): Id of the customer, 8 digits. [1]" in found.final_answer
+    assert found.sources[0].type == "symbol"
 
 
 def test_what_nothing_can_answer_is_said_and_becomes_a_gap(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(NONSENSE, desk=desk)
-        assert (found.answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
-        answer(NONSENSE, desk=desk)
-        (gap,) = desk.tables.gaps()
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(NONSENSE, deps=deps)
+        assert (found.final_answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
+        answer(NONSENSE, deps=deps)
+        (gap,) = deps.tables.gaps()
     assert (gap.topic, gap.seen, gap.reason) == (NONSENSE, 2, "search_miss")
 
 
 def test_an_answer_closes_the_gap_of_its_question(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        answer("How long is the warranty of a lamp?", desk=desk)
-        assert len(desk.tables.gaps()) == 1
+    with shop_deps(shop(tmp_path)) as deps:
+        answer("How long is the warranty of a lamp?", deps=deps)
+        assert len(deps.tables.gaps()) == 1
         (tmp_path / "docs" / "lamps.md").write_text("# Lamps\n\nThe warranty of a lamp is five years long.\n")
-        assert answer("How long is the warranty of a lamp?", desk=desk).supported
-        assert desk.tables.gaps() == []
-        (gap,) = desk.tables.gaps(open_only=False)
+        assert answer("How long is the warranty of a lamp?", deps=deps).supported
+        assert deps.tables.gaps() == []
+        (gap,) = deps.tables.gaps(open_only=False)
     assert gap.closed_by == "repair"
 
 
 def test_without_repair_the_jobs_wait_for_a_worker(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(SHIP_QUESTION, desk=desk, repair=False)
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(SHIP_QUESTION, deps=deps, repair=False)
         assert not found.supported
         assert found.repairs == 0  # it was left to a worker
-        assert {job.status for job in desk.queue.jobs()} == {"queued"}
+        assert {job.status for job in deps.queue.jobs()} == {"queued"}
 
 
 def test_a_model_that_cites_nothing_is_asked_strictly(tmp_path: Path):
@@ -141,9 +144,9 @@ def test_a_model_that_cites_nothing_is_asked_strictly(tmp_path: Path):
         reply("A parcel can be returned within 30 days."),
         reply("A parcel can be returned within 30 days. [1]"),
     )
-    with repair_desk(shop(tmp_path), model) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
-    assert found.answer == "A parcel can be returned within 30 days. [1]"
+    with shop_deps(shop(tmp_path), model) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+    assert found.final_answer == "A parcel can be returned within 30 days. [1]"
     assert (found.signals, found.repairs) == (("citation_missing",), 1)
     first, second = (messages[0].content for messages in model.asked)
     assert "word for word" in second
@@ -157,10 +160,10 @@ def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(t
         name="test:one",
     )
     other = ScriptedModel(reply("A parcel can be returned within 30 days. [1][2][3]"), name="test:other")
-    with repair_desk(shop(tmp_path), one, other) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
-        case = case_of(load_run(desk.desk.store, found.run_id)[0].state)
-    assert "30 days" in found.answer
+    with shop_deps(shop(tmp_path), one, other) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+        case = knowledge_of(load_run(deps.store, found.run_id)[0].state)
+    assert "30 days" in found.final_answer
     assert found.signals == ("citation_unsupported", "citation_unsupported")
     assert (found.repairs, found.model) == (2, "test:other")
     assert [attempt.dropped[0].sentence for attempt in case.attempts[:2]] == [
@@ -170,8 +173,8 @@ def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(t
 
 
 def test_replies_that_are_no_json_end_as_a_signal(tmp_path: Path):
-    with repair_desk(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as desk:
-        found = answer(RETURN_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
     assert not found.supported
     assert set(found.signals) == {"contract_invalid"}
 
@@ -180,41 +183,42 @@ def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
     refused = ModelError("test: the key is wrong", kind="auth")
     workspace = shop(tmp_path)
     with (
-        repair_desk(workspace, ScriptedModel(refused)) as desk,
+        shop_deps(workspace, ScriptedModel(refused)) as deps,
         pytest.raises(ModelError, match="the key is"),
     ):
-        answer(RETURN_QUESTION, desk=desk)
+        answer(RETURN_QUESTION, deps=deps)
 
 
 def test_a_search_that_fails_is_said_in_the_answer(tmp_path: Path):
-    with repair_desk(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as desk:
+    with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
         failing = ScriptedProvider(Failed("the server is down"))
-        broken = RepairDesk(replace(desk.desk, provider=failing), desk.queue, desk.tables)
-        found = answer("What is the parameter customer of rate_of?", desk=broken)
+        failing.name = "index"
+        broken = replace(deps, provider=failing)
+        found = answer("What is the parameter customer of rate_of?", deps=broken)
     assert found.degraded
-    assert found.answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
-    assert "Id of the customer" in found.answer
+    assert found.final_answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
+    assert "Id of the customer" in found.final_answer
 
 
 @pytest.mark.parametrize(
     ("question", "line"), [("  ", "is empty"), ("x" * 20_000, "at most"), ("???", "no words")]
 )
 def test_questions_that_cannot_be_asked_are_refused(question: str, line: str, tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk, pytest.raises(UsageError, match=line):
-        answer(question, desk=desk)
+    with shop_deps(shop(tmp_path)) as deps, pytest.raises(UsageError, match=line):
+        answer(question, deps=deps)
 
 
 def test_the_hourly_budget_ends_repairs(tmp_path: Path):
     limit_paths(tmp_path, "docs/returns.md", repair={"max_per_hour": 0})
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(SHIP_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(SHIP_QUESTION, deps=deps)
         assert (found.supported, found.repairs) == (False, 0)
-        assert desk.queue.jobs() == []
+        assert deps.queue.jobs() == []
 
 
 def test_an_answer_is_one_record_and_a_repaired_failure_names_its_cause(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        found = answer(SHIP_QUESTION, desk=desk)
+    with shop_deps(shop(tmp_path)) as deps:
+        found = answer(SHIP_QUESTION, deps=deps)
     (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
     (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert record["request_id"] == found.run_id

@@ -7,17 +7,17 @@ from coreloop.answer.repair.run import answer
 from coreloop.base.date_range import Days
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.refine.run import RefineRequest, run_refine
-from repairing import repair_desk, shop
+from repairing import shop, shop_deps
 
 
 def test_repaired_failures_are_a_counterexample_with_their_cause(tmp_path: Path):
     workspace = shop(tmp_path)
-    with repair_desk(workspace) as desk:
+    with shop_deps(workspace) as deps:
         for name in ("lamp", "chair", "table", "shelf", "mirror", "carpet"):
             (tmp_path / "docs" / f"{name}.md").write_text(
                 f"# {name}\n\nThe warranty of a {name} is five years long.\n"
             )
-            found = answer(f"How long is the warranty of a {name}?", desk=desk)
+            found = answer(f"How long is the warranty of a {name}?", deps=deps)
             assert (found.supported, found.repairs) == (True, 1)
     now = datetime.now(UTC)
     result = run_refine(

@@ -9,31 +9,31 @@ from coreloop.answer.repair.metrics import read_figures
 from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import GATES, all_handlers, plan_gates
 from coreloop.runs.jobs.work import work
-from repairing import RETURN_QUESTION, SHIP_QUESTION, repair_desk, shop
+from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
 from researching import MOMENT
 
 
 def test_a_worker_measures_the_gates_once_a_day(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
+    with shop_deps(shop(tmp_path)) as deps:
         now = datetime.now(UTC)
-        assert plan_gates(desk, now=now) == plan_gates(desk, now=now)
-        work(desk.queue, all_handlers(desk), until_idle=True)
-        tomorrow, today = desk.queue.jobs()
+        assert plan_gates(deps, now=now) == plan_gates(deps, now=now)
+        work(deps.queue, all_handlers(deps), until_idle=True)
+        tomorrow, today = deps.queue.jobs()
         assert (today.name, today.status) == (GATES, "done")
         assert (tomorrow.status, tomorrow.run_at.date()) == ("queued", now.date() + timedelta(days=1))
-        assert len(desk.tables.snapshots("coverage")) == 1
+        assert len(deps.tables.snapshots("coverage")) == 1
 
 
 def test_figures_count_what_happened(tmp_path: Path):
-    with repair_desk(shop(tmp_path)) as desk:
-        first = answer(RETURN_QUESTION, desk=desk)
-        answer(SHIP_QUESTION, desk=desk)
-        answer("Who won the chess tournament on Mars?", desk=desk)
-        give_feedback(desk, first.run_id, "down")
-        plan_gates(desk, now=datetime.now(UTC))
-        work(desk.queue, all_handlers(desk), until_idle=True)
-        figures = read_figures(desk, now=datetime.now(UTC))
-        later = read_figures(desk, now=datetime.now(UTC) + timedelta(days=2))
+    with shop_deps(shop(tmp_path)) as deps:
+        first = answer(RETURN_QUESTION, deps=deps)
+        answer(SHIP_QUESTION, deps=deps)
+        answer("Who won the chess tournament on Mars?", deps=deps)
+        give_feedback(deps, first.run_id, "down")
+        plan_gates(deps, now=datetime.now(UTC))
+        work(deps.queue, all_handlers(deps), until_idle=True)
+        figures = read_figures(deps, now=datetime.now(UTC))
+        later = read_figures(deps, now=datetime.now(UTC) + timedelta(days=2))
     assert figures.answered_after[0] >= 1
     assert figures.answered_after[1] == 1
     assert figures.unanswered >= 1

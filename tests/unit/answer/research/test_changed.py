@@ -11,15 +11,15 @@ from coreloop.answer.research.run import run_research
 from coreloop.answer.research.sessions import read_session
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.state import State
-from researching import PAGES, desk_in, project
+from researching import PAGES, deps_in, project
 
 
 def researched(folder: Path) -> tuple[State, Workspace, Path]:
     """A research that cites one file."""
     workspace = project(folder)
-    with desk_in(workspace) as desk:
-        run_research("How long is the Han river?", desk=desk)
-        return read_session(desk.store, None), workspace, folder / "docs" / "han.md"
+    with deps_in(workspace) as deps:
+        run_research("How long is the Han river?", deps=deps)
+        return read_session(deps.store, None), workspace, folder / "docs" / "han.md"
 
 
 def test_a_file_that_has_the_passage_is_not_named_whenever_it_was_written(tmp_path: Path):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from coreloop.answer.research.hypotheses import (
     MAX_ACTIVE,
     Hypothesis,
+    Weight,
     density,
     priority,
     ranked,
@@ -17,27 +18,31 @@ from rows import each_row
 NEW = Hypothesis(id="h1", statement="s", last_updated_iteration=1)
 
 
+def weight(summary: str, iteration: int = 1) -> Weight:
+    return Weight(source="docs/a.md", summary=summary, confidence=0.6, iteration=iteration)
+
+
 def test_evidence_for_adds_a_tenth_and_against_takes_more():
-    supported = with_evidence(NEW, "a", "supports", iteration=2)
+    supported = with_evidence(NEW, weight("a", 2), "supports")
     assert (supported.confidence, supported.last_updated_iteration) == (0.6, 2)
-    assert with_evidence(supported, "b", "contradicts", iteration=3).confidence == 0.45
+    assert with_evidence(supported, weight("b", 3), "contradicts").confidence == 0.45
 
 
 @each_row("stance", ["supports", "contradicts", "neutral"])
 def test_evidence_counts_once_whatever_its_stance(stance: str):
-    known = with_evidence(NEW, "a", "supports", iteration=1)
-    assert with_evidence(known, "a", stance, iteration=2) == known
+    known = with_evidence(NEW, weight("a", 1), "supports")
+    assert with_evidence(known, weight("a", 2), stance) == known
 
 
 def test_neutral_evidence_changes_nothing():
-    assert with_evidence(NEW, "a", "neutral", iteration=2) == NEW
+    assert with_evidence(NEW, weight("a", 2), "neutral") == NEW
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["supports", "contradicts", "neutral"]))))
 def test_confidence_density_and_priority_stay_between_0_and_1(pieces: list[tuple[int, str]]):
     hypothesis = NEW
     for number, stance in pieces:
-        hypothesis = with_evidence(hypothesis, str(number), stance, iteration=number)
+        hypothesis = with_evidence(hypothesis, weight(str(number), number), stance)
     counted = hypothesis.supporting_evidence + hypothesis.contradicting_evidence
     assert len(set(counted)) == len(counted)
     assert 0 <= hypothesis.confidence <= 1
@@ -52,7 +57,10 @@ def test_evidence_is_recent_until_it_is_more_than_two_iterations_old(age: int, r
 
 def test_density_counts_support_against_half_of_the_contradictions():
     hypothesis = Hypothesis(
-        id="h1", statement="s", supporting_evidence=("a", "b", "c"), contradicting_evidence=("d", "e")
+        id="h1",
+        statement="s",
+        supporting_evidence=tuple(map(weight, "abc")),
+        contradicting_evidence=tuple(map(weight, "de")),
     )
     assert density(hypothesis) == pytest.approx(0.2)
 

@@ -15,7 +15,7 @@ from coreloop.answer.research.tiers import Wishes
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
-from researching import counted_desk, project
+from researching import counted_deps, project
 from running import calls_in, python
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
@@ -27,14 +27,15 @@ from pathlib import Path
 from coreloop.base.project.workspace import open_workspace
 from coreloop.answer.research.run import continue_research
 from coreloop.runs.stores.store import open_store
-from researching import counted_desk
+from researching import counted_deps
 from running import Failpoint
 
 def work(folder, run_id, calls, number, is_before):
     workspace = open_workspace(Path(folder))
     with open_store(workspace) as store:
-        desk = counted_desk(workspace, Failpoint(store, number, is_before=is_before), Path(calls))
-        continue_research(run_id, desk)
+        failing = Failpoint(store, number, is_before=is_before)
+        with counted_deps(workspace, failing, Path(calls)) as deps:
+            continue_research(run_id, deps)
 
 for words in json.loads(sys.stdin.read()):
     child = os.fork()
@@ -50,13 +51,13 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork and no 
 
 
 def begin(workspace: Workspace, calls: Path) -> str:
-    with open_store(workspace) as store:
-        return begin_research(QUESTION, REQUEST, counted_desk(workspace, store, calls))
+    with open_store(workspace) as store, counted_deps(workspace, store, calls) as deps:
+        return begin_research(QUESTION, REQUEST, deps)
 
 
 def finish(workspace: Workspace, run_id: str, calls: Path) -> AgentResponse:
-    with open_store(workspace) as store:
-        return continue_research(run_id, counted_desk(workspace, store, calls))
+    with open_store(workspace) as store, counted_deps(workspace, store, calls) as deps:
+        return continue_research(run_id, deps)
 
 
 def comparable(response: AgentResponse) -> dict:
@@ -103,7 +104,7 @@ def appends_of(folder: Path) -> int:
     calls = folder / "calls"
     run_id = begin(workspace, calls)
     counted = 0
-    with open_store(workspace) as store:
+    with open_store(workspace) as store, counted_deps(workspace, store, calls) as deps:
         append = store.append
 
         def count(*words: object, **more: object) -> object:
@@ -112,7 +113,7 @@ def appends_of(folder: Path) -> int:
             return append(*words, **more)
 
         store.append = count  # type: ignore[method-assign]
-        continue_research(run_id, counted_desk(workspace, store, calls))
+        continue_research(run_id, deps)
     return counted
 
 

@@ -50,6 +50,6 @@ def test_a_compacted_source_is_a_summary_and_a_handle_and_the_raw_text_stays():
     memory = compacted(remember(known, iteration=9), keep=[1])
     assert most_tokens(memory) <= MAX_VIEW_TOKENS
     short = next(read for read in memory.working if read.number == 2)
-    assert short.source.text.endswith("… (archived: iteration 2, source 2)")
+    assert short.source.text.endswith(" (archived: iteration 2, source 2)")
     assert memory.working[0].source == known.sources[0].source
     assert len(known.sources[1].source.text) > 6_000

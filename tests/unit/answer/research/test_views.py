@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 from coreloop.answer.research import run_research
-from researching import RIVER, desk_in, project
+from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river? Who painted the Mona Lisa?"
 
 
 def test_the_files_of_a_research_show_its_findings_and_what_is_in_view(tmp_path: Path):
-    with desk_in(project(tmp_path)) as desk:
-        response = run_research(QUESTION, desk=desk, max_iters=1)
+    with deps_in(project(tmp_path)) as deps:
+        response = run_research(QUESTION, deps=deps, max_iters=1)
     folder = tmp_path / ".research" / "sessions" / response.run_id
     findings = (folder / "findings.md").read_text(encoding="utf-8")
     assert f"## q1 How long is the Han river?\n\n- ~ LIKELY {RIVER}" in findings

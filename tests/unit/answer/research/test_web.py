@@ -19,7 +19,7 @@ from coreloop.answer.search.failover import Failover, Pace
 from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.searxng import SearxngProvider
-from researching import RIVER, desk_in, project
+from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river?"
 PAGE = (
@@ -73,8 +73,8 @@ def test_a_service_that_fails_is_asked_again_and_then_answers(tmp_path: Path):
 
     with serving(answer) as url:
         search = hurried(url)
-        with desk_in(project(tmp_path), provider=search) as desk:
-            response = run_research(QUESTION, desk=desk, max_queries=1)
+        with deps_in(project(tmp_path), provider=search) as deps:
+            response = run_research(QUESTION, deps=deps, max_queries=1)
     assert search.counts.retries["searxng"] == 2
     assert (response.final_answer, response.degraded) == (f"{RIVER} [1]", False)
 
@@ -83,10 +83,10 @@ def test_a_service_that_fails_is_asked_again_and_then_answers(tmp_path: Path):
 def test_a_service_that_keeps_failing_degrades_the_answer(tmp_path: Path):
     with (
         serving(lambda _path: (500, b"", "text/plain")) as url,
-        desk_in(project(tmp_path), provider=hurried(url)) as desk,
+        deps_in(project(tmp_path), provider=hurried(url)) as deps,
     ):
-        response = run_research(QUESTION, desk=desk, max_iters=1)
-        failed = knowledge_of(read_session(desk.store, None)).failed_queries
+        response = run_research(QUESTION, deps=deps, max_iters=1)
+        failed = knowledge_of(read_session(deps.store, None)).failed_queries
     assert response.final_answer.splitlines() == [
         DEGRADED,
         "(searxng: HTTP 500)",
@@ -105,9 +105,9 @@ def test_pages_behind_results_are_read_once_and_recorded_with_where_their_addres
 
     with serving(answer) as url:
         network = replace(Network(), ports=frozenset({int(url.rpartition(":")[2])}), allows=lambda _: True)
-        with desk_in(project(tmp_path), provider=hurried(url)) as desk:
+        with deps_in(project(tmp_path), provider=hurried(url)) as deps:
             pages = PageReader(tmp_path / "pages", network=network)
-            response = run_research(QUESTION, desk=replace(desk, pages=pages), max_iters=2)
+            response = run_research(QUESTION, deps=replace(deps, pages=pages), max_iters=2)
     assert response.final_answer == f"{RIVER} [1]"
     assert [one.location for one in response.sources] == [f"{url}/han"]
     assert asked.count("/han") == 1
@@ -125,12 +125,12 @@ def test_a_service_that_hangs_is_given_up_in_time_and_degrades_the_answer(tmp_pa
         released.wait(60)
         return results()
 
-    with serving(hang) as url, desk_in(project(tmp_path), provider=hurried(url)) as desk:
+    with serving(hang) as url, deps_in(project(tmp_path), provider=hurried(url)) as deps:
         try:
             with given_up(15):  # the service hangs for longer
-                response = run_research(QUESTION, desk=desk, max_execution_time_s=2)
+                response = run_research(QUESTION, deps=deps, max_execution_time_s=2)
         finally:
             released.set()
-        state = read_session(desk.store, None)
+        state = read_session(deps.store, None)
     assert (state.stop_reason, response.degraded) == ("deadline", True)
     assert DEGRADED in response.final_answer.splitlines()

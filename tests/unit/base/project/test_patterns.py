@@ -1,8 +1,8 @@
 """A pattern that could take much longer than the text is refused."""
 
 from bounded import bounded
-from coreloop.base.project.patterns import objection
 from coreloop.base.project.settings import SanitizeSettings
+from coreloop.base.project.settings_file import objection
 from coreloop.sanitize.detectors.detection import COUNTRIES
 from rows import each_row
 

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from effects import CONTROLS, FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
 
@@ -36,7 +36,7 @@ def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
     write_days(shop, deployed, range(70), tools_version=first)
     write_days(shop, deployed, range(70, 100), tools_version=merged)
     effect = _effect(shop)
-    assert (effect.verdict, effect.since) == (Verdict.HELPS, date(2026, 5, 11))
+    assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
     assert not any("dated by the merge" in note for note in effect.notes)
 
 
@@ -49,7 +49,7 @@ def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop
     write_days(shop, deployed, range(70), descriptions=old)
     write_days(shop, deployed, range(70, 100), descriptions=new)
     effect = _effect(shop)
-    assert (effect.verdict, effect.since) == (Verdict.HELPS, date(2026, 5, 11))
+    assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
     assert not any("dated by the merge" in note for note in effect.notes)
 
 
@@ -73,7 +73,7 @@ def test_a_version_that_git_does_not_know_is_said(shop: Shop):
 def test_without_a_past_it_cannot_be_told(shop: Shop):
     write_days(shop, ONE, range(55, 100))
     effect = _effect(shop)
-    assert effect.verdict is Verdict.UNKNOWN
+    assert effect.verdict is EffectVerdict.UNKNOWN
     assert effect.reason == "5 days with calls before it, at least 14 are needed"
 
 
@@ -84,7 +84,7 @@ def test_a_second_change_ends_the_first(shop: Shop):
     same = (Planted("refund_order", 0.3, 0.29, 60),)
     write_days(shop, same, range(100))
     effect = _effect(shop)
-    assert effect.verdict is Verdict.UNKNOWN
+    assert effect.verdict is EffectVerdict.UNKNOWN
     assert effect.reason.startswith("another change came")
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
     write_days(shop, ONE, range(61), is_shared=True, model="old")
     write_days(shop, ONE, range(61, 100), is_shared=True, model="new")
     effect = _effect(shop)
-    assert effect.verdict is Verdict.UNKNOWN
+    assert effect.verdict is EffectVerdict.UNKNOWN
     assert "the model changed with it (old before, new after)" in effect.reason
 
 

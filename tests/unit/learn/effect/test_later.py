@@ -8,7 +8,7 @@ from coreloop.learn.effect import run
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.settled import read_kept
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
 from logs import call, record, write_log
 
@@ -33,12 +33,12 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
         path.unlink()
     assert _effect(shop, 400) == first
     shop.workspace.effects_file.write_text("{")
-    assert _effect(shop, 400).verdict is Verdict.UNKNOWN
+    assert _effect(shop, 400).verdict is EffectVerdict.UNKNOWN
 
 
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
-    assert _effect(shop, 100).verdict is Verdict.HELPS
+    assert _effect(shop, 100).verdict is EffectVerdict.HELPS
     assert read_kept(shop.workspace).settled == ()
 
 
@@ -64,7 +64,7 @@ def test_a_failure_that_comes_back_after_it_helped_is_said(shop: Shop):
     write_days(shop, ONE, range(100))
     write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(100, 130))
     effect = _effect(shop, 130)
-    assert (effect.verdict, effect.has_returned) == (Verdict.HELPS, True)
+    assert (effect.verdict, effect.has_returned) == (EffectVerdict.HELPS, True)
     assert "the failure has returned" in effect.todo
 
 
@@ -76,7 +76,7 @@ def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, qu
     shop = make_shop(folder, rare, settings=settings)
     write_days(shop, rare, range(70), calls=20)
     effect = _effect(shop, 70)
-    assert effect.verdict is Verdict.TOO_EARLY
+    assert effect.verdict is EffectVerdict.TOO_EARLY
     assert effect.is_given_up
     assert effect.todo.startswith("retire the line")
 

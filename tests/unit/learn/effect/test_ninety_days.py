@@ -9,7 +9,7 @@ import pytest
 from coreloop.cli.show_effect import show_effects
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, write_days
 
 PLANTED = (
@@ -31,9 +31,9 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     effects = {effect.change.tool: effect for effect in found.effects}
     verdicts = {tool: effect.verdict for tool, effect in effects.items()}
     assert verdicts == {
-        "refund_order": Verdict.HELPS,
-        "cancel_order": Verdict.NO_EFFECT,
-        "change_address": Verdict.HURTS,
+        "refund_order": EffectVerdict.HELPS,
+        "cancel_order": EffectVerdict.NO_EFFECT,
+        "change_address": EffectVerdict.HURTS,
     }
     days = {tool: _days(effect) for tool, effect in effects.items()}
     assert days["refund_order"] <= 12

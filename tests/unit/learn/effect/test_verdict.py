@@ -6,7 +6,7 @@ import pytest
 
 from coreloop.learn.effect.estimate import PRIOR_LEVEL, Periods, day_level, estimate
 from coreloop.learn.effect.tally import DayCount, Tally, tally
-from coreloop.learn.effect.verdict import Verdict, calls_needed, daily_z, decide, look_at
+from coreloop.learn.effect.verdict import EffectVerdict, calls_needed, daily_z, decide, look_at
 
 MODEL = ("m", "c")
 
@@ -101,19 +101,19 @@ STEADY_90 = [[periods((40, 4), (40, 4), n_after=day)] * 4 for day in range(1, 91
 
 
 def test_helps_needs_seven_days_and_ten_expected_failures():
-    assert (_decided((40, 12), (40, 0)).verdict, _decided((40, 12), (40, 0)).day) == (Verdict.HELPS, 7)
+    assert (_decided((40, 12), (40, 0)).verdict, _decided((40, 12), (40, 0)).day) == (EffectVerdict.HELPS, 7)
     rare = _decided((4, 1), (4, 0), 9)
-    assert rare.verdict is Verdict.TOO_EARLY
+    assert rare.verdict is EffectVerdict.TOO_EARLY
 
 
 def test_hurts_needs_three_days_and_five_failures():
     decision = _decided((40, 1), (40, 20))
-    assert (decision.verdict, decision.day) == (Verdict.HURTS, 3)
+    assert (decision.verdict, decision.day) == (EffectVerdict.HURTS, 3)
 
 
 def test_the_same_rate_has_no_effect():
     decision = _decided((40, 6), (40, 6))
-    assert decision.verdict is Verdict.NO_EFFECT
+    assert decision.verdict is EffectVerdict.NO_EFFECT
     assert decision.day is not None
     assert 14 <= decision.day <= 28
 

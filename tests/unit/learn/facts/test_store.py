@@ -128,17 +128,68 @@ def test_of_a_file_that_grew_only_the_new_part_is_read(project: Project):
     assert len(project.folders()) == 2
 
 
-def test_the_facts_of_a_grown_file_have_the_same_bytes_as_fresh_ones(project: Project, tmp_path: Path):
-    project.write("2026-04-25.jsonl", _lines(3, 7), append=True)
+def _segments(project: Project, name: str) -> list[Path]:
+    (folder,) = (path for path in project.folders() if path.name.startswith(name))
+    return sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda path: int(path.name))
+
+
+def test_an_append_adds_a_segment_and_leaves_the_ones_before_it(project: Project):
+    inodes = _inodes(project, "2026-04-25")
+    for seed in (3, 4):
+        project.write("2026-04-25.jsonl", _lines(seed, 7), append=True)
+        project.check()
+    assert len(_segments(project, "2026-04-25")) == 3
+    assert _inodes(project, "2026-04-25")[: len(NAMES)] == inodes
+
+
+def test_segments_are_merged_when_a_newer_file_has_begun(project: Project, tmp_path: Path):
+    for seed in (3, 4):
+        project.write("2026-04-25.jsonl", _lines(seed, 7), append=True)
+        project.check()
+    project.write("2026-04-26.jsonl", _lines(5))
     project.check()
+    assert project.read["2026-04-25.jsonl"] == 0
+    (merged,) = _segments(project, "2026-04-25")
     again = Project(tmp_path / "again")
     again.root.mkdir()
     again.write("2026-04-25.jsonl", (project.logs / "2026-04-25.jsonl").read_bytes())
     again.check()
-    (complete,) = again.folders()
-    (grown,) = (path for path in project.folders() if path.name.startswith("2026-04-25"))
+    (complete,) = _segments(again, "2026-04-25")
     for name in NAMES:
-        assert (grown / f"{name}.parquet").read_bytes() == (complete / f"{name}.parquet").read_bytes()
+        assert (merged / f"{name}.parquet").read_bytes() == (complete / f"{name}.parquet").read_bytes()
+
+
+def test_a_file_with_many_appends_has_a_limited_number_of_segments(project: Project):
+    for seed in range(20):
+        project.write("2026-04-25.jsonl", _lines(seed, 2), append=True)
+        project.check()
+    assert len(_segments(project, "2026-04-25")) < 16
+
+
+def test_a_segment_of_a_whole_chunk_is_never_merged(project: Project, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)
+    project.write("2026-04-26.jsonl", _lines(7, 40))
+    project.write("2026-04-27.jsonl", _lines(8))
+    project.check()
+    inodes = _inodes(project, "2026-04-26")
+    assert len(inodes) > 3 * len(NAMES)
+    project.write("2026-04-28.jsonl", _lines(9))
+    project.check()
+    assert _inodes(project, "2026-04-26") == inodes
+
+
+def _inodes(project: Project, name: str) -> list[int]:
+    return [path.stat().st_ino for part in _segments(project, name) for path in sorted(part.iterdir())]
+
+
+def test_a_disk_that_knows_no_links_has_copies(project: Project, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: Any) -> None:
+        raise PermissionError(1, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    project.write("2026-04-25.jsonl", _lines(3, 7), append=True)
+    project.check()
+    assert len(_segments(project, "2026-04-25")) == 2
 
 
 def test_an_unfinished_line_is_counted_completely_when_it_is_finished(project: Project):
@@ -238,16 +289,28 @@ def test_facts_of_other_selectors_are_kept_separately(project: Project):
     assert set(project.read.values()) == {0}
 
 
-def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
+def test_another_version_counts_again_and_leaves_nothing_of_the_one_before(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    before = project.folders()
     monkeypatch.setattr(store_module, "VERSION", f"{store_module.VERSION}, newer")
     project.check()
     assert 0 not in project.read.values()
+    assert len(project.folders()) == len(before)
+    assert not set(before) & set(project.folders())
+
+
+def test_another_key_of_cases_counts_again_and_leaves_nothing_of_the_one_before(project: Project):
+    project.settings = MineSettings(case_key=b"made since")
+    project.check()
+    assert 0 not in project.read.values()
+    assert len(project.folders()) == 2
 
 
 @pytest.mark.parametrize("name", slow_after(2, [*NAMES, "facts"]))
 def test_a_truncated_file_is_made_again(project: Project, name: str):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
-    path = damaged / ("facts.json" if name == "facts" else f"{name}.parquet")
+    path = damaged / ("facts.json" if name == "facts" else f"0/{name}.parquet")
     os.truncate(path, path.stat().st_size - 1)
     project.check()
     assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
@@ -256,9 +319,9 @@ def test_a_truncated_file_is_made_again(project: Project, name: str):
 
 def test_a_damaged_file_of_the_same_size_is_found_by_a_check(project: Project):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
-    content = bytearray((damaged / "requests.parquet").read_bytes())
+    content = bytearray((damaged / "0" / "requests.parquet").read_bytes())
     content[len(content) // 2] ^= 0xFF
-    (damaged / "requests.parquet").write_bytes(content)
+    (damaged / "0" / "requests.parquet").write_bytes(content)
     project.check(check=True)
     assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
 
@@ -272,8 +335,9 @@ def test_a_project_that_was_moved_keeps_its_facts(project: Project):
 
 
 def test_only_this_user_can_read_facts(project: Project):
-    modes = {path.stat().st_mode & 0o777 for path in project.folders()}
-    files = {path.stat().st_mode & 0o777 for folder in project.folders() for path in folder.iterdir()}
+    everything = [path for folder in project.folders() for path in (folder, *folder.rglob("*"))]
+    modes = {path.stat().st_mode & 0o777 for path in everything if path.is_dir()}
+    files = {path.stat().st_mode & 0o777 for path in everything if path.is_file()}
     assert (modes, files, project.cache_dir.stat().st_mode & 0o777) == ({0o700}, {0o600}, 0o700)
 
 

@@ -17,7 +17,7 @@ from coreloop.learn.pattern.run import PatternRequest, run_pattern
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.observe.judgments import JudgmentValue
+from coreloop.observe.verdicts import VerdictLetter
 from logs import failed, record, write_log
 from rows import slow_after
 
@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Workspace:
     for day in (24, 25):
         asked = [record(request_id=f"req-{day}-{n}", ts=f"2026-04-{day}T09:30:00Z") for n in range(5)]
         write_log(workspace.records_dir / f"2026-04-{day}.jsonl", asked)
-    judge(workspace, "req-24-1", JudgmentValue.VIOLATION, cause="wrong year", by="Ann", now=NOW)
+    judge(workspace, "req-24-1", VerdictLetter.VIOLATION, cause="wrong year", by="Ann", now=NOW)
     workspace.replays_file.write_text("req-25-2\n")
     return workspace
 
@@ -80,7 +80,7 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
         ],
     )
     [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
-    judge(project, before.id, JudgmentValue.VIOLATION, cause=None, by="Ann", now=NOW)
+    judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
     assert after.refined.counterexample_search.dropped["known"] == 1

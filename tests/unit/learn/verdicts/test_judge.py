@@ -16,7 +16,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import Proposed, judge, read_proposed
-from coreloop.observe.judgments import Judgment, JudgmentValue, read_judgments
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
 from promoting import KEY, counterexample, statement, write_candidates
 from promoting import candidate as a_candidate
@@ -53,8 +53,8 @@ def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **chan
 
 def give(
     workspace: Workspace, item_id: str, verdict: str, *, at: datetime = NOON, by: str = "Ann", cause: str = ""
-) -> Judgment:
-    return judge(workspace, item_id, JudgmentValue(verdict), cause=cause, by=by, now=at)[0]
+) -> HumanVerdict:
+    return judge(workspace, item_id, VerdictLetter(verdict), cause=cause, by=by, now=at)[0]
 
 
 def a_line(**changes: Any) -> bytes:
@@ -83,7 +83,7 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
     log = workspace.records_dir / "a.jsonl"
     before = log.read_bytes()
     late = datetime(2026, 4, 26, 3, tzinfo=timezone(timedelta(hours=9)))
-    _, path = judge(workspace, "req-1", JudgmentValue.VIOLATION, cause="가격\n예측", by="Ann", now=late)
+    _, path = judge(workspace, "req-1", VerdictLetter.VIOLATION, cause="가격\n예측", by="Ann", now=late)
     assert path == workspace.judgments_dir / "2026-04-25.jsonl"
     assert path.read_text(encoding="utf-8").count("\n") == 1
     assert json.loads(path.read_text(encoding="utf-8")) == {
@@ -111,7 +111,7 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
 def test_a_written_verdict_is_read_again(item_id: str, key: str | None, workspace: Workspace):
     judgment = give(workspace, item_id, "C", cause="  ")
     assert (judgment.key, judgment.cause) == (key, None)
-    assert read_judgments(workspace.judgments_dir).given == (judgment,)
+    assert read_verdicts(workspace.judgments_dir).given == (judgment,)
 
 
 @pytest.mark.parametrize("item_id", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
@@ -122,7 +122,7 @@ def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, 
     write_counterexamples(workspace, statements=[caveat])
     entry = {entry["id"]: entry for entry in (guide, caveat)}[item_id]
     assert give(workspace, item_id, "V").key == entry["key"]
-    assert read_judgments(workspace.judgments_dir).rejected() == {entry["key"]}
+    assert read_verdicts(workspace.judgments_dir).rejected() == {entry["key"]}
     texts = {proposed.id: proposed.text for proposed in read_proposed(workspace)}
     assert texts[item_id] == f"analysis: {entry['line'].removeprefix('- ')}"
 
@@ -130,13 +130,13 @@ def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, 
 def test_text_that_utf_8_cannot_encode_is_replaced(workspace: Workspace):
     judgment = give(workspace, "req-1", "P", by="Ann\udcff", cause="\ud800")
     assert (judgment.judged_by, judgment.cause) == ("Ann?", "?")
-    assert read_judgments(workspace.judgments_dir).given == (judgment,)
+    assert read_verdicts(workspace.judgments_dir).given == (judgment,)
 
 
 def test_a_verdict_after_a_torn_line_is_not_lost_with_it(workspace: Workspace):
     written(workspace.judgments_dir, [a_line(), a_line()[:30]])
     judgment = give(workspace, "req-1", "V")
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     assert (judgments.given[1:], judgments.skipped) == ((judgment,), {"torn or not JSON": 1})
 
 
@@ -175,7 +175,7 @@ def test_the_newest_verdict_counts_and_equal_times_count_in_their_order(tmp_path
         tmp_path, [a_line(verdict="V", judged_at=later), a_line(), a_line(id="req-2")], "2026-04-26.jsonl"
     )
     written(tmp_path, [a_line(id="req-2", verdict="T"), a_line(id="req-3"), a_line(id="req-3", verdict="C")])
-    verdicts = read_judgments(tmp_path).of_requests()
+    verdicts = read_verdicts(tmp_path).of_requests()
     assert verdicts == {"req-1": "V", "req-2": "P", "req-3": "C"}
 
 
@@ -197,13 +197,13 @@ def test_the_newest_verdict_counts_whatever_the_order(given_lines: list[tuple[st
             own = [line for line in given_lines if line[3] == name]
             made = [a_line(id=id, verdict=verdict, judged_at=at) for id, verdict, at, _ in own]
             written(Path(folder), made, f"{name}.jsonl")
-        verdicts = read_judgments(Path(folder)).of_requests()
+        verdicts = read_verdicts(Path(folder)).of_requests()
     assert verdicts == {id: verdict for id, (_, verdict) in expected.items()}
 
 
 def test_a_time_without_a_zone_is_utc(tmp_path: Path):
     written(tmp_path, [a_line(judged_at="2026-04-25T12:30:00"), a_line(verdict="V")])
-    assert read_judgments(tmp_path).of_requests() == {"req-1": "P"}
+    assert read_verdicts(tmp_path).of_requests() == {"req-1": "P"}
 
 
 @pytest.mark.parametrize(
@@ -213,14 +213,14 @@ def test_a_time_without_a_zone_is_utc(tmp_path: Path):
 def test_v_and_c_reject_a_key_until_p_or_t(verdicts: str, is_rejected: bool, workspace: Workspace):
     for hours, verdict in enumerate(verdicts):
         give(workspace, "cand-2026-04-25-001", verdict, at=NOON + timedelta(hours=hours))
-    judgments = read_judgments(workspace.judgments_dir)
+    judgments = read_verdicts(workspace.judgments_dir)
     assert judgments.rejected() == (frozenset({KEY}) if is_rejected else frozenset())
     assert judgments.of_requests() == {}
 
 
 def test_a_key_has_one_verdict_under_all_of_its_ids(tmp_path: Path):
     lines = [a_line(id="cand-1", key=KEY, verdict="V"), a_line(id="cand-2", key=KEY, verdict="P")]
-    assert read_judgments(written(tmp_path, lines)).rejected() == frozenset()
+    assert read_verdicts(written(tmp_path, lines)).rejected() == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_a_key_has_one_verdict_under_all_of_its_ids(tmp_path: Path):
 )
 def test_two_people_disagree(verdicts: list[str], expected: tuple[str, str] | None, tmp_path: Path):
     lines = [a_line(judged_by=entry.split()[0], verdict=entry.split()[1]) for entry in verdicts]
-    pairs = read_judgments(written(tmp_path, lines)).disagreements()
+    pairs = read_verdicts(written(tmp_path, lines)).disagreements()
     assert [(newest.judged_by, other.judged_by) for newest, other in pairs] == (
         [expected] if expected else []
     )
@@ -262,7 +262,7 @@ def test_two_people_disagree(verdicts: list[str], expected: tuple[str, str] | No
 )
 def test_a_broken_line_is_skipped_and_counted(damaged: bytes, reason: str, tmp_path: Path):
     written(tmp_path, [a_line(), b"\n", damaged, a_line(id="req-2").replace(b"\n", b"\r\n")])
-    judgments = read_judgments(tmp_path)
+    judgments = read_verdicts(tmp_path)
     assert (len(judgments.given), judgments.skipped) == (2, {reason: 1})
 
 
@@ -270,25 +270,25 @@ def test_a_broken_line_is_skipped_and_counted(damaged: bytes, reason: str, tmp_p
 @example(b"\xef\xbb\xbf{}")
 def test_no_bytes_are_fatal(content: bytes):
     with TemporaryDirectory() as folder:
-        judgments = read_judgments(written(Path(folder), [a_line(), content + b"\n"]))
+        judgments = read_verdicts(written(Path(folder), [a_line(), content + b"\n"]))
     assert [judgment.id for judgment in judgments.given] == ["req-1"]
 
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path):
     written(tmp_path, [a_line(), a_line(schema_version=2, verdict=["new"])])
     with pytest.raises(WorkspaceError, match=r"2026-04-25\.jsonl: line 2 has schema version 2; upgrade"):
-        read_judgments(tmp_path)
+        read_verdicts(tmp_path)
 
 
 def test_no_folder_is_no_verdicts(tmp_path: Path):
-    judgments = read_judgments(tmp_path / "judgments")
+    judgments = read_verdicts(tmp_path / "judgments")
     assert (judgments.given, judgments.skipped) == ((), {})
 
 
 def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
     (workspace.judgments_dir / "2026-04-25.jsonl").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="cannot be read"):
-        read_judgments(workspace.judgments_dir)
+        read_verdicts(workspace.judgments_dir)
     with pytest.raises(WorkspaceError, match="cannot be read"):
         give(workspace, "req-1", "P")
     workspace.judgments_dir.joinpath("2026-04-25.jsonl").rmdir()

@@ -15,7 +15,7 @@ from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
 from coreloop.learn.verdicts.state import Promoted, read_states
-from coreloop.observe.judgments import Judgment, Judgments, JudgmentValue
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 from logs import call, failed, record, repeated, word, write_log
 
 TODAY = date(2026, 4, 26)
@@ -39,11 +39,11 @@ def failures(count: int, **changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def judged(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -> Judgment:
-    return Judgment(
+def judged(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -> HumanVerdict:
+    return HumanVerdict(
         id="cand-x" if is_key else thing,
         key=thing if is_key else None,
-        verdict=JudgmentValue(verdict),
+        verdict=VerdictLetter(verdict),
         cause="because",
         judged_at=NOON,
         judged_by=by,
@@ -54,13 +54,13 @@ def judged(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -
 def waiting(tmp_path: Path) -> Any:
     def waiting(
         records: list[dict[str, Any]],
-        *judgments: Judgment,
+        *judgments: HumanVerdict,
         gate: Gates | None = None,
         proposed: tuple[Proposed, ...] = (),
         known: frozenset[str] = frozenset(),
     ) -> list[Waiting]:
         write_log(tmp_path / "a.jsonl", records)
-        given = Judgments(judgments)
+        given = HumanVerdicts(judgments)
         settings = MineSettings(verdicts=given.of_requests())
         return find_waiting(
             merge(read_folder(tmp_path, settings), DAYS),
@@ -272,7 +272,7 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
     items = find_waiting(
         merge(read_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
         Gates(),
-        judgments=Judgments(),
+        judgments=HumanVerdicts(),
         states=(),
         today=TODAY,
     )

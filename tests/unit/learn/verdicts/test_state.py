@@ -8,11 +8,11 @@ import pytest
 from coreloop.base.git.promotions import Promotion
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.ledger import Change
-from coreloop.learn.effect.verdict import Verdict
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.state import Promoted, ProposalState, count_states, decided, pending, read_states
-from coreloop.observe.judgments import Judgment, Judgments
-from coreloop.observe.judgments import JudgmentValue as Judged
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts
+from coreloop.observe.verdicts import VerdictLetter as Judged
 
 AT = datetime(2026, 4, 25, tzinfo=UTC)
 ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25))
@@ -31,19 +31,19 @@ CHANGE = Change(
 
 def _state(*, entries=(ENTRY,), verdict=None, open_keys=(), promotions=(), effects=()) -> ProposalState:
     judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
-    given = (Judgment(verdict=verdict, **judged),) if verdict else ()
+    given = (HumanVerdict(verdict=verdict, **judged),) if verdict else ()
     promoted = Promoted(tuple(promotions), frozenset(open_keys))
-    (standpoint,) = read_states(entries, Judgments(given), promoted, effects)
+    (standpoint,) = read_states(entries, HumanVerdicts(given), promoted, effects)
     return standpoint.state
 
 
-def _effect(verdict: Verdict, **changes: object) -> Effect:
+def _effect(verdict: EffectVerdict, **changes: object) -> Effect:
     return replace(Effect(change=CHANGE, verdict=verdict), **changes)  # type: ignore[arg-type]
 
 
 LATER = Effect(
     change=replace(CHANGE, sha="b", place=2, keys=(), added=(), removed=CHANGE.added),
-    verdict=Verdict.TOO_EARLY,
+    verdict=EffectVerdict.TOO_EARLY,
 )
 ROWS = {
     "found": (ProposalState.FOUND, {"entries": (replace(ENTRY, is_draft=False),)}),
@@ -53,30 +53,33 @@ ROWS = {
     "open, whatever was judged": (ProposalState.OPEN, {"open_keys": ("k",), "verdict": Judged.VIOLATION}),
     "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
     "its file is gone": (ProposalState.MERGED, {"entries": (), "promotions": (MERGED,)}),
-    "too early": (ProposalState.MERGED, {"promotions": (MERGED,), "effects": (_effect(Verdict.TOO_EARLY),)}),
-    "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS),)}),
+    "too early": (
+        ProposalState.MERGED,
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.TOO_EARLY),)},
+    ),
+    "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS),)}),
     "no effect": (
         ProposalState.NO_EFFECT,
-        {"promotions": (MERGED,), "effects": (_effect(Verdict.NO_EFFECT),)},
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.NO_EFFECT),)},
     ),
-    "hurts": (ProposalState.HURTS, {"promotions": (MERGED,), "effects": (_effect(Verdict.HURTS),)}),
+    "hurts": (ProposalState.HURTS, {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HURTS),)}),
     "stale": (
         ProposalState.STALE,
-        {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS, is_stale=True),)},
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS, is_stale=True),)},
     ),
     "a person took the line out": (
         ProposalState.RETIRED,
-        {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS), LATER)},
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS), LATER)},
     ),
     "the failure came back after it helped": (
         ProposalState.WAITING,
-        {"promotions": (MERGED,), "effects": (_effect(Verdict.HELPS, has_returned=True),)},
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS, has_returned=True),)},
     ),
     "judged since the failure came back": (
         ProposalState.HELPS,
         {
             "promotions": (MERGED,),
-            "effects": (_effect(Verdict.HELPS, has_returned=True, decided_on=date(2026, 4, 20)),),
+            "effects": (_effect(EffectVerdict.HELPS, has_returned=True, decided_on=date(2026, 4, 20)),),
             "verdict": Judged.PASS,
         },
     ),
@@ -86,7 +89,7 @@ ROWS = {
     ),
     "reverted": (
         ProposalState.REVERTED,
-        {"promotions": (replace(MERGED, reverted=True),), "effects": (_effect(Verdict.HURTS), LATER)},
+        {"promotions": (replace(MERGED, reverted=True),), "effects": (_effect(EffectVerdict.HURTS), LATER)},
     ),
 }
 
@@ -98,13 +101,13 @@ def test_the_state_of_a_proposal(state: ProposalState, facts: dict[str, object])
 
 def test_merged_ones_are_listed_newest_first():
     newer = replace(MERGED, key="n", merged_at=datetime(2026, 5, 1, tzinfo=UTC))
-    states = read_states([ENTRY], Judgments(), Promoted((MERGED, newer)))
+    states = read_states([ENTRY], HumanVerdicts(), Promoted((MERGED, newer)))
     assert [one.key for one in decided(states)] == ["n", "k"]
     assert count_states(states) == {ProposalState.MERGED: 2}
 
 
 def test_an_accepted_one_is_not_pending():
     judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
-    accepted = Judgments((Judgment(verdict=Judged.PASS, **judged),))
-    assert [one.id for one in pending(read_states([ENTRY], Judgments()))] == [ENTRY.id]
+    accepted = HumanVerdicts((HumanVerdict(verdict=Judged.PASS, **judged),))
+    assert [one.id for one in pending(read_states([ENTRY], HumanVerdicts()))] == [ENTRY.id]
     assert pending(read_states([ENTRY], accepted)) == []

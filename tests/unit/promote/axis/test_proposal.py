@@ -18,7 +18,7 @@ from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.axis.case import AxisCase, AxisRequest, Thresholds, make_case
 from coreloop.promote.axis.evidence import DisplayedCall, PromotionTarget, calls_in, engines_of, read_target
-from coreloop.promote.axis.proposal import proposal_path, write_proposal
+from coreloop.promote.axis.run import proposal_path, write_proposal
 from promoting import FILE, SOURCE, Project, run_git
 from rows import each_row, slow_after
 

@@ -2,12 +2,12 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.measure.arms import Arms, NoArms, read_arms, tools_of
+from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.schema import SchemaCommand
 
 SOURCE = '''"""Tools."""
@@ -25,12 +25,21 @@ FAITHFUL = "{name: inspect.getdoc(tools[name]) for name in tools}"
 """The description of each tool, as an expression."""
 
 
-def edited() -> Edited:
+def line_edit() -> LineEdit:
     outcome = put_lines(
         SOURCE.encode(), "update", [LINE], section=None, style="numpydoc", width=100, is_ours=bool
     )
     assert isinstance(outcome, Edited)
-    return outcome
+    return LineEdit(
+        tool="update",
+        keys=("k",),
+        lines=(LINE,),
+        base_sha="",
+        path="shop.py",
+        file="shop.py",
+        without=outcome.old,
+        with_lines=outcome.source,
+    )
 
 
 def arms(expression: str) -> Arms | NoArms:
@@ -40,11 +49,7 @@ def arms(expression: str) -> Arms | NoArms:
         "print(json.dumps([{'name': name, 'description': text} for name, text in found.items()]))"
     )
     command = SchemaCommand((sys.executable, "-c", script), "a script", sys.executable)
-
-    def export(folder: Path) -> None:
-        (folder / "shop.py").write_text(SOURCE)
-
-    return read_arms(command, export, "", "shop.py", edited(), tool="update")
+    return read_arms(command, lambda folder: None, line_edit())
 
 
 def test_the_arms_are_all_tools_with_one_description_changed() -> None:

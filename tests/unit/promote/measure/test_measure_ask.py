@@ -11,11 +11,11 @@ import pytest
 
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import Tool
+from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import Asker, BudgetSpentError, CallReply
-from coreloop.promote.measure.contexts import Context, NextCall
+from coreloop.promote.measure.contexts import CallContext, NextCall
 
-TOOLS = (Tool("update", "Update a ticket.", {"type": "object"}),)
+TOOLS = (ToolText("update", "Update a ticket.", {"type": "object"}),)
 CALL = NextCall("update", {"priority": "high"})
 
 
@@ -35,9 +35,9 @@ class Scripted:
         return Reply(self.reply(), Usage(self.name, 10, 10, 100))
 
 
-def context(question: str = "Make it urgent") -> Context:
+def context(question: str = "Make it urgent") -> CallContext:
     earlier = ((NextCall("find", {"q": "x"}), "not_found"),)
-    return Context("k", "case", question, earlier, "update", CALL, was_against=True)
+    return CallContext("k", "case", question, earlier, "update", CALL, was_against=True)
 
 
 def test_a_question_is_asked_once_and_another_run_goes_on_with_the_replies(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_another_description_turn_or_question_is_asked_anew(tmp_path: Path) -> N
     asker = Asker(Scripted(), tmp_path / "replies.jsonl")
     asker.next_call(context(), TOOLS)
     asker.next_call(context(), TOOLS, turn=1)
-    asker.next_call(context(), (Tool("update", "Update. Now.", {}),))
+    asker.next_call(context(), (ToolText("update", "Update. Now.", {}),))
     asker.next_call(context("Another"), TOOLS)
     asker.next_call(context(), TOOLS, stated=CALL)
     assert asker.n_asked == 5

@@ -7,7 +7,8 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.runs import events as happened
-from coreloop.runs.agent.report import MAX_BYTES, read_report, report_events
+from coreloop.runs.agent.json_input import MAX_BYTES
+from coreloop.runs.agent.report import read_report, report_events
 from coreloop.runs.fold import fold
 from coreloop.runs.state import State
 from happenings import AT, created
@@ -153,7 +154,7 @@ def test_a_finding_that_is_known_is_not_recorded_twice():
     known = happened.FindingRecorded(at=AT, sub_question="q1", text="up", source="dart:1")
     run = fold([created(), happened.Planned(at=AT, sub_questions=("one?",)), known])
     made = events({"findings": [finding(answers="q1")]}, run)
-    assert [type(event) for event in made] == [happened.SourceRead, happened.Noted, happened.Reflected]
+    assert [type(event) for event in made] == [happened.SourceRead, happened.Reflected]
 
 
 def test_a_query_that_was_asked_is_dropped_also_within_a_report():

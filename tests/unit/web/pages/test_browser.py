@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from browsing import SCREENS, chromium, needs_chromium, visit
 from coreloop.base.project.workspace import open_workspace
-from coreloop.observe.judgments import Judgment, JudgmentValue, append_judgment, read_judgments
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict, read_verdicts
 from coreloop.web.pages.source import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, record, write_log
@@ -48,7 +48,7 @@ def paths(service: Served) -> list[str]:
 
 
 def given(folder: Path) -> list[str]:
-    return [str(one.verdict) for one in read_judgments(open_workspace(folder).judgments_dir).given]
+    return [str(one.verdict) for one in read_verdicts(open_workspace(folder).judgments_dir).given]
 
 
 def settled(page: Page, key: str) -> None:
@@ -182,15 +182,15 @@ def _attack(source: PageSource) -> None:
         taken = source.queue.take([plain[:200]])
         if taken is not None:
             source.queue.fail(taken, plain)
-        judgment = Judgment(
+        judgment = HumanVerdict(
             id="ce-2026-04-25-002",
             key=None,
-            verdict=JudgmentValue.PASS,
+            verdict=VerdictLetter.PASS,
             cause=plain,
             judged_at=now,
             judged_by=plain,
         )
-        append_judgment(workspace.judgments_dir, judgment)
+        append_verdict(workspace.judgments_dir, judgment)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

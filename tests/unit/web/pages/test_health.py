@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import JudgmentValue
+from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.render import translate
 from coreloop.web.pages.source import PageSource, open_source
@@ -138,7 +138,7 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
 
 def test_a_rejected_proposal_falls(cloned: PageSource):
     log_of(cloned, record())
-    judge(cloned.workspace, ID, JudgmentValue("C"), cause="no", by="a", now=cloned.now)
+    judge(cloned.workspace, ID, VerdictLetter("C"), cause="no", by="a", now=cloned.now)
     assert falls(page(cloned, HEALTH))["Proposals with a text", "rejected by a verdict"] == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import JudgmentValue, read_judgments
+from coreloop.observe.verdicts import VerdictLetter, read_verdicts
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
@@ -17,7 +17,7 @@ from coreloop.web.pages.source import PageSource
 
 
 def given(source: PageSource) -> list[tuple[str, str, str | None]]:
-    judgments = read_judgments(source.workspace.judgments_dir).given
+    judgments = read_verdicts(source.workspace.judgments_dir).given
     return [(one.id, str(one.verdict), one.cause) for one in judgments]
 
 
@@ -80,7 +80,7 @@ def test_after_the_last_item_the_list_follows(source: PageSource):
 def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSource):
     first = read_review(source)["proposals"][0].entry.id
     old = source.now - timedelta(seconds=61)
-    judge(source.workspace, first, JudgmentValue.VIOLATION, cause=None, by="Bo", now=old)
+    judge(source.workspace, first, VerdictLetter.VIOLATION, cause=None, by="Bo", now=old)
     with pytest.raises(UsageError, match="older than a minute"):
         press(source, "undo", id=first)
     press(source, "judge", id=first, verdict="P", cause="")
@@ -96,7 +96,7 @@ def test_taking_back_leaves_verdicts_that_others_append(source: PageSource):
     press(source, "judge", id=second, verdict="T")
     press(source, "undo", id=first)
     assert [id for id, _, _ in given(source)] == [second]
-    assert not read_judgments(source.workspace.judgments_dir).skipped
+    assert not read_verdicts(source.workspace.judgments_dir).skipped
 
 
 @pytest.mark.parametrize("verdict", ["", "X", "p", "PP"])

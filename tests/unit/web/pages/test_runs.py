@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.desk import open_repair_desk
+from coreloop.answer.deps import open_deps
 from coreloop.answer.repair.run import answer
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research, run_research
@@ -38,8 +38,8 @@ def press(source: PageSource, button: str, run_id: str) -> None:
 
 
 def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
-    with open_repair_desk(source.workspace, source.runs, {}) as desk:
-        run_id = run_research(QUESTION, desk=desk.desk).run_id
+    with open_deps(source.workspace, source.runs, {}) as deps:
+        run_id = run_research(QUESTION, deps=deps).run_id
     view = read_one(source, run_id)
     assert view is not None
     (line,) = [line for line in view["answer"] if len(line) > 1]
@@ -52,16 +52,16 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
 
 
 def test_an_asked_question_shows_its_repairs(source: PageSource):
-    with open_repair_desk(source.workspace, source.runs, {}) as desk:
-        run_id = answer("Who won on Mars?", desk=desk).run_id
+    with open_deps(source.workspace, source.runs, {}) as deps:
+        run_id = answer("Who won on Mars?", deps=deps).run_id
     shown = page(source, run_id)
     assert "No evidence found." in shown
     assert "search_miss" in shown
 
 
 def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):
-    with open_repair_desk(source.workspace, source.runs, {}) as desk:
-        run_id = begin_research(QUESTION, Request(), desk.desk)
+    with open_deps(source.workspace, source.runs, {}) as deps:
+        run_id = begin_research(QUESTION, Request(), deps)
     shown = page(source, run_id, may_run=True)
     assert f'data-events="/runs/{run_id}/events"' in shown
     assert "/ui/runs/stop" in shown
@@ -86,8 +86,8 @@ def test_an_unknown_run_has_no_page(source: PageSource, name: str):
 
 
 def test_the_list_has_no_questions_in_a_report(source: PageSource):
-    with open_repair_desk(source.workspace, source.runs, {}) as desk:
-        run_research(QUESTION, desk=desk.desk)
+    with open_deps(source.workspace, source.runs, {}) as deps:
+        run_research(QUESTION, deps=deps)
     view = read_runs(source)
     assert QUESTION in render("runs.html", Frame(section="runs"), view)
     assert QUESTION not in render("runs.html", Frame(section="runs", root=""), view)

@@ -96,7 +96,7 @@ class _Walk:
             or _text(inner if isinstance(inner, dict) else {}, "type")
         )
         type_ = f" ({kind})" if kind else ""
-        owner = " ".join(part for part in ref.split("/")[1:-1] if part not in _STRUCTURE)
+        owner = " ".join(part for part in ref.split("/")[1:-1] if part not in STRUCTURE)
         what = f"{owner} {name}".strip()
         values = node.get("enum")
         plain = (
@@ -123,7 +123,7 @@ class _Walk:
         return self._line
 
 
-_STRUCTURE: Final = frozenset(
+STRUCTURE: Final = frozenset(
     {"properties", "components", "schemas", "$defs", "definitions", "paths", "parameters"}
 )
 

@@ -22,7 +22,7 @@ _MAX_HEADING: Final = 200
 # <p class="a > b">, </p>, <!doctype html>; a quoted value is bounded, so that an open quote stays cheap
 _TAG: Final = re.compile(
     r"""
-    <(?P<closes>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*) (?: [^<>"'] | "[^"]{0,2000}" | '[^']{0,2000}' | ["'] )*+ >
+    <(?P<closes>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*+) (?: [^<>"'] | "[^"]{0,2000}" | '[^']{0,2000}' | ["'] )*+ >
     | <[!?/][^<>]*>""",
     re.VERBOSE,
 )

@@ -18,7 +18,7 @@ _SECTIONS: Final[dict[str, Kind]] = {
     **dict.fromkeys(map(name_key, ("Attributes", "Fields")), "field"),
 }
 _GOOGLE: Final = re.compile(
-    r"(?P<names>\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?:\((?P<type>[^)]*)\))?\s*:\s*(?P<text>.*)"
+    r"(?P<names>\*{0,2}\w+(?:\s*+,\s*\*{0,2}\w+)*)\s*+(?:\((?P<type>[^)]*)\))?\s*:\s*(?P<text>.*)"
 )
 # name (int): text
 _FIELD: Final = re.compile(

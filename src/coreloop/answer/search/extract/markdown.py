@@ -19,7 +19,7 @@ _COMMENT: Final = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 _MAX_HEADING: Final = 200
-_FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*([^\n]+)\n")
+_FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
 
 
 def extract_markdown(data: bytes) -> Document | Unreadable:

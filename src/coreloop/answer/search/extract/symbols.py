@@ -76,8 +76,7 @@ def _function_lines(name: str, node: Function, items: Sequence[Item]) -> Iterato
     for argument in _arguments(node):
         item = said.get(argument.arg, _UNSAID)
         type_ = ast.unparse(argument.annotation) if argument.annotation else item.type
-        if item.text or type_:
-            yield _line(f"{name} parameter {argument.arg}", type_, item.text)
+        yield _line(f"{name} parameter {argument.arg}", type_, item.text)
     for item in items:
         if item.kind == "returns":
             type_ = ast.unparse(node.returns) if node.returns else item.type

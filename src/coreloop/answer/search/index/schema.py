@@ -85,6 +85,10 @@ ALTER TABLE passages ADD COLUMN published TEXT NOT NULL DEFAULT '';
 -- All files are read again: they have dates now, and Python files their bodies.
 UPDATE documents SET mtime_ns = -1, hash = '';
 """
+_FOURTH: Final = """
+-- Python files are read again: each argument is an entry's line now.
+UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
+"""
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
@@ -100,8 +104,12 @@ def _add_dates(connection: sqlite3.Connection, _now: datetime) -> None:
     sqlite.run_script(connection, _THIRD)
 
 
+def _name_arguments(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _FOURTH)
+
+
 def _is_own(connection: sqlite3.Connection) -> bool:
     return set(sqlite.tables(connection)) >= _TABLES
 
 
-INDEX: Final = sqlite.Schema("index", (_create, _add_entries, _add_dates), _is_own)
+INDEX: Final = sqlite.Schema("index", (_create, _add_entries, _add_dates, _name_arguments), _is_own)

@@ -20,7 +20,7 @@ _PROGRAM: Final = "coreloop.answer.search.page.html_process"
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = frozenset({"text/plain", "text/markdown"})
 # <meta charset="euc-kr">, <meta http-equiv="Content-Type" content="text/html; charset=euc-kr">
-_META: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
+_META: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*+[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
 _META_BYTES: Final = 4_096
 # Python has others: "punycode" takes quadratic time, "unicode_escape" turns escapes into characters
 _CHARSETS: Final = frozenset(
@@ -102,7 +102,7 @@ def _decoded(content: bytes, content_type: str) -> str | Unreadable:
 
 
 def _stated_charsets(content: bytes, content_type: str) -> list[str]:
-    declared = re.search(r"charset\s*=\s*[\"']?\s*([\w-]{2,40})", content_type, re.IGNORECASE)
+    declared = re.search(r"charset\s*=\s*+[\"']?\s*([\w-]{2,40})", content_type, re.IGNORECASE)
     stated = _META.search(content[:_META_BYTES])
     names = [declared[1]] if declared else []
     names += [stated[1].decode("ascii")] if stated else []

@@ -1,6 +1,7 @@
-"""Stop hook of Claude Code, written by `dartlab-coreloop runs install claude-code`.
+"""Hook of Claude Code, written by `dartlab-coreloop runs install claude-code`. Standard library only.
 
-Keeps the session at work whose run goes on, as .research/agents/SESSION.json says. Standard library only.
+Stop: keeps the session at work whose run goes on, as .research/agents/SESSION.json says.
+UserPromptSubmit: a person begins a turn, so that a run waits until the session works on it again.
 """
 
 # ruff: noqa: PTH108, PTH113, PTH114, PTH118, PTH123
@@ -20,7 +21,7 @@ MOST_BLOCKS = 3  # without an iteration in between, for a harness that never sen
 
 
 def main(arguments: list[str], stdin: bytes) -> str:
-    """Return what to print: a decision to go on, or "" to let the turn end."""
+    """Return what to print: a decision to go on, a note for the model, or "" to let the turn end."""
     lease_s = float(arguments[arguments.index("--lease") + 1]) if "--lease" in arguments else LEASE_S
     given = json.loads(stdin)
     if not isinstance(given, dict):
@@ -34,13 +35,33 @@ def main(arguments: list[str], stdin: bytes) -> str:
     if not os.path.isfile(path):  # also not a pipe, which would keep the session waiting
         return ""
     with open(path, encoding="utf-8") as file:
-        age_s = time.time() - os.fstat(file.fileno()).st_mtime
+        stat = os.fstat(file.fileno())
         status = json.load(file)
-    if not -SKEW_S <= age_s <= lease_s or not goes_on(status) or given.get("background_tasks"):
-        return ""
     if status["session"] != session:
         return ""
+    version = [stat.st_ino, stat.st_mtime_ns]
+    waits = path[: -len("json")] + "waits"
+    if given.get("hook_event_name") == "UserPromptSubmit":
+        return wait(waits, version, status)
+    age_s = time.time() - stat.st_mtime
+    if not -SKEW_S <= age_s <= lease_s or not goes_on(status) or given.get("background_tasks"):
+        return ""
+    if noted(waits) == version:  # a person's turn, in which nothing was done for the run
+        return ""
     return block(path[: -len("json")] + "block", status, is_repeated=bool(given.get("stop_hook_active")))
+
+
+def wait(path: str, version: "list[int]", status: "dict[str, Any]") -> str:
+    """Let the run wait until its file is written again; returns a note that says so."""
+    note(path, version)
+    if not goes_on(status):
+        return ""
+    run_id = status["run_id"]
+    return (
+        f"The research run {run_id} waits after iteration {status['iteration']}. Do what the user asks. Only "
+        f"if that is to go on with the research: dartlab-coreloop runs next {run_id} --session "
+        f"{status['session']}"
+    )
 
 
 def file_name(session: str) -> str:
@@ -70,29 +91,41 @@ def block(path: str, status: "dict[str, Any]", is_repeated: bool) -> str:
     number = blocks(path, now) + 1
     if number > (1 if is_repeated else MOST_BLOCKS):
         return ""
-    if os.path.lexists(path):  # a pipe would keep the session waiting, a link would lead elsewhere
-        os.unlink(path)
-    with open(path, "x", encoding="utf-8") as file:
-        json.dump([*now, number], file)
+    note(path, [*now, number])
     run_id = now[0]
     reason = (
         f"Run {run_id} goes on with iteration {now[1] + 1} of {status['max_iterations']}: {status['next']}. "
-        f"Run dartlab-coreloop runs next {run_id}, do what it says, and pipe the report to "
-        f"dartlab-coreloop runs record {run_id}."
+        f"Run dartlab-coreloop runs next {run_id}, do what it says, and record the report with "
+        f"dartlab-coreloop runs record {run_id} --file FILE."
     )
     return json.dumps({"decision": "block", "reason": reason})
 
 
 def blocks(path: str, now: "list[Any]") -> int:
     """Return how often this iteration was blocked for already."""
-    if not os.path.isfile(path):
+    known = noted(path)
+    if not isinstance(known, list) or known[:-1] != now or not isinstance(known[-1], int):
         return 0
+    return known[-1]
+
+
+def note(path: str, facts: "list[Any]") -> None:
+    """Write a note beside the session's file."""
+    if os.path.lexists(path):  # a pipe would keep the session waiting, a link would lead elsewhere
+        os.unlink(path)
+    with open(path, "x", encoding="utf-8") as file:
+        json.dump(facts, file)
+
+
+def noted(path: str) -> "Any":
+    """Read a note; None without one that can be read."""
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, encoding="utf-8") as file:
-            *last, number = json.load(file)
-    except (ValueError, TypeError):
-        return 0
-    return number if last == now and isinstance(number, int) else 0
+            return json.load(file)
+    except ValueError:
+        return None
 
 
 if __name__ == "__main__":

@@ -181,11 +181,11 @@ def test_a_newer_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 4; upgrade coreloop"):
+    with pytest.raises(WorkspaceError, match="schema version 5; upgrade coreloop"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 4; upgrade coreloop" in answer.reason
+    assert "schema version 5; upgrade coreloop" in answer.reason
 
 
 def test_the_files_of_the_index_are_private(filled: Indexed):

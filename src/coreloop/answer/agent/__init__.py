@@ -1,0 +1,1 @@
+"""A research that an outside coding agent drives: plan, read, record, report."""

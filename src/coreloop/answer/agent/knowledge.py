@@ -1,0 +1,160 @@
+"""What is known in a run that a coding agent drives: what a research knows, its plan, and what it thought."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from coreloop.answer.research.findings import Evidence, Finding
+from coreloop.answer.research.knowledge import Knowledge, ReadSource
+from coreloop.answer.research.knowledge import fold as fold_research
+from coreloop.answer.research.knowledge import initial as initial_research
+from coreloop.answer.research.plan import COUNTER_EVIDENCE
+from coreloop.runs.events import Noted, Recorded
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+BEGAN, CANDIDATES, TEXT, THOUGHT, UNBELIEVED = ("began", "candidates", "text", "thought", "unbelieved")
+"""Names of the events beside those of a research."""
+LEAST_PARTS: Final = 3
+"""Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
+Intent = Literal["web", "academic", "technical", "counter-evidence"]
+Trust = Literal["fetched", "local", "given"]
+_TRUST: Final[dict[str, Trust]] = {"page": "fetched", "file": "local"}
+"""Providers of sources that coreloop read itself; any other text came from the agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A query that was chosen for execution.
+
+    Attributes
+    ----------
+    query, intent : str
+        What to search for, and what for.
+    strategy : tuple of str
+        Labels beside the intent.
+    part : str
+        The id of the sub-question that it is for, or "".
+    against : str
+        The id of the hypothesis that it could refute, or "".
+    iteration : int
+        In which it is to be executed.
+    """
+
+    query: str
+    intent: Intent
+    strategy: tuple[str, ...] = ()
+    part: str = ""
+    against: str = ""
+    iteration: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unbelieved:
+    """What was reported and is not believed, with the sources that it named, and why."""
+
+    text: str
+    sources: tuple[str, ...]
+    reason: str
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentKnowledge:
+    """What such a run knows beside `Knowledge`; its fields are keys of ``state.json``.
+
+    Attributes
+    ----------
+    head : str
+        The commit that was checked out when the run began, "" without one.
+    planned : list of str
+        Texts of the sub-questions that came from ``runs plan``.
+    candidates : list of Candidate
+        All that were chosen.
+    thoughts : list of dict
+        The reflections, each with its iteration.
+    unbelieved : list of Unbelieved
+        Of all iterations.
+    """
+
+    head: str
+    planned: list[str]
+    candidates: list[Candidate]
+    thoughts: list[dict[str, Any]]
+    unbelieved: list[Unbelieved]
+
+
+def agent_knowledge(state: State) -> AgentKnowledge:
+    """Return the part of a run's knowledge that only an agent's runs have; to be read only."""
+    return AgentKnowledge(**{name: state.extra[name] for name in _initial()})
+
+
+def _initial() -> dict[str, Any]:
+    return {"head": "", "planned": [], "candidates": [], "thoughts": [], "unbelieved": []}
+
+
+def initial() -> dict[str, Any]:
+    """Make the keys of a new run's ``state.json``."""
+    return initial_research() | _initial()
+
+
+def fold(extra: dict[str, Any], name: str, data: Any) -> None:
+    """Add an event to the keys; the texts of sources stay in the events alone."""
+    if name == BEGAN:
+        extra["head"] = data["head"]
+    elif name == CANDIDATES:
+        extra["planned"] += [text for text in data["sub_questions"] if text not in extra["planned"]]
+        extra["candidates"] += msgspec.convert(data["candidates"], list[Candidate])
+    elif name == THOUGHT:
+        extra["thoughts"].append(data)
+    elif name == UNBELIEVED:
+        extra["unbelieved"].append(msgspec.convert(data, Unbelieved))
+    else:
+        fold_research(extra, name, data)
+
+
+def is_complete(state: State) -> bool:
+    """Whether what was planned was done, once all sub-questions are settled.
+
+    A plan has at least `LEAST_PARTS` sub-questions, and a query of each of its intents was executed; in
+    an exhaustive run, one for counter-evidence for each sub-question. A person may waive all of it.
+    """
+    if all(part.is_waived for part in state.sub_questions):
+        return True
+    known = agent_knowledge(state)
+    executed = {search.query for search in state.search_history}
+    done = [candidate for candidate in known.candidates if candidate.query in executed]
+    if len(known.planned) < LEAST_PARTS or missing_intents(known.candidates, done):
+        return False
+    against = {candidate.part for candidate in done if candidate.intent == COUNTER_EVIDENCE}
+    return state.mode != "exhaust" or all(part.id in against for part in state.sub_questions)
+
+
+def missing_intents(planned: Sequence[Candidate], done: Sequence[Candidate]) -> set[Intent]:
+    """Return the intents that were planned, of which no query was executed."""
+    return {candidate.intent for candidate in planned} - {candidate.intent for candidate in done}
+
+
+def trust_in(read: ReadSource) -> Trust:
+    """Return where the text of a source comes from: fetched, local, or given by the agent."""
+    return _TRUST.get(read.source.provider, "given")
+
+
+def checked_evidence(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
+    """Return what the sources that coreloop read itself bring to a finding."""
+    sources = (knowledge.source(number) for number in finding.sources)
+    return [
+        Evidence(number=read.number, origin=read.origin, type=read.source.type)
+        for read in sources
+        if read and trust_in(read) != "given"
+    ]
+
+
+def stored_texts(store: Store, run_id: str) -> dict[int, str]:
+    """Return the whole texts of a run's sources by their numbers."""
+    events = (event for _, event in store.read(run_id) if isinstance(event, Recorded))
+    notes = (part for event in events for part in event.events)
+    texts = (note.data for note in notes if isinstance(note, Noted) and note.name == TEXT)
+    return {int(data["number"]): str(data["text"]) for data in texts}

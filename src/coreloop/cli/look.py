@@ -1,0 +1,94 @@
+"""``dartlab-coreloop look``."""
+
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from coreloop.base.text import counted, fitted, printable, wrapped
+from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option
+
+if TYPE_CHECKING:
+    from coreloop.learn.look import Looked
+
+_MAX_SHOWN: Final = 8
+"""Of each table: with three tables and what is missing, the screen stays a screen. The page has all."""
+_INDENT: Final = "    "
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
+@click.option("--out", type=FILE, help="Also write a page (HTML) to share with colleagues.")
+@json_option
+def command(paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Show what traces that exist already say; nothing is kept or sent.
+
+    PATH is a file or a folder, such as ~/.claude/projects. Sessions of Claude Code, exports of OTLP, Langfuse
+    and Inspect, and lists of chat messages are found by looking into the files.
+    """
+    from coreloop.cli.import_ import reading_bar
+    from coreloop.learn.look import look
+
+    looked = look(paths, now=datetime.now(UTC), watching=reading_bar)
+    if as_json:
+        click.echo(_facts(looked))
+    else:
+        _show(looked)
+    if out is not None:
+        from coreloop.web.look_page import write_look_page
+
+        write_look_page(looked, out)
+        click.echo(f"wrote {out}", err=True)
+
+
+def _show(looked: "Looked") -> None:
+    columns = shutil.get_terminal_size().columns
+    formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
+    days = f"{looked.report.first_day} to {looked.report.last_day}"
+    click.echo(f"{formats}; {days}")
+    n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
+    click.echo(
+        f"{counted(looked.n_requests, 'request')}, {looked.n_failed:,} failed; {counted(n_calls, 'call')} of "
+        f"{counted(n_tools, 'tool')}"
+    )
+    if looked.errors:
+        click.echo(f"\n{'calls':>6} {'lost':>5} {'recovered':>9}  error")
+    for error in looked.errors[:_MAX_SHOWN]:
+        text = printable(f"{error.tool}: {error.error or error.error_class}")
+        figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
+        click.echo(fitted(f"{figures}{text}", columns))
+    _show_rest(len(looked.errors), "error")
+    if looked.statements:
+        click.echo("\nwhat nearly always fails:")
+    for statement in looked.statements[:_MAX_SHOWN]:
+        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
+        click.echo(wrapped(line, columns, indent="  "))
+    _show_rest(len(looked.statements), "statement")
+    if looked.arguments:
+        click.echo("\nwhere arguments come from:")
+    for argument in looked.arguments[:_MAX_SHOWN]:
+        places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
+        click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
+    _show_rest(len(looked.arguments), "argument")
+    click.echo("\nmissing for more:")
+    for text in looked.missing:
+        click.echo(wrapped(text, columns, indent="  "))
+    for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
+        if n:
+            click.echo(f"  skipped: {n:,}, {reason}")
+
+
+def _show_rest(n: int, noun: str) -> None:
+    if n > _MAX_SHOWN:
+        click.echo(f"  … and {counted(n - _MAX_SHOWN, noun)} more, on the page (--out look.html)")
+
+
+def _facts(looked: "Looked") -> str:
+    import orjson
+
+    facts = asdict(looked)
+    facts["report"]["tools"] = dict(looked.report.tools.most_common())
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()

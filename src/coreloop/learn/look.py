@@ -1,0 +1,277 @@
+"""What traces that exist already say: imported into a folder that is removed again, and mined."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from coreloop.base.date_range import Days
+from coreloop.base.errors import UsageError
+from coreloop.base.failures import TRANSIENT
+from coreloop.base.project.settings import Settings, ToolSettings
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.base.text import counted
+from coreloop.learn.mine.session import MiningOptions, open_mining
+from coreloop.learn.mine.window import IS_FAILURE, Window, merge
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.observe.importers import IMPORTERS, openai_chat
+from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.landing import ImportReport, land
+from coreloop.observe.importers.recognise import recognise
+from coreloop.observe.importers.run import Watching
+
+MAX_ERRORS: Final = 100
+MIN_COMPARED: Final = 3
+"""Values of an argument that are looked up: with fewer, a share says nothing."""
+NOWHERE: Final = "nowhere before"
+_MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
+_KEY: Final = ("file", "offset")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorGroup:
+    """Failed calls of a tool whose errors differ in values only.
+
+    Attributes
+    ----------
+    error : str
+        The text without values.
+    n_calls, n_requests : int
+        Failed calls, and requests with one.
+    n_lost : int
+        Those of the requests that failed as a whole.
+    n_recovered : int
+        Calls after which a later call of the tool worked in the same request.
+    """
+
+    tool: str
+    error: str
+    error_class: str
+    n_calls: int
+    n_requests: int
+    n_lost: int
+    n_recovered: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentOrigin:
+    """Where an argument's values had occurred before the call: places and shares, most frequent first."""
+
+    tool: str
+    argument: str
+    n_values: int
+    places: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What traces say.
+
+    Attributes
+    ----------
+    formats : dict of str to int
+        Files by format.
+    n_unknown : int
+        Files of no known format.
+    report : ImportReport
+        What was read.
+    n_requests, n_failed : int
+        Requests that count, and those of them that failed.
+    missing : tuple of str
+        What the traces lack, and how to get it.
+    """
+
+    formats: dict[str, int]
+    n_unknown: int
+    report: ImportReport
+    n_requests: int
+    n_failed: int
+    errors: tuple[ErrorGroup, ...]
+    statements: tuple[Statement, ...]
+    arguments: tuple[ArgumentOrigin, ...]
+    missing: tuple[str, ...]
+
+
+def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
+    """Read traces of any known format, and mine them; nothing is kept.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, and folders to search.
+    now : datetime
+        With time zone.
+    watching : callable, optional
+        Adds progress callbacks to the files.
+
+    Raises
+    ------
+    WorkspaceError
+        A path is absent or cannot be read.
+    UsageError
+        No file has a request of a known format.
+    """
+    suffixes = tuple(sorted({suffix for importer in IMPORTERS.values() for suffix in importer.suffixes}))
+    files = find_trace_files(paths, suffixes, now_s=now.timestamp())
+    newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
+    readers = {name: importer.read for name, importer in IMPORTERS.items()}
+    readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
+    by_format, others = recognise(files, readers)
+    if not by_format:
+        raise UsageError(f"no request in {counted(len(files), 'file')}; known formats: {', '.join(readers)}")
+    with temporary_folder("coreloop-look-") as root:
+        workspace = Workspace(root, Settings())
+        report = ImportReport(n_files=len(files))
+        for name, known in by_format.items():
+            with watching(known) as watched:
+                landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
+            report = _added(report, landed)
+        looked = _mine(_with_tools(workspace, report), report, now)
+    formats = {name: len(known) for name, known in by_format.items()}
+    return replace(looked, formats=formats, n_unknown=len(others))
+
+
+def _added(total: ImportReport, more: ImportReport) -> ImportReport:
+    days = [day for day in (total.first_day, total.last_day, more.first_day, more.last_day) if day]
+    return replace(
+        total,
+        records=total.records + more.records,
+        added=total.added + more.added,
+        already_there=total.already_there + more.already_there,
+        skipped=total.skipped + more.skipped,
+        tools=total.tools + more.tools,
+        first_day=min(days, default=None),
+        last_day=max(days, default=None),
+    )
+
+
+def _with_tools(workspace: Workspace, report: ImportReport) -> Workspace:
+    """The scratch project with a definition of every tool, so that statements are about known tools."""
+    source = "".join(
+        f"def tool_{number}(**arguments):\n    pass\n\n\n" for number in range(len(report.tools))
+    )
+    (workspace.root / "tools.py").write_text(source, encoding="utf-8")
+    tools = {
+        name: ToolSettings(target=f"tools.py::tool_{number}") for number, name in enumerate(report.tools)
+    }
+    return replace(workspace, settings=replace(workspace.settings, tools=tools))
+
+
+def _mine(workspace: Workspace, report: ImportReport, now: datetime) -> Looked:
+    first, last = report.first_day, report.last_day
+    if first is None or last is None:
+        raise UsageError("the traces hold no request with a time")
+    days = Days(date.fromisoformat(first), date.fromisoformat(last))
+    options = MiningOptions()
+    refined = run_refine(workspace, RefineRequest(days=days, mining=options), now=now)
+    with open_mining(workspace, options) as mined:
+        window = merge(mined.files, days)
+        requests = window.all_requests().collect()
+        calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
+        errors, arguments = error_rows(window, calls), argument_rows(window)
+    return Looked(
+        formats={},
+        n_unknown=0,
+        report=report,
+        n_requests=len(requests),
+        n_failed=requests.filter(IS_FAILURE).height,
+        errors=errors,
+        statements=refined.document.statements,
+        arguments=arguments,
+        missing=tuple(_missing(report, requests, calls, has_sources=bool(arguments))),
+    )
+
+
+def error_rows(window: Window, calls: pl.DataFrame) -> tuple[ErrorGroup, ...]:
+    """The errors by tool and text, those that cost most requests first; ``calls`` with ``outcome``."""
+    request = pl.struct(_KEY)
+    rows = (
+        calls.filter(pl.col("error_class") != "")
+        .group_by("tool", "template", "error_class")
+        .agg(
+            n_calls=pl.len(),
+            n_requests=request.n_unique(),
+            n_lost=request.filter(IS_FAILURE).n_unique(),
+            n_recovered=pl.col("recovered").sum(),
+        )
+        .sort("n_lost", "n_calls", "tool", "template", descending=[True, True, False, False])
+        .head(MAX_ERRORS)
+    )
+    texts = window.texts_of("template", rows["template"])
+    return tuple(
+        ErrorGroup(
+            row["tool"], texts.get(row["template"], ""), row["error_class"],
+            row["n_calls"], row["n_requests"], row["n_lost"], row["n_recovered"],
+        )
+        for row in rows.iter_rows(named=True)
+    )  # fmt: skip
+
+
+def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
+    """Where the arguments of all tools came from, the most used first."""
+    key = [*_KEY, "call"]
+    rows = (
+        window.all_arguments()
+        .filter(pl.col("sources").is_not_null())
+        .join(window.all_calls().select(*key, "tool"), on=key)
+        .group_by("tool", "name", "sources")
+        .agg(n=pl.len())
+        .sort("tool", "name", "sources")
+        .collect()
+    )
+    texts = window.texts_of("sources", rows["sources"])
+    places: dict[tuple[str, str], Counter[str]] = {}
+    for tool, name, sources, n in rows.iter_rows():
+        listed = json.loads(texts.get(sources, "[]"))
+        places.setdefault((tool, name), Counter())[str(listed[0]) if listed else NOWHERE] += n
+    counted_rows = sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
+    return tuple(
+        ArgumentOrigin(
+            tool, name, count.total(), tuple((place, n / count.total()) for place, n in count.most_common(3))
+        )
+        for (tool, name), count in counted_rows
+        if count.total() >= MIN_COMPARED
+    )
+
+
+def _missing(
+    report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, *, has_sources: bool
+) -> Iterator[str]:
+    """What would let these traces say more."""
+    is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
+    is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
+    if calls.is_empty():
+        yield "calls of tools: these traces have none"
+    elif not has_sources:
+        yield "results of tools: without them it is not known where arguments come from"
+    if not requests.filter(IS_FAILURE).height:
+        yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
+    if report.first_day == report.last_day:
+        yield "a second day: with one, nobody knows whether a cause lasts"
+    if is_alone:
+        yield "sessions or identifiers: without them, repeats of one question count as several"
+    if is_one_model:
+        yield "names of models: a change of model looks like a change of the tools"
+    few = _tools_with_few_failures(calls)
+    if few:
+        noun = counted(few, "tool")
+        yield f"more failures of {noun}: a cause needs {_MIN_CASES} failing requests and as many others"
+    yield (
+        "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
+        "state objects were, and draft texts for docstrings"
+    )
+
+
+def _tools_with_few_failures(calls: pl.DataFrame) -> int:
+    failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
+    requests = failing.group_by("tool").agg(n=pl.struct(_KEY).n_unique())
+    return requests.filter(pl.col("n") < _MIN_CASES).height

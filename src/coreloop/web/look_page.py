@@ -1,0 +1,124 @@
+"""The page of ``look``: one file without scripts, so that it opens anywhere; every text is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import write_private
+from coreloop.base.text import counted, printable
+from coreloop.learn.look import Looked
+
+_MARK: Final = "<!-- written by dartlab-coreloop look -->"
+_STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; margin: 0 0 2rem; }
+td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8884; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+code { overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) { body { background: #16181c; color: #e6e6e6; } }
+"""
+
+
+def write_look_page(looked: Looked, path: Path) -> None:
+    """Write the page.
+
+    Raises
+    ------
+    UsageError
+        The file exists and is not such a page.
+    WorkspaceError
+        The file cannot be written.
+    """
+    try:
+        if path.exists() and not path.read_bytes().startswith(_MARK.encode()):
+            raise UsageError(f"{path} exists and is not a page of look; name another file")
+        write_private(path, look_page(looked).encode())
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
+
+
+def look_page(looked: Looked) -> str:
+    """Render the page: errors, statements, origins of arguments, and what the traces lack."""
+    report = looked.report
+    summary = (
+        f"{counted(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
+        f"{counted(report.tools.total(), 'call')} of {counted(len(report.tools), 'tool')}; "
+        f"{report.first_day} to {report.last_day}"
+    )
+    formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
+    body = [
+        "<h1>What these traces say</h1>",
+        f"<p>{_text(summary)}. {_text(formats)}.</p>",
+        *_table(
+            "Errors",
+            "Requests are lost if they failed as a whole.",
+            ("tool", "error, without values", "calls", "requests", "lost", "recovered"),
+            (
+                [e.tool, e.error or e.error_class, e.n_calls, e.n_requests, e.n_lost, e.n_recovered]
+                for e in looked.errors
+            ),
+        ),
+        *_table(
+            "What nearly always fails",
+            "Calls that follow a line, and calls that do not: how many of them succeeded.",
+            ("tool", "line", "follows", "otherwise"),
+            (
+                [
+                    s.tool,
+                    s.line.removeprefix("- "),
+                    f"{s.sides.n_ok} of {s.sides.n}",
+                    f"{s.sides.other_ok} of {s.sides.other_n}",
+                ]
+                for s in looked.statements
+            ),
+        ),
+        *_table(
+            "Where arguments come from",
+            "The nearest earlier place of an argument's value: a field of a result, or the question.",
+            ("tool", "argument", "values", "places"),
+            (
+                [
+                    a.tool,
+                    a.argument,
+                    a.n_values,
+                    ", ".join(f"{place} {share:.0%}" for place, share in a.places),
+                ]
+                for a in looked.arguments
+            ),
+        ),
+        "<h2>Missing for more</h2>",
+        *(f"<p>{_text(text)}</p>" for text in looked.missing),
+        *(f"<p>Skipped: {n:,}, {_text(reason)}</p>" for reason, n in sorted(report.skipped.items())),
+    ]
+    head = f'<meta charset="utf-8"><title>What these traces say</title><style>{_STYLE}</style>'
+    return "\n".join(
+        [f"{_MARK}<!doctype html><html lang=en><head>{head}</head><body>", *body, "</body></html>", ""]
+    )
+
+
+def _table(
+    title: str, caption: str, names: Sequence[str], rows: Iterable[Sequence[str | int]]
+) -> Iterable[str]:
+    rows = list(rows)
+    if not rows:
+        return
+    yield f"<h2>{_text(title)}</h2><p>{_text(caption)}</p><table><tr>"
+    yield "".join(f"<th>{_text(name)}</th>" for name in names)
+    yield "</tr>"
+    for row in rows:
+        yield f"<tr>{''.join(map(_cell, row))}</tr>"
+    yield "</table>"
+
+
+def _cell(value: str | int) -> str:
+    return (
+        f"<td class=number>{value:,}</td>"
+        if isinstance(value, int)
+        else f"<td><code>{_text(value)}</code></td>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

@@ -1,0 +1,181 @@
+"""``look``: traces of any format in, a screen and a page out, and nothing else."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from coreloop.cli.main import main
+from foreign_traces import Session, otlp, span, write_document, write_lines
+
+Run = Callable[..., Result]
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+@pytest.fixture
+def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The commands in an empty folder, with a temporary folder of their own."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path / "here")
+
+    def run(*args: str | Path, code: int = 0) -> Result:
+        done = CliRunner(env={"COLUMNS": "100"}).invoke(main, ["look", *(str(arg) for arg in args)])
+        assert done.exit_code == code, done.output
+        return done
+
+    return run
+
+
+def call(name: str, args: dict[str, Any], result: str, id: str) -> list[dict[str, Any]]:
+    function = {"name": name, "arguments": json.dumps(args)}
+    return [
+        {"role": "assistant", "tool_calls": [{"id": id, "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": id, "content": result},
+    ]
+
+
+def chat(number: int, *, reward: float | None = None, fails: bool = False) -> dict[str, Any]:
+    """A customer's order is looked up and cancelled, which a later call repeats if it failed."""
+    order = f"#W{number:07}"
+    messages = [{"role": "user", "content": "Cancel my last order"}]
+    messages += call(
+        "get_orders", {"email": f"kim{number}@example.com"}, json.dumps({"orders": [order]}), "1"
+    )
+    messages += call(
+        "cancel", {"order_id": order}, f"Error: order {order} is shipped" if fails else "done", "2"
+    )
+    messages.append({"role": "assistant", "content": "Done."})
+    return {"messages": messages, **({} if reward is None else {"reward": reward})}
+
+
+def chats(folder: Path, *, n: int = 12, **more: Any) -> Path:
+    listed = [
+        {
+            **chat(k, reward=float(k % 3 != 0), fails=k % 3 == 0),
+            "ts": f"2026-04-{20 + k % 2}T09:00:00Z",
+            **more,
+        }
+        for k in range(n)
+    ]
+    return write_lines(folder / "chats.jsonl", listed)
+
+
+def claude_code(folder: Path) -> Path:
+    session = Session().user("list the files").calls("Bash", {"command": "ls"}).result("x").says("there is x")
+    return write_lines(folder / "projects" / "a-project" / "session.jsonl", session.lines)
+
+
+def spans(folder: Path) -> Path:
+    root = {"openinference.span.kind": "AGENT", "input.value": "q", "output.value": "a" * 300}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "Grep"}
+    return write_document(
+        folder / "spans.json", otlp(span("r", root, trace="t"), span("a", tool, trace="t", at=1))
+    )
+
+
+def test_error_table_counts_calls_and_lost_requests(run: Run, tmp_path: Path) -> None:
+    facts = json.loads(run(chats(tmp_path), "--json").stdout)
+    (error,) = facts["errors"]
+    assert error["tool"] == "cancel"
+    assert "#W" not in error["error"]
+    assert "is shipped" in error["error"]
+    assert (error["n_calls"], error["n_requests"], error["n_lost"], error["n_recovered"]) == (4, 4, 4, 0)
+    assert (facts["n_requests"], facts["n_failed"]) == (12, 4)
+
+
+def test_place_of_an_argument_is_a_field_of_an_earlier_result(run: Run, tmp_path: Path) -> None:
+    facts = json.loads(run(chats(tmp_path), "--json").stdout)
+    origins = {(row["tool"], row["argument"]): row["places"] for row in facts["arguments"]}
+    assert origins["cancel", "order_id"] == [["get_orders.orders[]", 1.0]]
+    assert origins["get_orders", "email"] == [["nowhere before", 1.0]]
+
+
+def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    for write in (chats, claude_code, spans):
+        write(folder)
+    write_lines(folder / "other.jsonl", [{"level": "info", "message": "started"}])
+    (folder / "torn.json").write_text("{")
+    facts = json.loads(run(folder, "--json").stdout)
+    assert facts["formats"] == {"claude-code": 1, "openai-chat": 1, "otlp": 1}
+    assert facts["n_unknown"] == 2
+    assert set(facts["report"]["tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
+
+
+def test_chats_without_times_and_envelopes_are_read(run: Run, tmp_path: Path) -> None:
+    lists = [chat(number)["messages"] for number in range(3)]
+    facts = json.loads(run(write_lines(tmp_path / "lists.jsonl", lists), "--json").stdout)
+    assert facts["n_requests"] == 3
+    assert any("second day" in text for text in facts["missing"])
+
+
+def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:
+    traces = chats(tmp_path / "traces")
+    before = traces.read_bytes()
+    run(tmp_path / "traces")
+    assert list((tmp_path / "here").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
+    assert [path.read_bytes() for path in (tmp_path / "traces").iterdir()] == [before]
+
+
+def test_screen_fits_and_says_what_is_missing(run: Run, tmp_path: Path) -> None:
+    done = run(chats(tmp_path))
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 100
+    assert "cancel: Error: order" in done.stdout
+    assert "the tools' source" in done.stdout
+
+
+def test_page_has_the_same_rows_and_runs_nothing_that_a_trace_holds(run: Run, tmp_path: Path) -> None:
+    hostile = {**chat(1), "ts": "2026-04-20T09:00:00Z", "messages": [
+        {"role": "user", "content": "q"}, *call(HOSTILE, {HOSTILE: "x"}, f"Error: {HOSTILE}", "1"),
+    ]}  # fmt: skip
+    write_lines(tmp_path / "traces" / "hostile.jsonl", [hostile])
+    chats(tmp_path / "traces")
+    run(tmp_path / "traces", "--out", "look.html")
+    page = (tmp_path / "here" / "look.html").read_text()
+    assert "get_orders.orders[]" in page
+    assert "<script" not in page
+    assert "\x1b" not in page
+    assert "example.com" not in page
+
+
+def test_page_is_replaced_but_no_other_file(run: Run, tmp_path: Path) -> None:
+    traces = chats(tmp_path)
+    for _ in range(2):
+        run(traces, "--out", "look.html")
+    (tmp_path / "here" / "mine.html").write_text("my page")
+    done = run(traces, "--out", "mine.html", code=1)
+    assert "not a page of look" in str(done.exception)
+    assert (tmp_path / "here" / "mine.html").read_text() == "my page"
+
+
+def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_path: Path) -> None:
+    write_lines(tmp_path / "traces" / "other.jsonl", [{"level": "info"}])
+    done = run(tmp_path / "traces", code=1)
+    assert str(done.exception) == (
+        "no request in 1 file; known formats: claude-code, otlp, langfuse, inspect, openai-chat"
+    )
+
+
+def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> None:
+    chats(tmp_path / "traces")
+    (tmp_path / "traces" / "broken.json.gz").write_bytes(b"no gzip")
+    (tmp_path / "traces" / "broken.jsonl.xz").write_bytes(b"no xz")
+    (tmp_path / "traces" / "empty.json").touch()
+    assert json.loads(run(tmp_path / "traces", "--json").stdout)["n_unknown"] == 3
+
+
+def test_shared_samples_are_of_the_formats_that_they_are(run: Run, shared_data: Path) -> None:
+    folder = shared_data / "import_samples"
+    if not folder.is_dir():
+        pytest.skip(f"no real traces in {folder}; name the folder above it with CORELOOP_SHARED_DATA")
+    facts = json.loads(run(folder, "--json").stdout)
+    assert facts["formats"] == {"claude-code": 1, "inspect": 1, "langfuse": 3}

@@ -1,0 +1,191 @@
+"""The hook that records Claude Code: installed beside others, taken out again, and what it records."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.claude_settings import SETTINGS
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.observe.claude_code import COMMAND, MANIFEST, install, uninstall
+from coreloop.runs.claude_code import installer as runs
+from foreign_traces import Session, write_lines
+
+Install = Callable[[Path], object]
+TEXTS = [
+    pytest.param(None, id="no settings"),
+    pytest.param("", id="an empty file"),
+    pytest.param("{}", id="an empty object"),
+    pytest.param('{"hooks": {"Stop": [1, {}]}, "a": 1}', id="another hook on one line"),
+    pytest.param('{\n\t"model": "opus"\n}', id="tabs"),
+    pytest.param('{\r\n  "model": "opus",\r\n  "hooks": {}\r\n}\r\n', id="CRLF"),
+    pytest.param(
+        '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"command": "say 끝"}]}\n    ]\n  }\n}\n', id="full"
+    ),
+]
+
+
+def tree(root: Path) -> dict[str, bytes | None]:
+    paths = sorted(root.rglob("*"))
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in paths
+    }
+
+
+def with_settings(root: Path, text: str | None) -> Path:
+    if text is not None:
+        (root / ".claude").mkdir()
+        (root / SETTINGS).write_bytes(text.encode())
+    return root
+
+
+def commands(root: Path) -> list[str]:
+    settings = json.loads((root / SETTINGS).read_text())
+    groups = [group for group in settings["hooks"]["Stop"] if isinstance(group, dict) and group]
+    return [hook["command"] for group in groups for hook in group["hooks"]]
+
+
+def install_runs(root: Path) -> None:
+    runs.install(root, lease_s=60, confirm=True)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_hook_comes_out_byte_for_byte(text: str | None, tmp_path: Path) -> None:
+    before = tree(with_settings(tmp_path, text))
+    install(tmp_path, confirm=True)
+    assert COMMAND in commands(tmp_path)
+    uninstall(tmp_path, confirm=True)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_last_of_two_installers_restores_what_the_first_left(text: str | None, tmp_path: Path) -> None:
+    with_settings(tmp_path, text)
+    install_runs(tmp_path)
+    between = tree(tmp_path)
+    install(tmp_path, confirm=True)
+    uninstall(tmp_path, confirm=True)
+    assert tree(tmp_path) == between
+
+
+@pytest.mark.parametrize("text", TEXTS[2:])
+@pytest.mark.parametrize("first", ["runs", "observe"])
+def test_each_installer_takes_out_only_its_own_entry(text: str, first: str, tmp_path: Path) -> None:
+    """Also the one that was not the last to change the file."""
+    with_settings(tmp_path, text)
+    steps: list[Install] = [install_runs, lambda root: install(root, confirm=True)]
+    for step in steps if first == "runs" else reversed(steps):
+        step(tmp_path)
+    if first == "runs":
+        runs.uninstall(tmp_path, confirm=True)
+        assert [command for command in commands(tmp_path) if "coreloop" in command] == [COMMAND]
+        uninstall(tmp_path, confirm=True)
+    else:
+        uninstall(tmp_path, confirm=True)
+        assert [runs.HOOK in command for command in commands(tmp_path) if "Stop" not in command][-1]
+        assert COMMAND not in commands(tmp_path)
+        runs.uninstall(tmp_path, confirm=True)
+    assert json.loads((tmp_path / SETTINGS).read_text()).get("hooks", {}).get("Stop", []) == json.loads(
+        text
+    ).get("hooks", {}).get("Stop", [])
+
+
+def test_without_confirm_nothing_changes(tmp_path: Path) -> None:
+    changes = install(tmp_path, confirm=False)
+    assert [(change.what, change.path) for change in changes] == [("write", SETTINGS), ("write", MANIFEST)]
+    assert tree(tmp_path) == {}
+
+
+def test_second_install_and_uninstall_are_refused(tmp_path: Path) -> None:
+    install(tmp_path, confirm=True)
+    with pytest.raises(UsageError, match="installed already"):
+        install(tmp_path, confirm=True)
+    uninstall(tmp_path, confirm=True)
+    with pytest.raises(UsageError, match="not recorded here"):
+        uninstall(tmp_path, confirm=True)
+
+
+def test_changed_entry_is_left_to_the_user(tmp_path: Path) -> None:
+    install(tmp_path, confirm=True)
+    path = tmp_path / SETTINGS
+    changed = (
+        path.read_text()
+        .replace(COMMAND, f"sh -c '{COMMAND}'")
+        .replace('"timeout": 60', '"timeout": 9')
+        .replace("[\n", "[1,\n", 1)
+    )
+    path.write_text(changed.replace('"hooks": [\n', '"hooks": [{"command": "x"},\n'))
+    before = path.read_bytes()
+    with pytest.raises(WorkspaceError, match="by hand"):
+        uninstall(tmp_path, confirm=True)
+    assert path.read_bytes() == before
+
+
+def turn(project: Path, told: Any, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "coreloop", "observe", "turn"],
+        input=told if isinstance(told, str) else json.dumps(told),
+        env={**os.environ, "CLAUDE_PROJECT_DIR": str(project), **environ},
+        cwd=project.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def records(project: Path) -> list[dict[str, Any]]:
+    days = (project / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    return [json.loads(line) for day in days for line in day.read_text().splitlines()]
+
+
+def test_each_turn_is_a_record_with_the_calls_that_no_hook_is_told_of(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    session = (
+        Session()
+        .user("list the files")
+        .calls("Bash", {"cmd": "ls"})
+        .result("InputValidationError", is_error=True)
+    )
+    session.calls("mcp__shop__find", {"id": "#W2378156"}).result("x").says(
+        "there is x", stop_reason="end_turn"
+    )
+    path = write_lines(tmp_path / "session.jsonl", session.lines)
+    for _ in range(2):
+        done = turn(project, {"hook_event_name": "Stop", "transcript_path": str(path)})
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (record,) = records(project)
+    assert [(call["name"], call["ok"]) for call in record["tool_calls"]] == [
+        ("Bash", False),
+        ("mcp__shop__find", True),
+    ]
+    assert len(record["case"]) == 1
+    session.user("and now?").says("still x", stop_reason="end_turn")
+    write_lines(path, session.lines)
+    turn(project, {"transcript_path": str(path)})
+    assert len(records(project)) == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "",
+        "no json",
+        "[]",
+        {},
+        {"transcript_path": 7},
+        {"transcript_path": "/absent.jsonl"},
+        {"transcript_path": "/etc/passwd"},
+    ],
+)
+def test_failure_is_one_line_and_never_keeps_the_agent_at_work(told: Any, tmp_path: Path) -> None:
+    done = turn(tmp_path, told)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("dartlab-coreloop: this turn is not recorded: ")
+    assert len(done.stderr.splitlines()) == 1
