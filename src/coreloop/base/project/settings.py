@@ -431,6 +431,11 @@ class DocstringSettings:
         The style of a section that is added to a docstring without sections.
     sections : tuple of str
         The sections that ``docstring check`` looks for.
+    max_lines : int
+        Most promoted lines in one place of a description. Where it is full, a new line displaces one that
+        hurts, is stale or has no effect, in one commit; if there is none, it is refused.
+    max_chars : int
+        Most characters of these lines.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -446,6 +451,8 @@ class DocstringSettings:
         "Guide",
         "See Also",
     )
+    max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
+    max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

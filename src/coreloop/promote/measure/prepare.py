@@ -16,7 +16,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
 from coreloop.promote.measure.ask import Asker, SchemaCaller, ToolCaller
-from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, called, choose_contexts
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
@@ -207,7 +207,7 @@ def _judge(
     def is_right(call: NextCall | None, context: CallContext) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
             return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
-        if failure.is_against(called(call, context.earlier)):
+        if is_against(failure, call, context.earlier):
             return False
         worked = context.reference.arguments if context.reference is not None else {}
         return all(call.arguments.get(name) == worked[name] for name in compared if name in worked)
