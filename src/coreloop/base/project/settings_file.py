@@ -16,14 +16,9 @@ import yaml
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.model_settings import EndpointSettings
 from coreloop.base.project.outcome import parse_rule
-from coreloop.base.project.settings import (
-    EndpointSettings,
-    NotifySettings,
-    ReachSettings,
-    SanitizeSettings,
-    Settings,
-)
+from coreloop.base.project.settings import NotifySettings, ReachSettings, SanitizeSettings, Settings
 from coreloop.base.records import is_category
 
 FILE_NAME: Final = "coreloop.yaml"
