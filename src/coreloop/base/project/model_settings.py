@@ -13,9 +13,9 @@ class PriceSettings:
     Attributes
     ----------
     input : float
-        Of the messages.
+        The price of the messages.
     output : float
-        Of the reply, including what the model writes before it (reasoning).
+        The price of the reply, including what the model writes before it (reasoning).
     """
 
     input: float = field(metadata=_PRICE)
@@ -33,7 +33,7 @@ class SamplingSettings:
     temperature : float or None
         0 for the likeliest words; null to leave it to the endpoint.
     seed : int or None
-        For endpoints that draw by one; null to send none.
+        The seed for endpoints that draw by one; null to send none.
     """
 
     temperature: float | None = field(default=0.0, metadata={"least": 0, "most": 2})

@@ -331,7 +331,7 @@ class ServiceSettings:
     workers : int
         Runs and jobs that a process works on at once.
     max_body_bytes : int
-        Of a request.
+        The largest body of a request.
     requests_per_minute : int
         On average, after a start of as many at once as are due in six seconds.
     runs_per_minute : int

@@ -334,7 +334,7 @@ def _printable(node: yaml.Node) -> str:
     return repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list or keys with values"
 
 
-_MAX_WAYS: Final = 10_000
+_MAX_WAYS: Final = 10_000  # chosen: a user's pattern takes at most that many steps at each place of a text
 _REPEATS: Final = frozenset({codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT})
 
 
