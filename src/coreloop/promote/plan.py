@@ -51,7 +51,7 @@ class Plan:
     Attributes
     ----------
     proposals : tuple of Proposal
-        For the same docstring; several proposals are statements.
+        All are for the same docstring; several proposals are statements.
     path : str
         The file below the repository's root.
     base, base_sha : str

@@ -230,7 +230,7 @@ class PromoteResult:
     body : Path or None
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
-        As in `PlanResult`.
+        The same as in `PlanResult`.
     remote : str or None
         Where the branch was pushed; None if the repository has no remote, so that it is only here.
     on_github : bool

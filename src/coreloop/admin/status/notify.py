@@ -101,7 +101,7 @@ def notify_changes(workspace: Workspace, status: Status, *, environ: Mapping[str
     workspace : Workspace
         Without ``notify:`` nothing happens.
     status : Status
-        Of the workspace's own log.
+        The status of the workspace's own log.
     environ : mapping
         The command's environment; tokens for GitHub are left out.
 

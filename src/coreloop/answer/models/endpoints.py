@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.project.settings import EndpointSettings
+from coreloop.base.project.model_settings import EndpointSettings
 
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")

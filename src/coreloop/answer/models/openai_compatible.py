@@ -13,7 +13,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)

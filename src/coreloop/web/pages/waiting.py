@@ -28,7 +28,7 @@ _LABELS: Final = {
     "sequence": ("with these steps", "other requests"),
     "failure": ("these calls", "other calls"),
 }
-"""Of the two sides."""
+"""What the two sides are called, by the kind of a statement."""
 _MEANINGS: Final = {
     "source": "Values that came from that field",
     "condition": "Calls that succeeded",
