@@ -3,11 +3,13 @@
     uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
     uv run python benchmarks/ask.py --english
     uv run python benchmarks/ask.py --sixty
+    uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
-Without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with all of them, and
-without its own. The English corpus is click's source distribution, documentation and code, which pip
-downloads; `ask_questions.json` has 30 questions with what an answer must contain, and ten that it does
-not answer. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
+The first three ask without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with
+all of them, and without its own. The English corpus is click's source distribution, documentation and code,
+which pip downloads; `ask_questions.json` has 30 questions with what an answer must contain, and ten that it
+does not answer. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
+A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
 Exits with 1 if more than 5 % of the absent questions get "says so".
 """
 
@@ -36,6 +38,7 @@ from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 
 MOST_INVENTED = 0.05
@@ -171,6 +174,60 @@ def sixty() -> bool:
     return right.total() == 60
 
 
+PAGES = {
+    "uploads": "The upload limit is 25 MB for a file. Larger files are sent in parts of 5 MB.",
+    "retries": "A failed delivery is tried seven times, an hour apart. Then the message is dropped.",
+    "museum": "The museum is open from Tuesday to Sunday. It is closed on Mondays.",
+    "refunds": "A refund reaches the customer within 14 days. Vouchers are refunded at once.",
+    "river": "The Han river is 494 kilometres long. It flows into the Yellow Sea.",
+    "keys": "An API key expires after 90 days. The owner gets a mail ten days before.",
+    "bridge": "The Banpo bridge was opened in 1982. Its fountain was added in 2009.",
+    "roles": "Only administrators can delete a project. Editors can archive it.",
+    "backup": "Run shopctl backup --to FOLDER to make a backup. It takes about three minutes.",
+    "tea": "Green tea from Boseong is harvested in April. The leaves are steamed.",
+}
+ASKED = [
+    ("How large may an uploaded file be?", "25 MB"),
+    ("How often is a failed delivery tried again?", "seven"),
+    ("On which day is the museum closed?", "Monday"),
+    ("Within how many days does a refund reach the customer?", "14"),
+    ("How long is the Han river?", "494"),
+    ("After how many days does an API key expire?", "90"),
+    ("When was the Banpo bridge opened?", "1982"),
+    ("Who can delete a project?", "administrators"),
+    ("How do I make a backup?", "shopctl backup"),
+    ("When is green tea from Boseong harvested?", "April"),
+    ("What does a licence cost?", ""),
+    ("Who designed the Banpo bridge?", ""),
+    ("Which port does the server use?", ""),
+]
+
+
+def of_model(url: str) -> bool:
+    """Ask a real model: right replies, those of them that are delivered, and what is delivered of nothing."""
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        (docs := Path(folder, "docs")).mkdir()
+        for name, text in PAGES.items():
+            (docs / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
+        settings = {"model": "local:small", "endpoints": {"local": {"url": url}}}
+        Path(folder, "coreloop.yaml").write_text(json.dumps(settings), encoding="utf-8")
+        with opened(Path(folder)) as deps:
+            for question, part in ASKED:
+                found = answer(question, deps=deps)
+                written = [
+                    event.result["value"]["answer"]
+                    for _, event in deps.store.read(found.run_id)
+                    if isinstance(event, StepCommitted) and event.name.startswith("ask ")
+                ]
+                print(f"{found.end:16} {question} {written} -> {found.final_answer!r}")
+                counts["raw right"] += bool(part) and any(has(text, part) for text in written)
+                counts["delivered right"] += bool(part) and found.supported and has(found.final_answer, part)
+                counts["delivered wrong"] += found.supported and not (part and has(found.final_answer, part))
+    print(dict(counts))
+    return counts["delivered right"] >= counts["raw right"] - 1 and not counts["delivered wrong"]
+
+
 def write(path: Path, name: str, weight: str) -> None:
     path.write_text(f"# {name}\n\nThe weight of {name}: it is {weight} heavy.\n", encoding="utf-8")
 
@@ -189,6 +246,7 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--english", action="store_true")
     parser.add_argument("--sixty", action="store_true")
+    parser.add_argument("--model", metavar="URL", help="OpenAI-compatible address of a model")
     options = parser.parse_args()
     is_good = True
     if options.korquad:
@@ -197,6 +255,8 @@ def main() -> int:
         is_good &= english()
     if options.sixty:
         is_good &= sixty()
+    if options.model:
+        is_good &= of_model(options.model)
     return 0 if is_good else 1
 
 
