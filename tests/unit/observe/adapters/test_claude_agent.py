@@ -1,4 +1,4 @@
-"""The adapter of the Claude Agent SDK, by messages of the SDK's shape; `tests/frameworks` drives the SDK itself."""
+"""The adapter of the Claude Agent SDK, by messages of its shape; `tests/frameworks` drives the SDK itself."""
 
 import asyncio
 import contextlib
