@@ -1,6 +1,7 @@
 """Pin the version of everything that ``uv run`` installs, without a lock file of addresses.
 
-    uv run python scripts/pin_versions.py            the newest versions that pyproject.toml allows
+    uv run python scripts/pin_versions.py            the newest versions that pyproject.toml allows, and the
+                                                     newest releases of the frameworks in tests/frameworks
     uv run python scripts/pin_versions.py --check    exits 1 if something that is installed is not pinned
 
 Warnings are errors in the tests: a release of some library must not turn a newcomer's first run red. The
@@ -17,6 +18,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PROJECT, LOCK = ROOT / "pyproject.toml", ROOT / "uv.lock"
+FRAMEWORKS = [ROOT / "tests" / "frameworks" / name for name in ("versions.txt", "recorded_versions.txt")]
+"""Each framework has an environment of its own, so they are not in the lock."""
 _PINS = re.compile(r"^\[tool\.uv\]\nconstraint-dependencies = \[\n.*?^\]\n\n", re.MULTILINE | re.DOTALL)
 _PLATFORM = re.compile(r" and sys_platform [!=]= '\w+'")
 _BEFORE = "[tool.uv.sources]\n"
@@ -48,6 +51,26 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if '"' not in text else f"'{text}'"
 
 
+def with_versions(text: str, newest: dict[str, str]) -> str:
+    """Return a list of pinned distributions with other versions; comments stay."""
+    return "".join(
+        line if line.startswith("#") or "==" not in line else f"{name}=={newest.get(name, version)}\n"
+        for line in text.splitlines(keepends=True)
+        for name, _, version in [line.strip().partition("==")]
+    )
+
+
+def _newest(text: str) -> dict[str, str]:
+    names = [
+        line.partition("==")[0] for line in text.splitlines() if "==" in line and not line.startswith("#")
+    ]
+    command = ["uv", "pip", "compile", "--quiet", "--no-deps", "--no-header", "--no-annotate", "-"]
+    done = subprocess.run(
+        command, input="\n".join(names), capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return dict(line.split("==") for line in done.stdout.split())
+
+
 def main() -> int:
     is_check = sys.argv[1:] == ["--check"]
     text = PROJECT.read_text(encoding="utf-8")
@@ -66,6 +89,10 @@ def main() -> int:
         return 1 if missing else 0
     PROJECT.write_text(text.replace(_BEFORE, render(wanted) + _BEFORE, 1), encoding="utf-8")
     print(f"{len(wanted)} versions pinned in {PROJECT.name}")
+    for path in FRAMEWORKS:
+        listed = path.read_text(encoding="utf-8")
+        path.write_text(with_versions(listed, _newest(listed)), encoding="utf-8")
+        print(f"newest releases in {path.relative_to(ROOT)}; run: uv run pytest -m frameworks")
     return 0
 
 

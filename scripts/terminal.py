@@ -54,6 +54,13 @@ def repaired_answer() -> Iterator[Text]:
         yield Text(line.plain, style="bold yellow") if line.plain.startswith("attempt") else line
 
 
+def walked_iteration() -> Iterator[Text]:
+    """Yield the block of an iteration of an agent, in which one of two findings is not confirmed."""
+    page = (DOCS / "how-to" / "claude-code.md").read_text(encoding="utf-8")
+    for line in _block(page, "runs record --file report.json", "다음 iteration"):
+        yield Text(line.plain, style="bold yellow") if "does not stand in" in line.plain else line
+
+
 def _block(page: str, command: str, last: str) -> Iterator[Text]:
     text = page[page.index(f"$ dartlab-coreloop {command}") :]
     for line in text.splitlines():
@@ -70,6 +77,7 @@ PICTURES: Final = {
     "terminal.svg": (promotion, 101),
     "drive.svg": (driven_run, 128),
     "repair.svg": (repaired_answer, 84),
+    "walk.svg": (walked_iteration, 104),
 }
 """What each picture shows, and its columns."""
 

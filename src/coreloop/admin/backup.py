@@ -34,7 +34,7 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     Parameters
     ----------
     workspace : Workspace
-        Of the project.
+        The workspace of the project.
     folder : Path
         Appears when it is complete.
     environ : mapping
@@ -79,7 +79,7 @@ def check(workspace: Workspace, store: Store, *, environ: Mapping[str, str]) -> 
     Parameters
     ----------
     workspace, store : Workspace, Store
-        Of the project.
+        The project's.
     environ : mapping
         With ``CORELOOP_DATABASE_URL``, the rows of the runs are checked; the pages are the server's.
 
@@ -119,11 +119,11 @@ def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mappi
     Parameters
     ----------
     workspace : Workspace
-        Of the project.
+        The workspace of the project.
     folder : Path
-        Of `back_up`; it is not changed.
+        The folder of `back_up`; it is not changed.
     now : datetime
-        With a zone.
+        A time with a zone.
     environ : mapping
         Without ``CORELOOP_DATABASE_URL``.
 

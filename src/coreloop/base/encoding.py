@@ -109,7 +109,7 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
     record : Record
         ``args`` may be an ``orjson.Fragment`` of JSON. Every string must be encodable.
     selectors : mapping of tool to argument names, optional
-        For tools whose selectors differ from the default.
+        The selectors of tools whose selectors differ from the default.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def write_private_together(contents: Mapping[Path, bytes]) -> None:
     Parameters
     ----------
     contents : mapping of Path to bytes
-        In the order of renaming; all in the same folder.
+        They stand in the order of renaming; all in the same folder.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
     path : Path
         Its folder exists.
     mode : int
-        Of the new file, before the umask.
+        The mode of the new file, before the umask.
 
     Yields
     ------

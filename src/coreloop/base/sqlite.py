@@ -34,7 +34,7 @@ class Schema:
     Attributes
     ----------
     name : str
-        For messages: ``knowledge``.
+        What messages call the database: ``knowledge``.
     migrations : tuple of callable
         The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
         called with the connection, inside a transaction, and the time.

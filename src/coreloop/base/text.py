@@ -64,7 +64,7 @@ def wrapped(text: str, columns: int, *, indent: str = "") -> str:
     text : str
         Printable; a wide letter (Hangul, Han, kana) takes two columns.
     columns : int
-        Of the terminal, including the indent.
+        The width of the terminal, including the indent.
     indent : str
         Before each line.
     """

@@ -65,7 +65,7 @@ def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
     Parameters
     ----------
     value : object
-        From `parse_json` or a YAML parser.
+        The value from `parse_json` or a YAML parser.
     kind : type
         As for `decode`.
     exact : bool

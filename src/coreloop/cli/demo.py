@@ -1,5 +1,6 @@
 """``dartlab-coreloop demo``."""
 
+import dataclasses
 import shlex
 import shutil
 import sys
@@ -14,8 +15,9 @@ from coreloop.base.text import counted
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
+    from coreloop.admin.demo.effect import SimulatedEffect
     from coreloop.admin.demo.promoting import Promoted
-    from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined, DemoResult
+    from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage
 
 
 @click.command()
@@ -34,7 +36,7 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes the mistakes that
     agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
-    statement to a branch of a scratch repository.
+    statement to a branch of a scratch repository. Last, it simulates the days after a merge.
     """
     from coreloop.admin.demo.finlab import FINLAB
     from coreloop.admin.demo.helpdesk import HELPDESK
@@ -45,13 +47,14 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     result = run_demo(scenario, folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))
     if as_json:
         click.echo(_to_json(result))
+    elif result.promoted is not None:
+        _show_what_to_try(folder, result.promoted.done.branch)
     if result.failed is not None:
         raise result.failed
 
 
-def _show(
-    stage: "DemoCounts | DemoProposals | DemoRefined | Promoted", *, folder: Path, as_json: bool
-) -> None:
+def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
+    from coreloop.admin.demo.effect import SimulatedEffect
     from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined
     from coreloop.cli.show import show_proposals
     from coreloop.cli.show_refine import show_refined
@@ -66,8 +69,10 @@ def _show(
     elif isinstance(stage, DemoRefined):
         click.echo("\nrefine   what failed calls have in common\n")
         show_refined(*stage, as_json=False)
+    elif isinstance(stage, SimulatedEffect):
+        _show_effect(stage)
     else:
-        _show_promoted(stage, folder)
+        _show_promoted(stage)
 
 
 def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
@@ -80,16 +85,37 @@ def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
     click.echo(f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
 
 
-def _show_promoted(promoted: "Promoted", folder: Path) -> None:
-    from coreloop.admin.demo.run import DAYS
+def _show_promoted(promoted: "Promoted") -> None:
     from coreloop.cli.show_promotion import show_change
 
     outcome = "committed to a branch; in a real project, a draft pull request"
     click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
+
+
+def _show_effect(effect: "SimulatedEffect") -> None:
+    from coreloop.admin.demo.effect import CALLS_A_DAY, FOLLOWED
+    from coreloop.cli.show_effect import effect_chart
+
+    decision = effect.decision
+    click.echo(
+        f"\neffect   SIMULATED: {CALLS_A_DAY} calls a day; after a merge, {FOLLOWED:.0%} of those "
+        "against the line are right\n"
+    )
+    on = f", {decision.day} days after the merge" if decision.day is not None else ""
+    click.echo(f"  {effect.tool}: {decision.verdict}{on}")
+    if decision.look is not None:
+        found = decision.look.estimate
+        click.echo(f"  {effect_chart(decision.look)}")
+        click.echo(f"  {found.expected:.1%} of calls would fail without it (○), {found.after:.1%} do (●)")
+
+
+def _show_what_to_try(folder: Path, branch: str) -> None:
+    from coreloop.admin.demo.run import DAYS
+
     click.echo(f"\nTry it yourself:\n  cd {shlex.quote(str(folder))}")
     click.echo(f"  {_this_program()} refine --since {DAYS.since} --until {DAYS.until}")
-    click.echo(f"  git show {promoted.done.branch}")
+    click.echo(f"  git show {branch}")
 
 
 def _this_program() -> str:
@@ -115,4 +141,6 @@ def _to_json(result: "DemoResult") -> bytes:
         "body": str(promoted.body),
         "verdict": promoted.plan.replay.verdict,
     }
+    effect = result.effect
+    facts["simulated_effect"] = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2)

@@ -71,7 +71,7 @@ GROUPS: Final = {
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
 _CODES: Final = {RefusedError: 1, ModelError: 5}
-"""Of errors whose exit code is not 2."""
+"""The exit codes of errors for which it is not 2."""
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ENVIRONMENT_ERRNOS: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}

@@ -76,7 +76,7 @@ def _measure(
     now = datetime.now(UTC)
     measured = prepare(workspace, edit, options, environ=os.environ, now=now)
     if not isinstance(measured, Measurement):
-        show_estimate(measured.estimate(), measured.asker.model.name)
+        show_estimate(measured.estimate(), measured.asker.caller.name)
         if not (confirm or is_here(workspace.settings, os.environ)):
             click.echo("nothing asked: the questions would go to another machine; add --confirm", err=True)
             return 0

@@ -2,8 +2,9 @@
 
     python -m coreloop.cli.open_drafts FOLDER
 
-Promotes every candidate with text in the newest candidates file of the folder, and prints as Markdown what
-became of each. Exits 1 if none was opened although a candidate could have been.
+Promotes every candidate with text in the newest candidates file of the folder, takes back merged lines that
+hurt or do too little, and prints as Markdown what became of each. Exits 1 if no draft was opened although
+one could have been.
 """
 
 import os
@@ -17,7 +18,7 @@ from coreloop.base.errors import CoreloopError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import newest
-from coreloop.promote.nightly import drafts_summary, is_empty, open_drafts
+from coreloop.promote.nightly import drafts_summary, is_empty, open_drafts, open_retirements
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         path = newest(Path(arguments[0]), "candidates")
         workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
         outcomes = list(open_drafts(workspace, path, environ=os.environ, now=now, warn=_warn))
+        outcomes += open_retirements(workspace, environ=os.environ, now=now)
     except CoreloopError as error:
         _warn(f"coreloop: {error}")
         return 2

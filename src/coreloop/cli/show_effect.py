@@ -34,6 +34,26 @@ def show_effects(effects: Effects, *, as_json: bool) -> None:
         click.echo(f"left out: {printable(name)}: {printable(reason)}", err=True)
 
 
+def effect_chart(look: Look, *, columns: int = 30) -> str:
+    """Draw a change on one line, from 0 % to the largest share.
+
+    ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
+    """
+    found = look.estimate
+    low, high = max(0.0, found.expected + look.low), min(1.0, found.expected + look.high)
+    most = max(high, found.expected, found.before) or 1.0
+
+    def at(share: float) -> int:
+        return min(columns - 1, round(share / most * (columns - 1)))
+
+    row = [" "] * columns
+    row[at(low) : at(high) + 1] = "─" * (at(high) - at(low) + 1)
+    row[at(low)], row[at(high)] = "├", "┤"
+    row[at(found.expected)] = "○"
+    row[at(found.after)] = "●"
+    return f"0 {''.join(row)} {most:.0%}"
+
+
 def _lines(effect: Effect) -> Iterator[str]:
     change = effect.change
     verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
@@ -47,6 +67,7 @@ def _lines(effect: Effect) -> Iterator[str]:
     for bullet in change.removed:
         yield f"    - {printable(bullet.removeprefix('- '))}"
     if effect.look is not None:
+        yield f"    {effect_chart(effect.look)}"
         yield f"    {_figures(effect, effect.look)}"
     for rail in effect.guardrails:
         if rail.is_worse:

@@ -33,7 +33,7 @@ class Iteration:
     Attributes
     ----------
     number : int
-        From 1.
+        The iteration, counted from 1.
     plan : tuple of str
         What comes next.
     unbelieved : tuple of Unbelieved

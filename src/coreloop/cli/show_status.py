@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import date
+from typing import Final
 
 import click
 import orjson
@@ -15,9 +16,12 @@ from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.base.text import counted, printable
 from coreloop.cli.show import absent_lines
+from coreloop.cli.show_effect import effect_chart
 from coreloop.learn.effect.facts import effect_facts
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.state import count_states
+
+_MAX_CHARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,13 @@ def _effect_lines(status: Status) -> Iterator[_Line]:
     if verdicts:
         counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
         yield _Line("effect", f"of {counted(len(status.effects), 'change')}: {counts}")
+    measured = [effect for effect in reversed(status.effects) if effect.look is not None]
+    for effect in measured[:_MAX_CHARTS]:
+        yield _Line("", f"{effect.change.tool}: {effect.title}")
+        if effect.look is not None:
+            found = effect.look.estimate
+            shares = f"{found.expected:.1%} expected, {found.after:.1%} now"
+            yield _Line("", f"{effect_chart(effect.look)}  {shares}")
 
 
 def _alarm_lines(status: Status) -> Iterator[_Line]:

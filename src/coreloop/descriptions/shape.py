@@ -47,9 +47,9 @@ class Shape:
     qualname : str
         Dotted.
     line : int
-        Of the ``def`` or ``class``.
+        The line of the ``def`` or ``class``.
     present, missing : tuple of str
-        Of the requested sections, in their order.
+        The requested sections that are there and those that are not, in their order.
     """
 
     qualname: str

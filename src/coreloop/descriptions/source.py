@@ -21,7 +21,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-"""For the reason why a file is refused: it may need a newer Python."""
+"""Named where a file is refused, since the file may need a newer Python."""
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 

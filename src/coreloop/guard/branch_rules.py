@@ -6,7 +6,7 @@ from urllib.parse import quote
 from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.text import printable
-from coreloop.guard.base_rules import CONTEXT, BaseRules
+from coreloop.guard.decision import CONTEXT, BaseRules
 
 
 @dataclass(frozen=True, slots=True)

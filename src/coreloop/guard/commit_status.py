@@ -14,9 +14,8 @@ from coreloop.base.files import read_file
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
 from coreloop.base.validation import ShapeError, decode
-from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.check import decide_event
-from coreloop.guard.decision import State
+from coreloop.guard.decision import CONTEXT, State
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, shaped_pulls
 from coreloop.guard.github import connected
 from coreloop.guard.inputs import Answers, CheckInputs, read_live

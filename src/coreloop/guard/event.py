@@ -10,7 +10,7 @@ from coreloop.base.files import read_file
 from coreloop.base.git.trailers import co_authors
 from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, decode, shaped
-from coreloop.guard.base_rules import BaseRules
+from coreloop.guard.decision import BaseRules
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
 _NEW: Final = "0" * 40

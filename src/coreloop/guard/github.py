@@ -20,10 +20,9 @@ from coreloop.base.github.github_errors import wrong_answer
 from coreloop.base.project.settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
-from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.check import check_event, needs_details
-from coreloop.guard.decision import Action
+from coreloop.guard.decision import Action, BaseRules
 from coreloop.guard.inputs import CheckInputs, concerned
 
 _ANSWERS: Final = ("reviews", "pulls", "commits")

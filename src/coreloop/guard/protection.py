@@ -13,7 +13,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
-from coreloop.guard.base_rules import CONTEXT
+from coreloop.guard.decision import CONTEXT
 from coreloop.guard.github import connect_api
 from coreloop.guard.readiness import (
     advice_for_one,

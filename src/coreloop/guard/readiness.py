@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.base.errors import ForgeError, ForgeNotFoundError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.text import printable
-from coreloop.guard.base_rules import CONTEXT
+from coreloop.guard.decision import CONTEXT
 
 _WORKFLOWS: Final = Path(".github") / "workflows"
 

@@ -18,7 +18,7 @@ MAX_SETS: Final = 1000
 _kept: set[tuple[str, str]] = set()
 
 
-class ToolText(NamedTuple):
+class SentTool(NamedTuple):
     """A tool as the model was sent it."""
 
     name: str
@@ -26,7 +26,7 @@ class ToolText(NamedTuple):
     schema: Any
 
 
-def keep_descriptions(tools: Iterable[ToolText], audit_dir: Path) -> str:
+def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
     """Write a set of tools to ``descriptions/HASH.json`` unless this process has; return ``desc:HASH``.
 
     The hash is 16 hex digits of SHA-256 of the file's content: tools sorted by name, each with ``hash``
@@ -48,19 +48,19 @@ def keep_descriptions(tools: Iterable[ToolText], audit_dir: Path) -> str:
     return f"desc:{number}"
 
 
-def tool_hash(tool: ToolText) -> str:
+def tool_hash(tool: SentTool) -> str:
     """Return 16 hex digits of SHA-256 of a tool's name, description and schema."""
     return sha256(_dump(_fields(tool))).hexdigest()[:16]
 
 
-def _content(tools: Iterable[ToolText]) -> bytes:
+def _content(tools: Iterable[SentTool]) -> bytes:
     listed = [
         {"hash": tool_hash(tool), **_fields(tool)} for tool in sorted(tools, key=lambda tool: tool.name)
     ]
     return _dump({"tools": listed}) + b"\n"
 
 
-def _fields(tool: ToolText) -> dict[str, Any]:
+def _fields(tool: SentTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "schema": tool.schema}
 
 

@@ -7,12 +7,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import CoreloopError, HumanDecidesError
+from coreloop.base.errors import CoreloopError, HumanDecidesError, RefusedError
+from coreloop.base.github.connect import connect_forge
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, escape_markdown, linked_markdown
+from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_candidates
 from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.verdicts.closed import LOOK_BACK
+from coreloop.promote.commits import WritableRepository
+from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion
 
 _SHOWN: Final = 200
@@ -77,6 +82,46 @@ def open_drafts(
             yield DraftOutcome(entry.id, state, reason)
             continue
         yield _outcome(entry.id, result)
+
+
+def open_retirements(
+    workspace: Workspace, *, environ: Mapping[str, str], now: datetime
+) -> Iterator[DraftOutcome]:
+    """Open a draft for each promoted line that should go, once; one that a person closed stays closed.
+
+    Parameters
+    ----------
+    workspace, environ, now
+        As for `open_drafts`.
+    """
+    due = [effect for effect in read_effects(workspace, now=now).effects if effect.why_retire]
+    closed = _closed_branches(workspace, environ, now) if due else frozenset[str]()
+    for effect in due:
+        id = " ".join(effect.change.ids)
+        if branch_of(effect.change) in closed:
+            yield DraftOutcome(id, DraftState.IN_REVIEW, "a person closed the draft that retires it")
+            continue
+        try:
+            done = confirm_revert(workspace, effect, environ=environ)
+        except RefusedError as error:  # only by hand
+            yield DraftOutcome(id, DraftState.IN_REVIEW, f"should go, since {effect.why_retire}; {error}")
+            continue
+        except CoreloopError as error:
+            yield DraftOutcome(id, DraftState.REFUSED, str(error))
+            continue
+        where = done.pull_request.url if done.pull_request is not None else f"branch {done.branch}"
+        state = DraftState.OPENED if done.fresh else DraftState.IN_REVIEW
+        yield DraftOutcome(id, state, f"retires it, since {effect.why_retire}: {where}")
+
+
+def _closed_branches(workspace: Workspace, environ: Mapping[str, str], now: datetime) -> frozenset[str]:
+    """The branches whose pull request was closed without a merge."""
+    with (
+        WritableRepository(workspace.root) as repository,
+        connect_forge(repository, workspace.settings.forge, environ) as forge,
+    ):
+        pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
+        return frozenset(pull.branch for pull in pulls)
 
 
 def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:

@@ -14,10 +14,12 @@ from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, put_lines
 from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.descriptions.source import read_source
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
+from coreloop.promote.budget import displaced, fits, weak_lines
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
 from coreloop.promote.measure.measurement import Measurement
@@ -49,7 +51,7 @@ class Plan:
     Attributes
     ----------
     proposals : tuple of Proposal
-        For the same docstring; several proposals are statements.
+        All are for the same docstring; several proposals are statements.
     path : str
         The file below the repository's root.
     base, base_sha : str
@@ -149,6 +151,8 @@ class Promoting:
         Called with the result of the reach check, in any case.
     measured : callable, optional
         The newest measurement of proposals, by their keys.
+    effects : sequence of Effect
+        Of the merged changes, as they were last judged: which lines are weak.
     """
 
     proposals: tuple[Proposal, ...]
@@ -159,6 +163,7 @@ class Promoting:
     overrides: Overrides = Overrides()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
+    effects: Sequence[Effect] = ()
     on_reach: Callable[[Reach], None] = _ignore
     measured: Callable[[Collection[str]], Measurement | None] = _unmeasured
 
@@ -212,7 +217,7 @@ def make_plan(
         overrides = replace(overrides, unreached=overrides.unreached or not rebuild, unverified=True)
         refuse_other(promoting, published)
         base_sha = base_sha if rebuild else published.base_sha
-    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings)
+    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings, promoting.effects)
     reach = _reach(promoting, base_sha, path, edited)
     promoting.on_reach(reach)
     replay = published.replay if published is not None else promoting.ask(promoting.proposal)
@@ -320,7 +325,7 @@ def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
     if published.keys != {proposal.key for proposal in own}:
         own = restore(published, repository, promoting.proposal, path=path)
     refuse_other_evidence(published, own)
-    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings)
+    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings, promoting.effects)
     refuse_other_text(published, own[0], repository, path=path, edited=edited)
 
 
@@ -334,6 +339,7 @@ def edit_lines(
     path: str,
     proposals: Sequence[Proposal],
     settings: Settings,
+    effects: Sequence[Effect] = (),
 ) -> Edited:
     """Add the lines of proposals to their docstring in a commit; writes nothing.
 
@@ -352,15 +358,22 @@ def edit_lines(
     if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
         raise RefusedError(f"{path}::{lead.symbol}: the docstring has these lines already")
     number = int(line) if line.isdecimal() else None
+    section = _section(lead, settings)
+    replaced = _replaced(repository, base_sha, path, source, lead, lines, section)
+    bullets = [text for text in existing_bullets(source, lead.target, section) if text not in replaced]
+    if not fits([*bullets, *lines], settings.docstring):
+        ours = promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
+        standing = [text for text in bullets if text in ours]
+        replaced += displaced(standing, lines, weak_lines(effects, lead.target), settings.docstring)
     outcome = put_lines(
         source,
         symbol,
         lines,
-        section=_section(lead, settings),
+        section=section,
         style=settings.docstring.style,
         width=line_length(lambda name: repository.read(base_sha, f"{folder}{name}")),
         is_ours=is_form,
-        replaced=_replaced(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
+        replaced=replaced,
         line=number,
     )
     if isinstance(outcome, Edited):

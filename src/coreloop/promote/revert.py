@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from coreloop.base.errors import PullRequestExistsError, RefusedError, UsageError
 from coreloop.base.files import locked
-from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
@@ -14,6 +14,7 @@ from coreloop.descriptions.located import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import SourceText, UnprovenError, read_source
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.ledger import Change
 from coreloop.promote.commits import WritableRepository
 
 
@@ -58,6 +59,11 @@ class RevertDone:
     fresh: bool
 
 
+def branch_of(change: Change) -> str:
+    """The branch of the draft that takes a change back."""
+    return f"{REVERT_PREFIX}{change.sha[:12]}"
+
+
 def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = None) -> Revert:
     """Plan a revert without changing anything.
 
@@ -84,7 +90,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         raise RefusedError(f"{path} is not in the base branch any more")
     qualname = symbol.partition(":")[0]
     source = without_lines(content, qualname, change.added).raw
-    return Revert(effect, path, source, base, f"revert/{change.sha[:12]}", _message(effect))
+    return Revert(effect, path, source, base, branch_of(change), _message(effect))
 
 
 def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str, str]) -> RevertDone:

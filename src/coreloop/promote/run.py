@@ -14,6 +14,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_proposals
@@ -229,7 +230,7 @@ class PromoteResult:
     body : Path or None
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
-        As in `PlanResult`.
+        The same as in `PlanResult`.
     remote : str or None
         Where the branch was pushed; None if the repository has no remote, so that it is only here.
     on_github : bool
@@ -360,6 +361,7 @@ def _promoting(
         extend=request.extend,
         measured=partial(newest_measurement, workspace.measured_file),
         reopened=reopened_keys(read_verdicts(workspace.judgments_dir)),
+        effects=read_kept(workspace).newest,
     )
 
 

@@ -60,7 +60,7 @@ def refuse_undeclared(
     Parameters
     ----------
     lines : sequence of str
-        For the docstring of ``tool``.
+        The lines for the docstring of ``tool``.
     source : bytes
         The docstring's file at the base.
     target : str

@@ -18,7 +18,7 @@ from coreloop.base.language.words import read_query, shorten_query
 
 MAX_SEARCHES: Final = 10_000
 """A history keeps the newest."""
-_COMPARED: Final = 24
+_COMPARED: Final = 24  # chosen: candidates by shared letters that are compared in full
 _RARE_LETTERS: Final = 48
 _INDEXED_LETTERS: Final = 128
 _Signature = tuple[object, ...]

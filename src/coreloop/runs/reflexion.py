@@ -14,13 +14,13 @@ from coreloop.base.errors import UsageError
 from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query, shorten_query
 
-MAX_FAILURES: Final = 200
-MAX_PATTERNS: Final = 100
+MAX_FAILURES: Final = 200  # chosen: what a run reads before a step stays small
+MAX_PATTERNS: Final = 100  # chosen: as `MAX_FAILURES`
 MAX_SITUATIONS: Final = 10
 """Of a pattern."""
 MAX_RUNS: Final = 32
 """The success rate of a pattern is that of its newest runs."""
-_SIMILAR_FROM: Final = 0.2
+_SIMILAR_FROM: Final = 0.2  # chosen low: only what shares few words is left out, and the best come first
 
 Result = Literal["", "no_progress", "progress"]
 """Of the iteration that followed; empty until it is known."""

@@ -355,7 +355,7 @@ _JUDGMENT: Final = _known(
 )
 
 
-_FIGURE_BELOW: Final = 10_000_000
+_FIGURE_BELOW: Final = 10_000_000  # eight digits could be a telephone number or a date of birth
 _MAX_DIGITS: Final = 6
 
 

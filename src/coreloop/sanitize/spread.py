@@ -45,7 +45,7 @@ _WORDS: Final = {
         "BSN": DUTCH,
     }.items()
 }
-_NEAR: Final = 28
+_NEAR: Final = 28  # `BEFORE` of the rules
 _DAY: Final = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9-])")
 _ROW_OF_SIGNED: Final = re.compile(r"[-+]?[0-9]+(?: +[-+][0-9]+)+")
 _PIECE_AHEAD: Final = re.compile(r"(?<!\S)([0-9]+) +\Z")

@@ -20,6 +20,7 @@ _TELLING: Final = re.compile(
     r"volume|total|매출|이익|자산|금액|시총|auth|cookie|birth|^dob|생년|생일|^e?in$|itin|nino|^ni$|ni_?number|nhs|bsn|steuer|tax|"
     r"recipient|patient|payee|first_?name|last_?name|client_?name|^customer$|^client$"
 )
+# Eight digits: the shortest number that a telephone or a date of birth may be.
 _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
 _BIRTH_KEY: Final = re.compile(r"(?i)birth|dob|생년|생일")

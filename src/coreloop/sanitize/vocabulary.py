@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coreloop.base.project.settings import Settings
 
 MAX_NAMES: Final = 5_000
-MIN_RECORDS: Final = 5
+MIN_RECORDS: Final = 5  # k-anonymity as in reports: a name in fewer records may be a person's
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
 _ARGUMENT: Final = re.compile(r"[A-Za-z_]\w{0,47}", re.ASCII)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -28,7 +28,7 @@ async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     call : HttpCall
         The request.
     kind : str
-        Of the run.
+        The kind of the run.
     begin : callable
         See `Begin`.
 

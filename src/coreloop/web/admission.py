@@ -14,6 +14,7 @@ from coreloop.web.problems import Problem
 
 _BURST_S: Final = 6.0
 """How much of a rate a caller that was quiet has saved."""
+# Chosen: a person who mistypes is not stopped, and a search of 32 random bytes is hopeless.
 _BAD_KEYS_PER_MINUTE: Final = 60
 _MAX_CALLERS: Final = 10_000
 

@@ -18,7 +18,7 @@ Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 RunId = Annotated[str, Meta(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
 RUN_ID: Final = "01J0000000000000000000000A"
-"""In examples; no run has it."""
+"""The id of the run in examples; no run has it."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -230,7 +230,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class VersionReply(msgspec.Struct, frozen=True):
-    """Of coreloop, and the model that is asked."""
+    """The version of coreloop, and the model that is asked."""
 
     version: str
     model: str

@@ -22,7 +22,7 @@ from coreloop.web.problems import Problem, error_response, problem_of
 from coreloop.web.replies import end_of
 from coreloop.web.service import Service
 
-PING_S: Final = 15.0
+PING_S: Final = 15.0  # chosen: below the 30 to 60 s after which proxies close a silent stream
 _STALLED_S: Final = 60.0
 """After which a client that reads nothing is given up."""
 _Sent = tuple[str, Any]
@@ -63,7 +63,7 @@ class EventStream(Response):
     service : Service
         Has the run.
     run_id : str
-        Of a run that exists.
+        The id of a run that exists.
     after : int
         The number of the last event that the client has.
     is_stopped_with : bool

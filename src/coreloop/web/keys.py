@@ -24,7 +24,7 @@ class ApiKey:
     Attributes
     ----------
     name : str
-        For logs and limits.
+        The name that logs and limits use.
     scopes : frozenset of str
         What it may do: ``read`` runs and sources, ``run`` questions and give feedback, ``review``.
     digest : bytes

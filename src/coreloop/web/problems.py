@@ -33,9 +33,9 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     Parameters
     ----------
     status : int
-        Of HTTP.
+        The HTTP status.
     kind : str
-        For programs.
+        The kind that programs read.
     message : str
         One sentence for people, without secrets and paths of the server.
     retryable : bool
@@ -43,7 +43,7 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     retry_after_s : int or None
         When, if that is known.
     headers : mapping of str to str
-        Of the response.
+        The headers of the response.
     """
 
     def __init__(

@@ -91,15 +91,15 @@ class Route:
     scope : str or None
         What a key must allow; None for no key.
     body, query : type
-        Of the request.
+        The body and query of the request.
     reply : type or None
-        Of the JSON; None for another media type, see `media_type`.
+        The type of the JSON; None for another media type, see `media_type`.
     status : int
-        Of success.
+        The HTTP status of a success.
     also : mapping of int to type or None
         Other responses that are no errors: their statuses, and the types of their JSON.
     media_type : str
-        Of the response.
+        The media type of the response.
     example : mapping or None
         A body that works in every project.
     name : str

@@ -31,7 +31,7 @@ from coreloop.web.service import Service, open_service
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
-"""For responses under way, and then for the workers' steps."""
+"""How long an end waits for responses under way, and then for the workers' steps."""
 _DATABASE_S: Final = 60.0
 """In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -67,7 +67,7 @@ def serve(
     Parameters
     ----------
     workspace : Workspace
-        Of the project.
+        The workspace of the project.
     environ : mapping
         Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
     address : ListenAddress

@@ -46,7 +46,7 @@ class Readiness:
     deps : Deps
         With the store of runs and the index.
     backlog : Backlog
-        Of its queue.
+        The jobs that wait in its queue.
     monotonic : callable
         Returns seconds.
     """

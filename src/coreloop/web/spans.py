@@ -35,7 +35,7 @@ class Spans:
     store : Store
         Has the runs.
     provider : opentelemetry.sdk.trace.TracerProvider
-        Of `provider_of`.
+        What `provider_of` returns.
     trace : threading.local
         Its ``id`` is what the provider takes for the next trace.
     """

@@ -82,7 +82,7 @@ class Backlog:
     Parameters
     ----------
     queue : JobQueue
-        Of the project.
+        The queue of the project.
     monotonic : callable
         Returns seconds.
     """

@@ -5,9 +5,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from coreloop.base.errors import UsageError
+from coreloop.runs.control import complete_run, pause_run, resume_run, stop_run
+from coreloop.runs.create import create_run
+from coreloop.runs.manage import read_run
+from coreloop.runs.stores.sqlite import sqlite_store
 from driving import begin, state_at
 from researching import project
 from serving import served
@@ -32,8 +38,9 @@ with open("said", "w") as file:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
-@pytest.mark.parametrize("plain", [(), pytest.param(("env -i",), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("plain", [(), ("env -i",)])
 def test_a_service_that_the_agent_starts_does_not_end_its_run(plain: tuple[str, ...], tmp_path: Path):
     project(tmp_path)
     (tmp_path / "agent.py").write_text(AGENT)
@@ -46,6 +53,7 @@ def test_a_service_that_the_agent_starts_does_not_end_its_run(plain: tuple[str, 
     assert json.loads(done.stdout)["stop_reason"] == "max_iterations"
 
 
+@pytest.mark.slow
 def test_a_service_stops_a_driven_run_and_does_not_resume_it(tmp_path: Path):
     run_id = begin(tmp_path, "echo x >> work", max_iterations=1)
     environ = {name: "" for name in os.environ if name.startswith(("CLAUDE", "CORELOOP_"))}
@@ -55,3 +63,16 @@ def test_a_service_stops_a_driven_run_and_does_not_resume_it(tmp_path: Path):
         assert (refused.status_code, state_at(tmp_path, run_id).status) == (422, "paused")
         assert f"runs resume {run_id}" in refused.text
         assert client.post(f"/runs/{run_id}/stop").json()["status"] == "stopped_by_user"
+
+
+@pytest.mark.parametrize("tell", [pause_run, resume_run, stop_run, complete_run])
+def test_a_store_of_an_agents_process_takes_no_word_about_its_run_or_another(tell: Any, tmp_path: Path):
+    with sqlite_store(tmp_path / "runs.db") as store:
+        own, other = (create_run(store, "why?", kind="driven") for _ in range(2))
+        store.parent = own
+        nested = create_run(store, "how?", kind="research")
+        for run_id in (own, other):
+            with pytest.raises(UsageError, match="an agent cannot"):
+                tell(store, run_id)
+        tell(store, nested)
+        assert read_run(store, own).status == read_run(store, other).status == "running"

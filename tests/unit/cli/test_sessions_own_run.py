@@ -21,7 +21,8 @@ def test_a_session_goes_on_with_its_own_run(tmp_path: Path, monkeypatch: pytest.
     mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
     assert json.loads(runs("mine", "next"))["run_id"] == mine
     assert json.loads(runs("", "next", "--session", "mine"))["run_id"] == mine
-    report = json.dumps({"sub_questions": ["one?"]})
+    searched = {"query": "one", "results_count": 1, "success": True}
+    report = json.dumps({"sub_questions": ["one?"], "queries": [searched]})
     assert json.loads(runs("mine", "record", "--json", given=report))["run_id"] == mine
     assert json.loads(runs("a third", "next"))["run_id"] == others  # the newest
 

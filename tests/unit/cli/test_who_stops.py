@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.main import main
 from coreloop.runs.stores.store import open_store
 from rows import slow_after
 
@@ -20,24 +23,32 @@ DONE = {
 }
 
 
-def runs(project: Path, *words: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-    plain = {
-        name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "CORELOOP_"))
-    }
+OURS = ("CLAUDE", "CORELOOP_")
+
+
+def driven(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that drives a run, in a process of its own, which adopts what that leaves."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     return subprocess.run(
         [*COMMAND, *words],
         cwd=project,
-        input=stdin,
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
-        env=plain | environ,
+        env=plain,
     )
 
 
+def runs(project: Path, *words: str, stdin: str = "") -> str:
+    """Run a command of a person's, in this process."""
+    plain = dict.fromkeys(name for name in os.environ if name.startswith(OURS))
+    with chdir(project):
+        return CliRunner(env=plain).invoke(main, ["runs", *words], input=stdin).stdout
+
+
 def start(project: Path, script: str, *options: str) -> tuple[int, dict[str, Any]]:
-    done = runs(project, "start", "--json", *options, "--", "sh", "-c", script)
+    done = driven(project, "start", "--json", *options, "--", "sh", "-c", script)
     return done.returncode, json.loads(done.stdout)
 
 
@@ -53,11 +64,11 @@ def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Pat
 
 
 def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
-    run_id = runs(tmp_path, "open", "why?").stdout.strip()
+    run_id = runs(tmp_path, "open", "why?").strip()
     query = {"query": "why", "results_count": 1, "success": True}
-    assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE})).stdout
-    assert json.loads(runs(tmp_path, "next").stdout)["goes_on"] is True
-    assert runs(tmp_path, "complete").stdout == f"{run_id}  completed\n"
+    assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE}))
+    assert json.loads(runs(tmp_path, "next"))["goes_on"] is True
+    assert runs(tmp_path, "complete") == f"{run_id}  completed\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
@@ -71,7 +82,7 @@ def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_
 
 
 def test_who_paused_a_run_is_in_its_event(tmp_path: Path):
-    run_id = runs(tmp_path, "open", "why?").stdout.strip()
+    run_id = runs(tmp_path, "open", "why?").strip()
     runs(tmp_path, "pause")
     with open_store(open_workspace(tmp_path), environ={}) as store:
         paused = [event for _, event in store.read(run_id)][-1]
@@ -80,10 +91,10 @@ def test_who_paused_a_run_is_in_its_event(tmp_path: Path):
 
 def test_a_run_that_an_error_of_its_program_ended_goes_on(tmp_path: Path):
     work = "echo $CORELOOP_ITERATION >> w; test -e pay && echo '{\"usd\": 0.25}'; true"
-    failed = runs(tmp_path, "start", "--budget-usd", "0.5", "--", "sh", "-c", work)
+    failed = driven(tmp_path, "start", "--budget-usd", "0.5", "--", "sh", "-c", work)
     assert failed.returncode == 2
     assert "the command does not say what it spends" in failed.stderr
-    assert json.loads(runs(tmp_path, "show", "--json").stdout)["status"] == "failed"
+    assert json.loads(runs(tmp_path, "show", "--json"))["status"] == "failed"
     (tmp_path / "pay").touch()
-    went_on = json.loads(runs(tmp_path, "resume", "--json").stdout)
+    went_on = json.loads(driven(tmp_path, "resume", "--json").stdout)
     assert (went_on["status"], went_on["stop_reason"], went_on["cost_usd"]) == ("budget_exceeded", "usd", 0.5)

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from coreloop.guard.approval import machines
-from coreloop.guard.base_rules import BaseRules
 from coreloop.guard.change import AddedLine
-from coreloop.guard.decision import Action, GuardDecision
+from coreloop.guard.decision import Action, BaseRules, GuardDecision
 from coreloop.guard.event import Account, Authorship, Push, PushEvent
 from coreloop.guard.policy import decide
 from guarding import (

@@ -76,7 +76,7 @@ class Subject:
     nouns : Mapping[str, object]
         Values for the question and the arguments of its calls, by the name in braces.
     stock_code : str or None
-        As in `DemoRequest`.
+        The same as in `DemoRequest`.
     """
 
     nouns: Mapping[str, object]

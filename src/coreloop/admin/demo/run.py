@@ -13,6 +13,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from coreloop.admin.demo.agent import answer
+from coreloop.admin.demo.effect import SimulatedEffect, simulate_effect
 from coreloop.admin.demo.plan import DemoRequest, PlannedStep
 from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.recipes import Recipe
@@ -61,12 +62,16 @@ class DemoRefined(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """The outcome of the demo; `failed` is the git error that stopped the promotion."""
+    """The outcome; `failed` is the git error that stopped the promotion, `effect` is simulated."""
 
     proposed: DemoProposals
     refined: DemoRefined
     promoted: Promoted | None = None
     failed: GitError | None = None
+    effect: SimulatedEffect | None = None
+
+
+DemoStage = DemoCounts | DemoProposals | DemoRefined | Promoted | SimulatedEffect
 
 
 def run_demo(
@@ -74,7 +79,9 @@ def run_demo(
     folder: Path,
     *,
     seed: int,
-    tell: Callable[[DemoCounts | DemoProposals | DemoRefined | Promoted], None] = lambda _: None,
+    tell: Callable[
+        [DemoCounts | DemoProposals | DemoRefined | Promoted | SimulatedEffect], None
+    ] = lambda _: None,
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -109,7 +116,10 @@ def run_demo(
         error.add_note("the proposals are complete, only the promotion was skipped")
         return DemoResult(proposed, refined, failed=error)
     tell(promoted)
-    return DemoResult(proposed, refined, promoted)
+    lead = promoted.plan.proposal
+    effect = simulate_effect(folder, lead.engine, lead.lines, seed=seed)
+    tell(effect)
+    return DemoResult(proposed, refined, promoted, effect=effect)
 
 
 def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:

@@ -17,7 +17,7 @@ from coreloop.base.project.frameworks import find_framework
 from coreloop.base.project.tools import Tool, is_tool_name, parse_python, python_files, resolve_tools
 from coreloop.base.text import fitted, printable
 
-MOST_TOOLS: Final = 40
+MOST_TOOLS: Final = 40  # chosen: more than a reader of a new coreloop.yaml looks through
 _COLUMNS: Final = 118
 _RULES: Final = re.compile(rb"(?m)(^#  - \{label: .*\n)+")
 _TOOLS: Final = re.compile(rb"(?m)(^#  \w+: \{target: .*\n)+")
@@ -132,9 +132,9 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-MAX_TOPICS: Final = 8
+MAX_TOPICS: Final = 8  # chosen: as many categories as a first file needs; the rest is general
 _MAX_CANDIDATES: Final = 40
-_LEAST_QUESTIONS: Final = 5
+_LEAST_QUESTIONS: Final = 5  # k-anonymity as in reports: below it a word may be one person's
 _LEAST_SHARE, _MOST_SHARE = 0.03, 0.5
 """Shares of questions: a rarer word is not a topic, a more frequent word does not distinguish questions."""
 _WORD: Final = re.compile(r"[^\W\d_]+")

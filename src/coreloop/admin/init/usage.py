@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from coreloop.base.files import open_regular
 
-MOST_RECORDS: Final = 20_000
-MOST_VALUES: Final = 12
+MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual values
+MOST_VALUES: Final = 12  # chosen: an argument with more values is rather an identifier than a choice
 LEAST_REQUESTS: Final = 5
 """Requests in which a value must occur; a rarer value may identify a user."""
 _CLOSED_SHARE: Final = 0.95

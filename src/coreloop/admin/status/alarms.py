@@ -13,8 +13,8 @@ from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 SILENT_DAYS: Final = 7
 """Days without a record that are an alarm in any log; in a busy log, twice its longest gap are enough."""
-PENDING_DAYS: Final = 30
-UNMERGED_DAYS: Final = 14
+PENDING_DAYS: Final = 30  # chosen: a month of nightly runs in which nobody decided
+UNMERGED_DAYS: Final = 14  # chosen: two weeks, as long as a review may take
 ENOUGH_CHECKED: Final = 2
 """Fewest reach checks for an alarm when all of them refuse."""
 

@@ -1,15 +1,13 @@
 """The `Status` of a project, and the state of its proposals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.verdicts.judge import Pending
-from coreloop.learn.verdicts.state import Standpoint
-from coreloop.observe.verdicts import HumanVerdicts
+from coreloop.learn.verdicts.state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,7 @@ class Standing:
     ----------
     pending : int
         Proposals that wait for a verdict or a promotion, see
-        `coreloop.learn.verdicts.judge.pending_proposals`.
+        `coreloop.learn.verdicts.state.pending`.
     oldest : date or None
         The day on which the oldest pending proposal was first made.
     promoted, rejected, accepted : int
@@ -90,43 +88,15 @@ class Status:
     alarms: tuple[Alarm, ...] = ()
 
 
-def count_standing(
-    pending: Sequence[Pending],
-    judgments: HumanVerdicts,
-    *,
-    prefix: str,
-    known: frozenset[str],
-    settled: frozenset[str] = frozenset(),
-    promoted: int,
-) -> Standing:
-    """Count candidates or counterexamples by state.
-
-    Parameters
-    ----------
-    pending : sequence of Pending
-        Oldest first.
-    judgments : HumanVerdicts
-        The newest verdict on a proposal counts.
-    prefix : str
-        Of the ids: ``cand-`` for candidates, ``ce-`` for counterexamples.
-    known : frozenset of str
-        Keys that are promoted or on a branch.
-    settled : frozenset of str
-        Keys that are merged or in an open pull request: that is their state, whatever was judged.
-    promoted : int
-        Promotions in effect.
-    """
-    mine = [proposal for proposal in pending if proposal.last.id.startswith(prefix)]
-    verdicts = [
-        judgment
-        for judgment in judgments.newest().values()
-        if judgment.key not in {None, *settled} and judgment.id.startswith(prefix)
-    ]
+def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
+    """Count candidates (``cand-``) or counterexamples (``ce-``) by state."""
+    mine = [one for one in states if one.id.startswith(prefix)]
+    waiting = pending(mine)
     return Standing(
-        pending=len(mine),
-        oldest=min((proposal.first.day for proposal in mine), default=None),
-        promoted=promoted,
-        rejected=sum(not judgment.verdict.passes for judgment in verdicts),
-        accepted=sum(judgment.verdict.passes and judgment.key not in known for judgment in verdicts),
-        waiting={proposal.last.key: proposal.last.id for proposal in mine},
+        pending=len(waiting),
+        oldest=min((one.since for one in waiting), default=None),
+        promoted=sum(one.state in IN_FORCE for one in mine),
+        rejected=sum(one.state is ProposalState.REJECTED for one in mine),
+        accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
+        waiting={one.key: one.id for one in waiting},
     )

@@ -20,7 +20,7 @@ MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
 MIN_PAST_DAYS: Final = 3
 """Earlier days that are a past; with fewer, no day is unusual."""
-_MIN_DIFFERENCE: Final = 0.2
+_MIN_DIFFERENCE: Final = 0.2  # chosen: 20 points, which are four failures of `MIN_CALLS`
 _SURE: Final = 0.001
 """Divided by the number of tools: about one false alarm in three years of daily looks."""
 
@@ -68,7 +68,7 @@ def _compare(tool: str, days: Mapping[int, tuple[int, int]], newest: int, limit:
     return Failing(tool, EPOCH_DAY + timedelta(days=newest), n_failed, n, past_failed, past_n)
 
 
-WINDOW_DAYS: Final = 30
+WINDOW_DAYS: Final = 30  # the default of --since, so that status counts what pattern and refine read
 ENOUGH_DAYS: Final = 7
 """Days with records that show how long a log is usually silent: a week has its weekend."""
 
@@ -136,9 +136,9 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
     Parameters
     ----------
     files : sequence of FileFacts
-        Of all files.
+        The facts of all files.
     today : date
-        In UTC.
+        The day in UTC.
     """
     days = window(today)
     counts = _count_days(files)
@@ -172,13 +172,13 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     Parameters
     ----------
     files : sequence of FileFacts
-        Of all files; the questions of patterns that pass are read.
+        The facts of all files; the questions of patterns that pass are read.
     gate : Gates
         Thresholds for a candidate.
     known : frozenset of str
         Keys that are not proposed again.
     today : date
-        In UTC.
+        The day in UTC.
     """
     search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.candidates), search.dropped)

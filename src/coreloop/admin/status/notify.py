@@ -23,7 +23,6 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
-from coreloop.learn.effect.verdict import TOLD
 from coreloop.promote.schema import SECRETS
 
 TIMEOUT_S: Final = 10.0
@@ -102,7 +101,7 @@ def notify_changes(workspace: Workspace, status: Status, *, environ: Mapping[str
     workspace : Workspace
         Without ``notify:`` nothing happens.
     status : Status
-        Of the workspace's own log.
+        The status of the workspace's own log.
     environ : mapping
         The command's environment; tokens for GitHub are left out.
 
@@ -141,11 +140,12 @@ def find_changes(status: Status, notified: Notified) -> Iterator[StatusChange]:
 def _verdict_changes(status: Status, notified: Notified) -> Iterator[StatusChange]:
     """Verdicts that are new or other than the last one sent; ``too early`` is none."""
     for effect in status.effects:
-        key, verdict = f"{effect.change.sha[:10]} {effect.change.tool}", str(effect.verdict)
-        if effect.verdict in TOLD and notified.verdicts.get(key) != verdict:
+        key, news = f"{effect.change.sha[:10]} {effect.change.tool}", effect.news
+        if news and notified.verdicts.get(key) != news:
             subject = effect.change.ids[0] if effect.change.ids else effect.change.sha[:10]
-            message = f"{effect.change.tool}: the change {subject}: {effect.title}, since {effect.decided_on}"
-            yield StatusChange("verdict_changed", f"{key}: {verdict}", subject, message)
+            since = f", since {effect.decided_on}" if news == effect.title else ""
+            message = f"{effect.change.tool}: the change {subject}: {news}{since}"
+            yield StatusChange("verdict_changed", f"{key}: {news}", subject, message)
 
 
 def _is_checked(kind: str, status: Status) -> bool:

@@ -1,7 +1,7 @@
 """Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Final
@@ -12,8 +12,6 @@ from coreloop.admin.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
 from coreloop.base.errors import ForgeError, GitError, NoRepositoryError
-from coreloop.base.git.promotions import Promotion, known_keys
-from coreloop.base.git.promotions import promotions as in_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
@@ -21,19 +19,17 @@ from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, printable
-from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
-from coreloop.learn.verdicts.judge import damaged_files, pending_proposals, read_proposed
-from coreloop.learn.verdicts.state import read_states
+from coreloop.learn.verdicts.judge import damaged_files, read_proposed
+from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.reach_log import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""
-_CANDIDATE: Final = "cand-"
 
 
 def read_status(
@@ -67,37 +63,25 @@ def read_status(
         The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
         promotions and its notes say why.
     """
-    promotions, known, settled, in_base, notes = _read_history(workspace, now, environ)
+    promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
     unread = (
         f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    proposed = read_proposed(workspace)
-    pending = pending_proposals(proposed, judgments, known)
-    effects, problems = _read_effects(workspace, promotions, mining, now)
-    states = read_states(
-        proposed,
-        judgments,
-        open_keys=known - {promotion.key for promotion in in_base},
-        promotions=in_base,
-        effects=effects,
-    )
-    merged = promotions.by_phase if promotions is not None else {}
-    since = datetime.combine(window(now.date()).since, time(), UTC)
-    candidates, counterexamples = (
-        count_standing(
-            pending, judgments, prefix=prefix, known=known, settled=settled, promoted=merged.get(phase, 0)
+    with _mined(workspace, mining, watch) as mined:
+        effects = KnownEffects()
+        if promotions is not None and mining.is_of_agent:
+            effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
+        states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
+        candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
+        # a proposal without a text is no candidate that nothing came of
+        has_candidates = any(
+            one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states
         )
-        for prefix, phase in ((_CANDIDATE, "R"), ("ce-", "F"))
-    )
-    log, sieved = None, None
-    if not mining.is_of_agent or workspace.records_dir.is_dir():
-        with open_mining(workspace, mining, watch=watch) as mined:
-            has_candidates = bool(known) or any(
-                entry.is_draft or entry.id.startswith(_CANDIDATE) for entry in proposed
-            )
-            has_candidates |= not (candidates.is_empty and counterexamples.is_empty)
+        known, log, sieved = promoted.known, None, None
+        if mined is not None:
             log, sieved = _read_log(mined, known, now, has_candidates=has_candidates)
+    since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
         log=log,
@@ -109,10 +93,20 @@ def read_status(
         dropped=read_dropped(workspace.dropped_file, since=since),
         reached=read_reaches(workspace.reach_file, since=since),
         states=states,
-        effects=effects,
-        notes=(*notes, *problems, *unread, *map(printable, damaged_files(workspace))),
+        effects=effects.effects,
+        notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
     )
     return replace(status, alarms=find_alarms(status))
+
+
+@contextmanager
+def _mined(workspace: Workspace, mining: MiningOptions, watch: Watch) -> Iterator[Mined | None]:
+    """The project's records, or None without a folder."""
+    if mining.is_of_agent and not workspace.records_dir.is_dir():
+        yield None
+        return
+    with open_mining(workspace, mining, watch=watch) as mined:
+        yield mined
 
 
 def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
@@ -141,48 +135,28 @@ def _read_log(
     return log, sieve(mined.files, gates, known=settled, today=now.date())
 
 
-def _read_effects(
-    workspace: Workspace, promotions: Promotions | None, mining: MiningOptions, now: datetime
-) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
-    """Read the effects of the changes in the base branch, or why they are unknown."""
-    if promotions is None or not mining.is_of_agent:
-        return (), ()
-    try:
-        return run_effect(workspace, now=now).effects, ()
-    except GitError as error:
-        return (), (printable(f"effects are unknown: {error}"),)
-
-
-_History = tuple[Promotions | None, frozenset[str], frozenset[str], tuple[Promotion, ...], tuple[str, ...]]
-
-
-def _read_history(workspace: Workspace, now: datetime, environ: Mapping[str, str]) -> _History:
-    """Read the promotions, keys on branches and those merged or open, merged promotions, notes."""
+def _read_history(
+    workspace: Workspace, now: datetime, environ: Mapping[str, str]
+) -> tuple[Promotions | None, Promoted, tuple[str, ...]]:
+    """Read the promotions, with the open ones of the forge, and notes on what is not known."""
     base = workspace.settings.forge.base
-    with ExitStack() as stack:
-        try:
-            repository = stack.enter_context(Repository(workspace.root))
-        except NoRepositoryError as error:
-            return None, frozenset(), frozenset(), (), (printable(f"no history: {error}"),)
-        repository.require_history()
+    try:
+        repository = Repository(workspace.root)
+    except NoRepositoryError as error:
+        return None, Promoted(), (printable(f"no history: {error}"),)
+    with repository:
+        promoted = read_promoted(workspace)
         try:
             repository.base(base)
         except GitError as error:
-            return (
-                None,
-                known_keys(repository, base=base),
-                frozenset(),
-                (),
-                (printable(f"no history: {error}"),),
-            )
+            return None, promoted, (printable(f"no history: {error}"),)
         pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
-        asked = {key for pull in pulls for key in promoted_keys(pull.body)}
-        in_base = tuple(in_history(repository.log(repository.base(base))))
-        settled = frozenset(asked | {entry.key for entry in in_base})
+        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.body))
+        settled = asked | {entry.key for entry in promoted.promotions}
         judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
-        return promotions, known_keys(repository, base=base) | asked, settled, in_base, notes
+        return promotions, replace(promoted, known=promoted.known | asked), notes
 
 
 def _ask_forge(

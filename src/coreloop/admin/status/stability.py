@@ -17,8 +17,8 @@ from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
 from coreloop.learn.proposals.lines import is_form
 
-CLEAN_MERGES: Final = 30
-QUIET_DAYS: Final = 90
+CLEAN_MERGES: Final = 30  # as the specification says
+QUIET_DAYS: Final = 90  # chosen: a quarter, in which each of the 30 merges has been in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def read_stability(
     repository : Repository
         Contains the merged commits.
     history : History
-        Of the base branch.
+        The history of the base branch.
     folder : PurePosixPath
         The project's folder, relative to the repository; targets are relative to it.
     now : datetime

@@ -9,7 +9,8 @@ from coreloop.answer.models.model import Model
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.base.errors import UsageError
-from coreloop.base.project.settings import PriceSettings, Settings
+from coreloop.base.project.model_settings import PriceSettings
+from coreloop.base.project.settings import Settings
 
 _FREE: Final = PriceSettings(input=0, output=0)
 

@@ -123,6 +123,13 @@ class LikenessResponse(Contract, frozen=True):
     similar: tuple[int, ...] = ()
 
 
+class CallReply(Contract, frozen=True):
+    """The next call of a tool that a model would make."""
+
+    tool: Text
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
 class ErrorDetail(Contract, frozen=True):
     """What went wrong, and whether trying again can help."""
 

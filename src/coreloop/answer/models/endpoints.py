@@ -5,28 +5,34 @@ from collections.abc import Mapping
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.project.settings import EndpointSettings
+from coreloop.base.project.model_settings import EndpointSettings
 
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 
 ENDPOINTS: Final[Mapping[str, EndpointSettings]] = {
     "openai": EndpointSettings(
-        url="https://api.openai.com/v1", key="OPENAI_API_KEY", max_tokens="max_completion_tokens"
+        url="https://api.openai.com/v1",
+        key="OPENAI_API_KEY",
+        max_tokens="max_completion_tokens",
+        tool_calls=True,
     ),
     "azure": EndpointSettings(
         url="{AZURE_OPENAI_ENDPOINT}/openai/v1",
         key="AZURE_OPENAI_API_KEY",
         key_header="api-key",
         max_tokens="max_completion_tokens",
+        tool_calls=True,
     ),
     "anthropic": EndpointSettings(
-        url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", json_schema=False
+        url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", json_schema=False, tool_calls=True
     ),
     "google": EndpointSettings(
-        url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY"
+        url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY", tool_calls=True
     ),
-    "openrouter": EndpointSettings(url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY"),
+    "openrouter": EndpointSettings(
+        url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", tool_calls=True
+    ),
     "ollama": EndpointSettings(url="http://localhost:11434/v1"),
     "vllm": EndpointSettings(url="http://localhost:8000/v1"),
 }

@@ -65,6 +65,11 @@ class Ladder:
         return ",".join(model.name for model in self._models)
 
     @property
+    def first(self) -> Model:
+        """The preferred model."""
+        return self._models[0]
+
+    @property
     def is_priced(self) -> bool:
         """Whether every model has a price, for `coreloop.runs.create.create_run`."""
         return all(model.most((), CallLimits()).microusd is not None for model in self._models)

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 import orjson
 
-from coreloop.answer.models.contracts import Contract, json_schema
+from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.project.settings import EndpointSettings, PriceSettings, SamplingSettings
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)
@@ -31,9 +31,22 @@ _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 
 
+class _Function(msgspec.Struct, frozen=True):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _ToolCall(msgspec.Struct, frozen=True):
+    """A part of a call; parts of one call have its index."""
+
+    index: int = 0
+    function: _Function = _Function()
+
+
 class _Delta(msgspec.Struct, frozen=True):
     content: str | None = None
     refusal: str | None = None
+    tool_calls: tuple[_ToolCall, ...] | None = None
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -49,8 +62,12 @@ class _Choice(msgspec.Struct, frozen=True):
     @property
     def finish(self) -> str:
         """Why it ended, without "SAFETY" of Google's "content_filter: SAFETY"; "" if it did not."""
-        is_whole = self.message.content is not None
+        is_whole = self.message.content is not None or bool(self.message.tool_calls)
         return (self.finish_reason or ("stop" if is_whole else "")).partition(":")[0]
+
+    @property
+    def calls(self) -> tuple[_ToolCall, ...]:
+        return (self.delta.tool_calls or ()) + (self.message.tool_calls or ())
 
     @property
     def is_refused(self) -> bool:
@@ -122,9 +139,57 @@ class OpenAICompatible:
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Ask once; see `coreloop.answer.models.model.Model.complete`."""
-        request = HttpRequest(
-            method="POST", url=self._url, headers=self._headers, json=self._body(messages, schema, limits)
-        )
+        form: dict[str, Any] = {}
+        if self._endpoint.json_schema:
+            described = {"name": schema.__name__, "schema": json_schema(schema)}
+            form["response_format"] = {"type": "json_schema", "json_schema": described}
+        choices, usage = self._choices(messages, limits, form)
+        try:
+            return Reply(read_reply("".join(choice.text for choice in choices), schema), usage)
+        except MalformedReplyError as error:
+            raise self._error(str(error), "malformed", usage=usage, retry=True) from error
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether `call_tool` can be used."""
+        return self._endpoint.tool_calls
+
+    def call_tool(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], limits: CallLimits
+    ) -> Reply[CallReply]:
+        """Ask once for the next call of a tool, which is not made.
+
+        Parameters
+        ----------
+        messages, limits
+            See `coreloop.answer.models.model.Model.complete`.
+        tools : sequence of mapping
+            Each with ``name``, ``description`` and ``parameters``, a JSON Schema.
+
+        Raises
+        ------
+        ModelError
+            As `complete` does; a reply without a call is malformed.
+        """
+        form = {"tools": [{"type": "function", "function": dict(tool)} for tool in tools]}
+        choices, usage = self._choices(messages, limits, form)
+        parts = [part for choice in choices for part in choice.calls if part.index == 0]
+        written = "".join(part.function.arguments or "" for part in parts)
+        try:
+            arguments = msgspec.json.decode(written or "{}", type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            raise self._error("the call's arguments are not JSON", "malformed", usage=usage) from error
+        name = "".join(part.function.name or "" for part in parts)
+        if not name:
+            raise self._error("the reply calls no tool", "malformed", usage=usage)
+        return Reply(CallReply(tool=name, arguments=arguments), usage)
+
+    def _choices(
+        self, messages: Sequence[Message], limits: CallLimits, form: Mapping[str, Any]
+    ) -> tuple[list[_Choice], Usage]:
+        """The parts of a whole reply, and what it used."""
+        body = {**self._body(messages, limits), **form}
+        request = HttpRequest(method="POST", url=self._url, headers=self._headers, json=body)
         try:
             with HttpClient() as client:
                 answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
@@ -136,12 +201,10 @@ class OpenAICompatible:
         if answer.status != 200:
             raise self._refused_request(answer)
         chunks = list(self._chunks(answer, self.most(messages, limits)))
-        return self._read(chunks, messages, schema)
+        return self._whole(chunks, messages)
 
-    def _body(
-        self, messages: Sequence[Message], schema: type[Contract], limits: CallLimits
-    ) -> dict[str, Any]:
-        body: dict[str, Any] = {
+    def _body(self, messages: Sequence[Message], limits: CallLimits) -> dict[str, Any]:
+        return {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "stream": True,
@@ -149,12 +212,8 @@ class OpenAICompatible:
             self._endpoint.max_tokens: limits.max_output_tokens,
             **self._sampling,
         }
-        if self._endpoint.json_schema:
-            described = {"name": schema.__name__, "schema": json_schema(schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": described}
-        return body
 
-    def _read(self, chunks: Sequence[_Chunk], messages: Sequence[Message], schema: type[T]) -> Reply[T]:
+    def _whole(self, chunks: Sequence[_Chunk], messages: Sequence[Message]) -> tuple[list[_Choice], Usage]:
         choices = [choice for chunk in chunks for choice in chunk.choices]
         text = "".join(choice.text for choice in choices)
         usage = self._usage(chunks, messages, text)
@@ -165,10 +224,7 @@ class OpenAICompatible:
             raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
         if not finishes:
             raise self._error("the reply ended in the middle", "unavailable", usage=usage, retry=True)
-        try:
-            return Reply(read_reply(text, schema), usage)
-        except MalformedReplyError as error:
-            raise self._error(str(error), "malformed", usage=usage, retry=True) from error
+        return choices, usage
 
     def _chunks(self, answer: HttpAnswer, most: Usage) -> Iterator[_Chunk]:
         """Yield the parts of a reply: those that were streamed, or the one of an endpoint that does not."""

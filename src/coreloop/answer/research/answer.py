@@ -10,7 +10,7 @@ from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.contradictions import Contradiction, SourcedText
 from coreloop.answer.research.ends import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import KIND, Attempt, Knowledge, ReadSource, knowledge_of
+from coreloop.answer.research.knowledge import ASK, KIND, Attempt, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.passages import Passage, Verdict
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted
@@ -157,9 +157,9 @@ _NO_ATTEMPT: Final = Attempt(number=0, model="")
 
 
 def respond(state: State) -> AgentResponse:
-    """Return the answer that a run has, or a partial one: of a research from its findings, else none."""
+    """Return the answer that a run has, or a partial one from its findings; of `ask`, its last attempt."""
     knowledge = knowledge_of(state)
-    if state.kind != KIND:
+    if state.kind == ASK:
         return build_response(state, knowledge.attempts[-1] if knowledge.attempts else _NO_ATTEMPT)
     if knowledge.answer is None:
         response = build_response(state, answer_from(state, _NO_ATTEMPT))
@@ -342,7 +342,7 @@ def _passage(passage: Passage, cited: Sequence[ReadSource]) -> AnswerPassage:
 def cited_sources(state: State) -> list[ReadSource]:
     """Return the sources that the answer or a finding cites, in their order."""
     knowledge = knowledge_of(state)
-    if state.kind != KIND:
+    if state.kind == ASK:
         return list(knowledge.attempts[-1].cited) if knowledge.attempts else []
     wanted = {source.id for source in respond(state).sources}
     wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}

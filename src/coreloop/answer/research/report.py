@@ -102,7 +102,7 @@ def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[
     response, knowledge = respond(state), knowledge_of(state)
     yield "Answer", response.final_answer.splitlines()
     yield from _filled(
-        "Findings", [f"{one.tag} {one.text} {_numbers(one.sources)}" for one in knowledge.findings]
+        "Findings", [f"{one.tag} {one.text} {_numbers(one.sources)}".rstrip() for one in knowledge.findings]
     )
     yield from _filled(
         "Hypotheses",

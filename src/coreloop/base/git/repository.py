@@ -249,6 +249,22 @@ class Repository:
             changes.append(FileChange(sha, next(rest, ""), (old, new)))
         return changes
 
+    def renamed(self, sha: str, path: str) -> FileChange | None:
+        """A file that a commit renamed to a path, under the name that it had; None if it did not."""
+        parent = self.resolve(f"{sha}^1")
+        if parent is None:
+            return None
+        words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", "--diff-filter=R")
+        parts = iter(self._git(*words, parent, sha).split("\0"))
+        for word in parts:
+            if not word.startswith(":"):
+                continue
+            _, _, old_blob, new_blob, _ = word.removeprefix(":").split(" ")
+            old_path, new_path = next(parts, ""), next(parts, "")
+            if new_path == path:
+                return FileChange(sha, old_path, (old_blob, new_blob))
+        return None
+
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
         content = self._blobs.read(sha)

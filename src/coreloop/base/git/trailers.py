@@ -12,6 +12,9 @@ from coreloop.base.git.slug import to_slug
 BRANCH_PREFIX: Final = "skill/"
 """Prefix of every promotion's branch."""
 
+REVERT_PREFIX: Final = "revert/"
+"""Prefix of the branches that take a promoted line back."""
+
 TITLE_MARK: Final = "[CORELOOP-"
 """Prefix of every promotion's title."""
 

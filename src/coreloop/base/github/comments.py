@@ -43,7 +43,7 @@ def write_comment(api: GithubApi, number: int, text: str) -> WrittenComment:
     api : GithubApi
         With a token that may write issues or pull requests.
     number : int
-        Of the pull request.
+        The number of the pull request.
     text : str
         Markdown, without the mark.
 

@@ -85,7 +85,7 @@ class GithubForge:
     repo : str
         ``owner/name``.
     token : str
-        From GITHUB_TOKEN or GH_TOKEN.
+        The token from GITHUB_TOKEN or GH_TOKEN.
     connection : Connection
         Address, retries, timeout and pace.
 

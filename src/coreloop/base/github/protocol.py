@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from coreloop.base.git.trailers import BRANCH_PREFIX, TITLE_MARK, promoted_keys
+from coreloop.base.git.trailers import BRANCH_PREFIX, REVERT_PREFIX, TITLE_MARK, promoted_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class PullRequest:
     @property
     def is_coreloop(self) -> bool:
         """Whether coreloop opened it, by its branch or title; never from a fork."""
-        return self.same_repo and (self.branch.startswith(BRANCH_PREFIX) or self.title.startswith(TITLE_MARK))
+        prefixes = (BRANCH_PREFIX, REVERT_PREFIX)
+        return self.same_repo and (self.branch.startswith(prefixes) or self.title.startswith(TITLE_MARK))
 
     def has_key(self, key: str) -> bool:
         """Whether it is the promotion of a candidate.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.project.outcome import OutcomeRule, parse_rule
 from coreloop.base.records import DEFAULT_SELECTORS
 
 _AT_LEAST_ONE: Final = {"least": 1}
-_PRICE: Final = {"least": 0, "most": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +331,7 @@ class ServiceSettings:
     workers : int
         Runs and jobs that a process works on at once.
     max_body_bytes : int
-        Of a request.
+        The largest body of a request.
     requests_per_minute : int
         On average, after a start of as many at once as are due in six seconds.
     runs_per_minute : int
@@ -357,65 +357,6 @@ class ServiceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriceSettings:
-    """What a model costs, in US dollars per million tokens.
-
-    Attributes
-    ----------
-    input : float
-        Of the messages.
-    output : float
-        Of the reply, including what the model writes before it (reasoning).
-    """
-
-    input: float = field(metadata=_PRICE)
-    output: float = field(metadata=_PRICE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamplingSettings:
-    """How a model chooses among words, so that the same question gets the same answer where it can.
-
-    An endpoint that refuses one of them is asked without it from then on; `runs show` says so.
-
-    Attributes
-    ----------
-    temperature : float or None
-        0 for the likeliest words; null to leave it to the endpoint.
-    seed : int or None
-        For endpoints that draw by one; null to send none.
-    """
-
-    temperature: float | None = field(default=0.0, metadata={"least": 0, "most": 2})
-    seed: int | None = field(default=1, metadata={"least": 0, "most": 2**31 - 1})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSettings:
-    """An address that answers OpenAI's chat completions.
-
-    Attributes
-    ----------
-    url : str
-        Up to and without ``/chat/completions``. ``{NAME}`` stands for an environment variable.
-    key : str or None
-        The environment variable that holds the key. An endpoint without a key costs nothing.
-    key_header : str
-        ``Authorization`` (the key as ``Bearer``), or a header that takes the key alone.
-    json_schema : bool
-        Whether the endpoint restricts a reply to a JSON Schema. If not, the schema is only in the messages.
-    max_tokens : str
-        The parameter that limits the tokens of a reply.
-    """
-
-    url: str
-    key: str | None = None
-    key_header: str = "Authorization"
-    json_schema: bool = True
-    max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
     """Where lines go in a docstring, and in which style.
 
@@ -428,6 +369,11 @@ class DocstringSettings:
         The style of a section that is added to a docstring without sections.
     sections : tuple of str
         The sections that ``docstring check`` looks for.
+    max_lines : int
+        Most promoted lines in one place of a description. Where it is full, a new line displaces one that
+        hurts, is stale or has no effect, in one commit; if there is none, it is refused.
+    max_chars : int
+        Most characters of these lines.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -443,6 +389,8 @@ class DocstringSettings:
         "Guide",
         "See Also",
     )
+    max_lines: int = field(default=12, metadata=_AT_LEAST_ONE)
+    max_chars: int = field(default=1_500, metadata=_AT_LEAST_ONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -515,7 +463,7 @@ class Settings:
     service: ServiceSettings = ServiceSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
-    sampling: SamplingSettings = SamplingSettings()
+    sampling: SamplingSettings = field(default=SamplingSettings())
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
 
     def selectors(self) -> dict[str, tuple[str, ...]]:

@@ -16,14 +16,9 @@ import yaml
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import FRAMEWORKS
+from coreloop.base.project.model_settings import EndpointSettings
 from coreloop.base.project.outcome import parse_rule
-from coreloop.base.project.settings import (
-    EndpointSettings,
-    NotifySettings,
-    ReachSettings,
-    SanitizeSettings,
-    Settings,
-)
+from coreloop.base.project.settings import NotifySettings, ReachSettings, SanitizeSettings, Settings
 from coreloop.base.records import is_category
 
 FILE_NAME: Final = "coreloop.yaml"
@@ -339,7 +334,7 @@ def _printable(node: yaml.Node) -> str:
     return repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list or keys with values"
 
 
-_MAX_WAYS: Final = 10_000
+_MAX_WAYS: Final = 10_000  # chosen: a user's pattern takes at most that many steps at each place of a text
 _REPEATS: Final = frozenset({codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT})
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -230,6 +231,7 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
     return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
 
 
+@lru_cache(maxsize=4)  # fifty tools of one file have the same
 def _literals(tree: ast.AST) -> frozenset[str]:
     nodes = list(ast.walk(tree))
     expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too

@@ -1,7 +1,7 @@
 """The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
@@ -15,7 +15,15 @@ from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbo
 from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Tally, tally
-from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
+from coreloop.learn.effect.verdict import (
+    HORIZON_DAYS,
+    TOLD,
+    Decision,
+    EffectVerdict,
+    Look,
+    calls_needed,
+    decide,
+)
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
@@ -76,6 +84,28 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
+    def news(self) -> str:
+        """The verdict as it is announced, with what became of it since; empty while there is none."""
+        if self.is_stale:
+            return "stale"
+        if self.has_returned:
+            return f"{self.verdict}, and the failure came back"
+        return str(self.verdict) if self.verdict in TOLD else ""
+
+    @property
+    def why_retire(self) -> str:
+        """Why a promoted line should go; empty if it should stay."""
+        if not self.change.is_in_force:
+            return ""
+        if self.verdict is EffectVerdict.HURTS:
+            return "it hurts"
+        if self.is_stale:
+            return "calls against it succeed now"
+        if self.verdict is EffectVerdict.NO_EFFECT:
+            return "it removes less than half of its failures"
+        return "it has no verdict after so many calls or days" if self.is_given_up else ""
+
+    @property
     def todo(self) -> str:
         """What a maintainer should do; empty if nothing."""
         id = self.change.ids[0] if self.change.ids else self.change.sha[:10]
@@ -83,12 +113,10 @@ class Effect:
             return ""
         if self.verdict is EffectVerdict.HURTS:
             return f"take it back: dartlab-coreloop promote --revert {id}"
-        if self.is_stale:
-            return f"calls against the line succeed now; retire it: dartlab-coreloop promote --revert {id}"
+        if self.why_retire:
+            return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
         if self.has_returned:
             return "the failure has returned; look at what refine proposes for the tool now"
-        if self.change.is_ours and (self.verdict is EffectVerdict.NO_EFFECT or self.is_given_up):
-            return f"retire the line, it removes less than half: dartlab-coreloop promote --revert {id}"
         return ""
 
     @property
@@ -118,11 +146,11 @@ class Counting:
         return self.numbers.get((change.tool, change.sha), 0)
 
 
-def what_is_counted(ledger: Ledger) -> Counting:
+def what_is_counted(changes: Iterable[Change]) -> Counting:
     """What is counted for each change: a promotion's named failure, all failures for a human's."""
     failures: defaultdict[str, list[NamedFailure]] = defaultdict(list)
     numbers = {}
-    for change in ledger.changes:
+    for change in changes:
         named = named_failure(change.added) if change.is_ours else ALL_FAILURES
         if named is not ALL_FAILURES:
             failures[change.tool].append(named)
@@ -205,7 +233,7 @@ class _Finder:
         return find_windows(
             changes,
             changes.index(change),
-            tool.versions,
+            tool,
             self.ledger,
             deploy_lag=self._lag,
             horizon=HORIZON_DAYS,

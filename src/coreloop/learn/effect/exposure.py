@@ -1,17 +1,20 @@
-"""Which days of a tool had which of its descriptions: by recorded versions, else by the time of the merge."""
+"""Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from coreloop.learn.effect.ledger import Change, Ledger
+from coreloop.learn.effect.log import ToolLog
 from coreloop.learn.facts.file import EPOCH_DAY
 
 BEFORE_DAYS: Final = 56
 """Days before a change that are compared: two months have eight of each weekday."""
 LEAST_BEFORE: Final = 14
 """Days that are a past: with fewer, a weekly rhythm looks like an effect."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class _State:
 def find_windows(
     changes: Sequence[Change],
     at: int,
-    versions: Mapping[int, Collection[str]],
+    tool: ToolLog,
     ledger: Ledger,
     *,
     deploy_lag: timedelta,
@@ -69,8 +72,8 @@ def find_windows(
         All changes of the tool, by time.
     at : int
         Index of the change.
-    versions : mapping of int to collection of str
-        By day, the versions of the tool's calls; an empty text where none is recorded.
+    tool : ToolLog
+        Has what models were sent on each day.
     ledger : Ledger
         Knows which changes a version has.
     deploy_lag : timedelta
@@ -78,7 +81,7 @@ def find_windows(
     horizon : int
         Days after the change that are looked at.
     """
-    states = {day: _state(day, found, changes, ledger, deploy_lag) for day, found in sorted(versions.items())}
+    states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
     after = [day for day, state in states.items() if state.n_changes == at + 1]
     first = min(after, default=_day(changes[at].merged_at) + 1)
     kept = frozenset(day for day in after if day < first + horizon)
@@ -102,18 +105,20 @@ def find_windows(
     )
 
 
-def _state(
-    day: int, versions: Collection[str], changes: Sequence[Change], ledger: Ledger, lag: timedelta
-) -> _State:
+def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> _State:
     found: set[int | None] = set()
     by_time = unknown = False
-    for version in versions:
+    for version in tool.versions[day]:
         place = ledger.place_of(version) if version else None
-        if place is None:
+        first_us = tool.first_us.get(version)
+        if first_us is not None:  # a description has the changes that were merged before it was first sent
+            first = _EPOCH + timedelta(microseconds=first_us)
+            found.add(sum(change.merged_at <= first for change in changes))
+        elif place is not None:
+            found.add(sum(change.place <= place for change in changes))
+        else:
             by_time, unknown = True, unknown or bool(version)
             found.add(_by_time(day, changes, lag))
-        else:
-            found.add(sum(change.place <= place for change in changes))
     return _State(next(iter(found)) if len(found) == 1 else None, by_time, unknown)
 
 

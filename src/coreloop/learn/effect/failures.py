@@ -1,36 +1,155 @@
-"""The failure that a line of a description names: which failed calls are counted for it."""
+"""The failure that a line of a description names: which calls are against it, as queries over facts."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import date
+from functools import reduce
+from operator import and_, or_
+from typing import Final
 
-from coreloop.base.encoding import ELIDED
-from coreloop.learn.effect.calls import Call, Request, comparable
+import msgspec
+import polars as pl
+
+from coreloop.base.date_range import Days
+from coreloop.base.records import digest64
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
+from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, written_path
 
+CALL: Final = ("file", "offset", "call")
+"""What identifies a call; ``call`` is its place in the request."""
+_REQUEST: Final = ("file", "offset")
 _QUESTION: Final = "question"
+_NOWHERE: Final = digest64("[]")
+_VALUES: Final = ("kind", "value", "number", "sources")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A call in its request: the calls before it, and all names of tools, to read recorded paths."""
+class Calls:
+    """The calls of a window.
 
-    request: Request
-    index: int
-    tools: Collection[str]
+    Attributes
+    ----------
+    window : Window
+        Has their arguments.
+    rows : polars.DataFrame
+        `CALL`, ``tool`` as the project names it, ``error_class``.
+    tools : frozenset of str
+        All recorded names, to read recorded places.
+    """
+
+    window: Window
+    rows: pl.DataFrame
+    tools: frozenset[str]
+
+    def by_tool(self, names: Collection[str]) -> "Iterator[tuple[str, ToolCalls]]":
+        """The calls of some tools, each with the other calls of their requests."""
+        if not names:
+            return
+        asked = self.rows.filter(pl.col("tool").is_in(list(names))).select(_REQUEST).unique()
+        others = self.rows.join(asked, on=_REQUEST, how="semi")
+        arguments = self.window.all_arguments().select(*CALL, "name", *_VALUES)
+        arguments = arguments.filter(pl.col("kind") != "null").join(asked.lazy(), on=_REQUEST, how="semi")
+        read = arguments.collect()
+        for name in names:
+            rows = others.filter(pl.col("tool") == name)
+            same = rows.select(_REQUEST).unique()
+            yield (
+                name,
+                ToolCalls(
+                    rows,
+                    others.join(same, on=_REQUEST, how="semi"),
+                    read.join(same, on=_REQUEST, how="semi"),
+                    self.window,
+                    self.tools,
+                ),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalls:
+    """The calls of a tool, and what lines may ask of them: a value for each of ``rows``, in order."""
+
+    rows: pl.DataFrame
+    others: pl.DataFrame
+    arguments: pl.DataFrame
+    window: Window
+    tools: frozenset[str]
 
     @property
-    def call(self) -> Call:
-        """The call."""
-        return self.request.calls[self.index]
+    def failed(self) -> pl.Series:
+        """Whether a call failed."""
+        return self.rows["error_class"] != ""
 
-    @property
-    def earlier(self) -> Sequence[Call]:
-        """The calls before it."""
-        return self.request.calls[: self.index]
+    def argument(self, name: str) -> pl.DataFrame:
+        """An argument of each call: kind, value, number, sources; nulls where it is absent."""
+        values = self.arguments.filter(pl.col("name") == name)
+        return self.rows.select(CALL).join(values, on=CALL, how="left", maintain_order="left")
+
+    def has(self, name: str) -> pl.Series:
+        """Whether an argument is given and not empty."""
+        kinds = self.argument(name)["kind"]
+        return kinds.is_not_null() & (kinds != "empty").fill_null(False)
+
+    def is_empty(self, name: str) -> pl.Series:
+        """Whether an argument is an empty text, list or object."""
+        return (self.argument(name)["kind"] == "empty").fill_null(False)
+
+    def compares(self, name: str, *, above: float | None = None, up_to: float | None = None) -> pl.Series:
+        """Whether an argument is a number in a range."""
+        rows = self.argument(name)
+        number = rows["number"]
+        fits = number > above if above is not None else number <= up_to
+        return (fits & (rows["kind"] == "number")).fill_null(False)
+
+    def is_one_of(self, name: str, values: Iterable[str]) -> pl.Series:
+        """Whether an argument has one of some values."""
+        return self.argument(name)["value"].is_in(list(texts_by_hash(values))).fill_null(False)
+
+    def has_value(self, name: str) -> pl.Series:
+        """Whether an argument has a value that was recorded."""
+        return self.argument(name)["value"].is_not_null()
+
+    def is_from_nowhere(self, name: str) -> pl.Series:
+        """Whether an argument's value was in no earlier result."""
+        return (self.argument(name)["sources"] == _NOWHERE).fill_null(False)
+
+    def is_not_from(self, name: str, paths: Collection[str]) -> pl.Series:
+        """Whether an argument's value came from elsewhere than some fields; the question is not elsewhere."""
+        sources = self.argument(name)["sources"]
+        other = [
+            number
+            for number, text in self.window.texts_of("sources", sources.drop_nulls().unique()).items()
+            if _is_elsewhere(msgspec.json.decode(text, type=tuple[str, ...]), paths, self.tools)
+        ]
+        return sources.is_in(pl.Series(other, dtype=pl.UInt64).implode()).fill_null(False)
+
+    def is_after(self, tool: str, name: str | None = None) -> pl.Series:
+        """Whether a successful call of a tool came before, with the same value of an argument if named."""
+        earlier = self.others.filter(pl.col("tool") == tool, pl.col("error_class") == "")
+        own, keys = self.rows.select(CALL), [*_REQUEST]
+        if name is not None:
+            same = self.arguments.filter(pl.col("name") == name).select(*CALL, "value").drop_nulls("value")
+            earlier = earlier.join(same, on=CALL)
+            own = own.join(same, on=CALL, how="left", maintain_order="left")
+            keys.append("value")
+        first = earlier.group_by(keys).agg(first=pl.col("call").min())
+        rows = own.join(first, on=keys, how="left", maintain_order="left")
+        return (rows["first"] < rows["call"]).fill_null(False)
+
+    def is_right_after(self, tool: str) -> pl.Series:
+        """Whether the call before was one of a tool."""
+        before = self.others.select(*_REQUEST, call=pl.col("call") + 1, before="tool")
+        rows = self.rows.select(CALL).join(before, on=CALL, how="left", maintain_order="left")
+        return (rows["before"] == tool).fill_null(False)
+
+    def is_again(self) -> pl.Series:
+        """Whether the tool was called before in the request."""
+        return self.rows["call"] > self.rows.select(pl.col("call").min().over(_REQUEST))["call"]
 
 
-_Test = Callable[[Place], bool]
+Test = Callable[[ToolCalls], pl.Series]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +163,43 @@ class NamedFailure:
     """
 
     lines: tuple[str, ...] = ()
-    _tests: tuple[_Test, ...] = ()
+    _tests: tuple[Test, ...] = ()
 
-    def counts(self, place: Place) -> bool:
-        """Whether a call failed in the way that is counted."""
-        return not place.call.ok and (not self._tests or self.is_against(place))
-
-    def is_against(self, place: Place) -> bool:
+    def against(self, calls: ToolCalls) -> pl.Series:
         """Whether a call, failed or not, is one that a line says to fail."""
-        return any(test(place) for test in self._tests)
+        return reduce(or_, [test(calls) for test in self._tests])
 
 
 ALL_FAILURES: Final = NamedFailure()
+
+
+def places_against(
+    failure: NamedFailure, tool: str, files: Sequence[FileFacts]
+) -> frozenset[tuple[int, int]]:
+    """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
+    window = whole_window(files)
+    rows = window.all_calls().select(*CALL, "tool", "error_class").collect()
+    against = [
+        own.rows.filter(failure.against(own))
+        for _, own in Calls(window, rows, frozenset(rows["tool"].unique())).by_tool([tool])
+    ]
+    return frozenset(
+        (offset, call) for found in against for offset, call in found.select(CALL[1:]).iter_rows()
+    )
+
+
+def whole_window(files: Sequence[FileFacts], *, since: date = date.min) -> Window:
+    """The facts of all records since a day; without groups of requests, which nothing here asks for."""
+    first = (since - EPOCH_DAY).days
+    numbered = [(at, file) for at, file in enumerate(files) if any(day >= first for day in file.days)]
+    return Window(
+        groups=pl.LazyFrame(),
+        files=[file for _, file in numbered],
+        numbers=[at for at, _ in numbered],
+        days=Days(since, date.max),
+        paths=tuple(file.path for file in files),
+        skipped={},
+    )
 
 
 def named_failure(lines: Iterable[str]) -> NamedFailure:
@@ -73,102 +217,74 @@ def named_failure(lines: Iterable[str]) -> NamedFailure:
     return NamedFailure(lines, known) if known and len(known) == len(lines) else ALL_FAILURES
 
 
-def _test(advice: Advice) -> _Test | None:
+def _test(advice: Advice) -> Test | None:
     """Whether a call deviates from a line; None where calls do not show it."""
     slots = dict(advice.slots)
     if advice.form == "fails":
         return _all_of([_condition(part) for part in advice.conditions], slots.get("class", ("",))[0])
     names, tool = slots.get("arguments", ()), slots.get("tool", ("",))[0]
     name = slots.get("argument", ("",))[0]
-    tests: dict[str, _Test] = {
-        "always_pass": lambda place: not all(place.call.has(item) for item in names),
-        "leave_out": lambda place: any(place.call.has(item) for item in names),
-        "never_empty": lambda place: any(place.call.is_empty(item) for item in names),
-        "one_of": lambda place: _is_other(place.call, name, slots["values"]),
-        "from_result": lambda place: _is_from_nowhere(place.call, name),
-        "source": lambda place: _is_not_from(place, name, slots["paths"]),
-        "call_after_same": lambda place: (
-            place.call.text_of(name) is not None and not _is_after(place, tool, name)
-        ),
-        "call_before_same": lambda place: _is_after(place, tool, name),
-        "not_right_after": lambda place: _is_right_after(place, tool),
-        "first": lambda place: not any(call.tool == tool and call.ok for call in place.earlier),
-        "once": lambda place: any(call.tool == place.call.tool for call in place.earlier),
+    tests: dict[str, Test] = {
+        "always_pass": lambda calls: ~_all(map(calls.has, names)),
+        "leave_out": lambda calls: _any(map(calls.has, names)),
+        "never_empty": lambda calls: _any(map(calls.is_empty, names)),
+        "one_of": lambda calls: calls.has_value(name) & ~calls.is_one_of(name, slots["values"]),
+        "from_result": lambda calls: calls.is_from_nowhere(name),
+        "source": lambda calls: calls.is_not_from(name, slots["paths"]),
+        "call_after_same": lambda calls: calls.has_value(name) & ~calls.is_after(tool, name),
+        "call_before_same": lambda calls: calls.is_after(tool, name),
+        "not_right_after": lambda calls: calls.is_right_after(tool),
+        "first": lambda calls: ~calls.is_after(tool),
+        "once": lambda calls: calls.is_again(),
     }
     return tests.get(advice.form)
 
 
-def _condition(condition: Condition) -> _Test | None:
+def _condition(condition: Condition) -> Test | None:
     slots = dict(condition.slots)
     name, names = slots.get("argument", ("",))[0], slots.get("arguments", ())
-    tool, number = slots.get("tool", ("",))[0], slots.get("number", ("0",))[0]
-    tests: dict[str, _Test] = {
-        "over": lambda place: _number(place.call, name, above=float(number)),
-        "under": lambda place: _number(place.call, name, below=float(number)),
-        "value": lambda place: _has_value(place.call, *_pair(slots["pair"][0])),
-        "with": lambda place: all(place.call.has(item) for item in names),
-        "without": lambda place: not any(place.call.has(item) for item in names),
-        "empty": lambda place: all(place.call.is_empty(item) for item in names),
-        "after_same": lambda place: _is_after(place, tool, name),
-        "before_same": lambda place: (
-            place.call.text_of(name) is not None and not _is_after(place, tool, name)
-        ),
-        "right_after": lambda place: _is_right_after(place, tool),
-        "no_result": lambda place: _is_from_nowhere(place.call, name),
-        "not_from": lambda place: _is_not_from(place, name, slots["paths"]),
+    tool, number = slots.get("tool", ("",))[0], float(slots.get("number", ("0",))[0])
+    pair, _, value = slots.get("pair", ("",))[0].partition("=")
+    tests: dict[str, Test] = {
+        "over": lambda calls: calls.compares(name, above=number),
+        "under": lambda calls: calls.compares(name, up_to=number),
+        "value": lambda calls: calls.is_one_of(pair, [value.strip('"')]),
+        "with": lambda calls: _all(map(calls.has, names)),
+        "without": lambda calls: ~_any(map(calls.has, names)),
+        "empty": lambda calls: _all(map(calls.is_empty, names)),
+        "after_same": lambda calls: calls.is_after(tool, name),
+        "before_same": lambda calls: calls.has_value(name) & ~calls.is_after(tool, name),
+        "right_after": lambda calls: calls.is_right_after(tool),
+        "no_result": lambda calls: calls.is_from_nowhere(name),
+        "not_from": lambda calls: calls.is_not_from(name, slots["paths"]),
     }
     return tests.get(condition.form)
 
 
-def _all_of(tests: Sequence[_Test | None], error_class: str) -> _Test | None:
+def _all_of(tests: Sequence[Test | None], error_class: str) -> Test | None:
+    """Calls that fit all conditions; of the failed ones those of the class, if the line names one."""
     known = [test for test in tests if test is not None]
     if not known or len(known) < len(tests):
         return None
-    return lambda place: (
-        (place.call.ok or error_class in {"", place.call.error_class}) and all(test(place) for test in known)
-    )
+
+    def test(calls: ToolCalls) -> pl.Series:
+        against = _all(part(calls) for part in known)
+        return (
+            against & (~calls.failed | (calls.rows["error_class"] == error_class)) if error_class else against
+        )
+
+    return test
 
 
-def _number(call: Call, name: str, *, above: float | None = None, below: float | None = None) -> bool:
-    value = call.arguments.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _all(parts: Iterable[pl.Series]) -> pl.Series:
+    return reduce(and_, parts)
+
+
+def _any(parts: Iterable[pl.Series]) -> pl.Series:
+    return reduce(or_, parts)
+
+
+def _is_elsewhere(sources: Sequence[str], paths: Collection[str], tools: Collection[str]) -> bool:
+    if set(sources) == {_QUESTION}:
         return False
-    return value > above if above is not None else below is not None and value <= below
-
-
-def _pair(written: str) -> tuple[str, str]:
-    """Name and value of ``team="billing"`` or ``open=true``."""
-    name, _, value = written.partition("=")
-    return name, value.strip('"')
-
-
-def _has_value(call: Call, name: str, text: str) -> bool:
-    return call.text_of(name) == comparable(text)
-
-
-def _is_other(call: Call, name: str, values: Sequence[str]) -> bool:
-    value: Any = call.arguments.get(name)
-    return call.has(name) and value != ELIDED and call.text_of(name) not in map(comparable, values)
-
-
-def _is_from_nowhere(call: Call, name: str) -> bool:
-    return name in call.sources and not call.sources[name]
-
-
-def _is_not_from(place: Place, name: str, paths: Sequence[str]) -> bool:
-    sources = place.call.sources.get(name)
-    if sources is None or set(sources) == {_QUESTION}:
-        return False
-    return not any(written_path(path, place.tools) in paths for path in sources if path != _QUESTION)
-
-
-def _is_after(place: Place, tool: str, name: str) -> bool:
-    """Whether a successful call of a tool had the same value before."""
-    value = place.call.text_of(name)
-    return value is not None and any(
-        call.tool == tool and call.ok and call.text_of(name) == value for call in place.earlier
-    )
-
-
-def _is_right_after(place: Place, tool: str) -> bool:
-    return place.index > 0 and place.earlier[-1].tool == tool
+    return not any(written_path(source, tools) in paths for source in sources if source != _QUESTION)

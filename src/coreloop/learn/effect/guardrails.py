@@ -63,6 +63,8 @@ def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) 
     seconds = {day: (part.seconds, float(part.n_timed)) for day, part in sums.items()}
     yield _compare("requests lost", lost, before, after, is_share=True)
     yield _compare("calls a request", calls, before, after, is_share=False)
+    tokens = {day: (float(part.tokens), float(part.n_metered)) for day, part in sums.items()}
+    yield _compare("tokens a request", tokens, before, after, is_share=False)
     yield _compare("seconds a request", seconds, before, after, is_share=False)
 
 

@@ -65,6 +65,11 @@ class Change:
         """Whether it is a promotion."""
         return bool(self.keys) and not self.is_revert
 
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it is a promotion that nobody reverted."""
+        return self.is_ours and not self.reverted
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
@@ -109,15 +114,30 @@ def read_ledger(
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
         by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
-    read = _Reader(repository, commits, history, {commit.sha: at for at, commit in enumerate(line)}, now)
+    places = {commit.sha: at for at, commit in enumerate(line)}
+    read = _Reader(repository, commits, history, places, folder, now)
     changes = [
         change
-        for file in repository.file_changes(base, list(by_file))
-        for change in read.changes(file, by_file[file.path])
+        for file, tools in _file_changes(repository, base, by_file)
+        for change in read.changes(file, tools)
     ]
     return Ledger(
         tuple(sorted(changes, key=lambda change: (change.place, change.tool))), _places(commits, line)
     )
+
+
+def _file_changes(
+    repository: Repository, revision: str, tools: Mapping[str, Sequence[tuple[str, str]]]
+) -> Iterator[tuple[FileChange, Sequence[tuple[str, str]]]]:
+    """The changes of files, each with its tools, also under the names that the files had before."""
+    for file in repository.file_changes(revision, list(tools)):
+        own = tools[file.path]
+        renamed = repository.renamed(file.sha, file.path) if not file.blobs[0] else None
+        if renamed is None:
+            yield file, own
+        else:
+            yield renamed, own
+            yield from _file_changes(repository, f"{file.sha}^1", {renamed.path: own})
 
 
 class _Reader:
@@ -127,11 +147,13 @@ class _Reader:
         commits: Iterable[Commit],
         history: History,
         places: Mapping[str, int],
+        folder: PurePosixPath,
         now: datetime,
     ) -> None:
         self._commits = {commit.sha: commit for commit in commits}
         self._history = history
         self._places = places
+        self._prefix = f"{folder}/".removeprefix("./")
         self._now = now
         self._blob = lru_cache(maxsize=64)(repository.blob)
         self._texts = lru_cache(maxsize=64)(lambda blob: _descriptions(self._blob(blob)))
@@ -144,9 +166,10 @@ class _Reader:
         for tool, target in tools:
             name = _symbol(target)[1]
             if name in old and name in new and old[name] != new[name]:
-                yield self._change(file.sha, tool, target, *map(self._blob, file.blobs))
+                yield self._change(file, tool, target)
 
-    def _change(self, sha: str, tool: str, target: str, before: bytes, after: bytes) -> Change:
+    def _change(self, file: FileChange, tool: str, target: str) -> Change:
+        sha, (before, after) = file.sha, map(self._blob, file.blobs)
         commit, place = self._commits[sha], self._places[sha]
         had, has = docstring_bullets(before, target), docstring_bullets(after, target)
         change = Change(
@@ -161,10 +184,11 @@ class _Reader:
             pull_request=_number(commit.message),
             is_revert=place in self._history.revert_places or _REVERTS.search(commit.message) is not None,
         )
+        then = (file.path.removeprefix(self._prefix), _symbol(target)[1])
         merges = [
             merge.promotion
             for merge in self._history.merges
-            if merge.landing == sha and _symbol(merge.promotion.target) == _symbol(target)
+            if merge.landing == sha and _symbol(merge.promotion.target) in {then, _symbol(target)}
         ]
         return replace(
             change,

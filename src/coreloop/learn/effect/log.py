@@ -1,15 +1,29 @@
-"""A log by tool, day and case: what the periods of a change are cut from."""
+"""A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Final
 
-from coreloop.learn.effect.calls import Request
-from coreloop.learn.effect.failures import NamedFailure, Place
+import polars as pl
+
+from coreloop.base.records import hash_question
+from coreloop.learn.effect.failures import CALL, Calls, NamedFailure, ToolCalls, whole_window
 from coreloop.learn.effect.tally import DayCount, Stratum
+from coreloop.learn.facts.columns import as_int
+from coreloop.learn.facts.counting import DAY_US
+from coreloop.learn.facts.descriptions import sent_tools
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.mine.window import Window
+from coreloop.observe.reading.outcome import RequestOutcome
 
-_Key = tuple[Stratum, str]
+_Key = tuple[Stratum, int]
 """Model and category, case."""
+_KEYS: Final = ("tool", "day", "model", "category", "case_of")
+_REQUEST: Final = ("file", "offset")
+_NO_QUESTION: Final = as_int(hash_question(""))
 
 
 @dataclass(slots=True)
@@ -22,6 +36,8 @@ class RequestSums:
     n_calls: int = 0
     n_timed: int = 0
     seconds: float = 0.0
+    n_metered: int = 0
+    tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -37,7 +53,10 @@ class ToolLog:
     against : dict of (int, int) to list of int
         By day and number of a named failure: calls against its lines, and how many of them failed.
     versions : dict of int to set of str
-        By day; an empty text for calls without a version.
+        By day, the hash of the description that the model was sent, else the version of the tools, else an
+        empty text.
+    first_us : dict of str to int
+        When each hash of a description first occurred, in microseconds since 1970.
     """
 
     calls: defaultdict[int, dict[_Key, list[int]]] = field(default_factory=lambda: defaultdict(dict))
@@ -46,8 +65,9 @@ class ToolLog:
         default_factory=lambda: defaultdict(lambda: [0, 0])
     )
     versions: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    first_us: dict[str, int] = field(default_factory=dict)
 
-    def cases(self, days: Collection[int]) -> set[str]:
+    def cases(self, days: Collection[int]) -> set[int]:
         """The cases of some days."""
         return {case for day in days if day in self.calls for _, case in self.calls[day]}
 
@@ -58,7 +78,7 @@ class ToolLog:
     def count(self, days: Collection[int], *, failure: int = 0) -> list[DayCount]:
         """Count the calls of some days by day, for one of the failures; a case counts at its first day."""
         strata: defaultdict[int, dict[Stratum, tuple[int, int]]] = defaultdict(dict)
-        cases: dict[str, tuple[int, int, int]] = {}
+        cases: dict[int, tuple[int, int, int]] = {}
         rows = (
             (day, key, counts)
             for day in sorted(days)
@@ -82,56 +102,145 @@ Log = Mapping[str, ToolLog]
 """The calls by tool, as the project names it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The requests and calls of a log, in memory.
+
+    Attributes
+    ----------
+    window : Window
+        Has the arguments.
+    requests : polars.DataFrame
+        A row per request that counts.
+    calls : polars.DataFrame
+        `CALL`, ``tool`` as recorded, ``error_class``, and what groups are counted by, of its request.
+    """
+
+    window: Window
+    requests: pl.DataFrame
+    calls: pl.DataFrame
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of all called tools, as recorded."""
+        return frozenset(self.calls["tool"].unique())
+
+
+def read_recorded(files: Sequence[FileFacts], *, since: date | None) -> Recorded:
+    """Read the requests and calls since a day."""
+    window = whole_window(files, since=since or date.min)
+    calls = window.all_calls().select(*CALL, "tool", "error_class")
+    requests, calls_of = pl.collect_all([_requests(window), calls])
+    return Recorded(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
+
+
 def read_log(
-    requests: Iterable[Request],
+    recorded: Recorded,
     failures: Mapping[str, Sequence[NamedFailure]],
     *,
-    names: Callable[[str], str],
-    tools: Collection[str],
+    names: Mapping[str, str],
+    audit_dir: Path,
 ) -> Log:
-    """Count requests by tool.
+    """Count calls by tool.
 
     Parameters
     ----------
-    requests : iterable of Request
-        In any order.
+    recorded : Recorded
+        The log.
     failures : mapping of str to sequence of NamedFailure
         By tool: what else is counted besides all failures.
-    names : callable
-        A tool's name as the project has it.
-    tools : collection of str
-        All names, to read recorded paths.
+    names : mapping of str to str
+        Recorded names of tools -> the project's.
+    audit_dir : Path
+        Holds the descriptions that models were sent.
     """
+    tool = pl.col("tool").replace(dict(names))
+    requests, calls = recorded.requests, recorded.calls.with_columns(tool)
     log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
-    for request in requests:
-        stratum = (request.model, request.category)
-        for index, call in enumerate(request.calls):
-            tool = names(call.tool)
-            counted = failures.get(tool, ())
-            place = Place(request, index, tools)
-            counts = (
-                log[tool].calls[request.day].setdefault((stratum, request.case), [0] * (2 + len(counted)))
-            )
-            counts[0] += 1
-            counts[1] += not call.ok
-            for at, failure in enumerate(counted):
-                if failure.is_against(place):
-                    counts[2 + at] += not call.ok
-                    sums = log[tool].against[request.day, 1 + at]
-                    sums[0] += 1
-                    sums[1] += not call.ok
-        for tool in {names(call.tool) for call in request.calls}:
-            _add_request(log[tool], request)
+    counts = calls.group_by(_KEYS).agg(n=pl.len(), failed=(pl.col("error_class") != "").sum())
+    for name, day, model, category, case, n, failed in counts.iter_rows():
+        named = len(failures.get(name, ()))
+        log[name].calls[day][(model, category), case] = [n, failed, *[0] * named]
+    wanted = [name for name in failures if name in log]
+    for name, own in Calls(recorded.window, calls, frozenset(recorded.tools)).by_tool(wanted):
+        _add_named(log[name], failures[name], own)
+    pairs = _add_requests(log, calls.lazy(), requests)
+    sent = sent_tools(audit_dir, requests["descriptions"].drop_nulls().unique())
+    _add_versions(log, pairs, sent.lazy().with_columns(tool))
     return dict(log)
 
 
-def _add_request(tool: ToolLog, request: Request) -> None:
-    sums = tool.requests[request.day]
-    sums.n += 1
-    sums.n_counted += request.lost is not None
-    sums.n_lost += request.lost is True
-    sums.n_calls += len(request.calls)
-    if request.seconds is not None:
-        sums.n_timed += 1
-        sums.seconds += request.seconds
-    tool.versions[request.day].add(request.version)
+def _requests(window: Window) -> pl.LazyFrame:
+    """The requests that count, with day, case and what a request used."""
+    outcome = pl.col("outcome")
+    return window.all_requests().select(
+        *_REQUEST,
+        "ts_us",
+        "model",
+        "category",
+        "descriptions",
+        day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32),
+        case_of=_case(),
+        is_counted=outcome != int(RequestOutcome.NEUTRAL),
+        is_lost=outcome == int(RequestOutcome.FAILURE),
+        seconds=pl.col("duration_us") / 1e6,
+        tokens=pl.col("input_tokens") + pl.col("output_tokens"),
+        version=pl.col("tools_version").fill_null(""),
+    )
+
+
+def _case() -> pl.Expr:
+    """What requests of one piece of work share: session, identifiers, question; else the request itself."""
+    return pl.coalesce(
+        pl.when(pl.col("session") != 0).then("session"),
+        pl.when(pl.col("case").is_not_null()).then(
+            pl.col("case").cast(pl.List(pl.String)).list.join(",").hash()
+        ),
+        pl.col("template"),
+        pl.when(pl.col("question") != _NO_QUESTION).then("question"),
+        pl.struct("file", "offset").hash(),
+    )
+
+
+def _add_named(log: ToolLog, failures: Sequence[NamedFailure], own: ToolCalls) -> None:
+    failed = pl.col("error_class") != ""
+    for at, failure in enumerate(failures, start=1):
+        against = own.rows.filter(failure.against(own))
+        counts = against.group_by(_KEYS).agg(n=pl.len(), failed=failed.sum())
+        for _, day, model, category, case, n, n_failed in counts.iter_rows():
+            log.calls[day][(model, category), case][1 + at] = n_failed
+            sums = log.against[day, at]
+            sums[0] += n
+            sums[1] += n_failed
+
+
+def _add_requests(log: dict[str, ToolLog], calls: pl.LazyFrame, requests: pl.DataFrame) -> pl.LazyFrame:
+    """Add the requests of each tool, and return them: a row per request and tool."""
+    by_request = calls.group_by(*_REQUEST, "tool").agg(of_tool=pl.len())
+    pairs = by_request.with_columns(n_calls=pl.col("of_tool").sum().over(_REQUEST))
+    pairs = pairs.join(requests.lazy(), on=_REQUEST).collect().lazy()
+    sums = pairs.group_by("tool", "day").agg(
+        pl.len(),
+        pl.col("is_counted", "is_lost", "n_calls").sum(),
+        pl.col("seconds").count().alias("n_timed"),
+        pl.col("seconds").sum(),
+        pl.col("tokens").count().alias("n_metered"),
+        pl.col("tokens").sum(),
+    )
+    for tool, day, *values in sums.collect().iter_rows():
+        log[tool].requests[day] = RequestSums(*values)
+    return pairs
+
+
+def _add_versions(log: dict[str, ToolLog], pairs: pl.LazyFrame, sent: pl.LazyFrame) -> None:
+    """What the model was sent: the hash of the description where records have it, else the version."""
+    versions = pairs.join(sent, on=("descriptions", "tool"), how="left").group_by(
+        "tool", "description", pl.when(pl.col("description").is_null()).then("version").alias("version")
+    )
+    for tool, description, version, days, first_us in (
+        versions.agg(pl.col("day").unique(), pl.col("ts_us").min()).collect().iter_rows()
+    ):
+        for day in days:
+            log[tool].versions[day].add(description or version)
+        if description:
+            log[tool].first_us[description] = first_us

@@ -1,23 +1,22 @@
 """The use case of ``effect``: the ledger of a project with a verdict on each change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Final
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.calls import Request, read_requests, tool_names
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.ledger import Ledger, read_ledger
-from coreloop.learn.effect.log import read_log
-from coreloop.learn.effect.settled import id_of, is_settled, keep_settled, read_settled
-from coreloop.learn.facts.file import EPOCH_DAY
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.learn.effect.ledger import read_ledger
+from coreloop.learn.effect.log import read_log, read_recorded
+from coreloop.learn.effect.settled import Kept, id_of, keep, read_kept, state_of
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.mine.session import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
@@ -47,7 +46,25 @@ class Effects:
         return Effects(tuple(effects), self.unknown)
 
 
-def run_effect(workspace: Workspace, *, now: datetime) -> Effects:
+@dataclass(frozen=True, slots=True)
+class KnownEffects:
+    """The effects, or why git has no history to read."""
+
+    effects: tuple[Effect, ...] = ()
+    problem: str = ""
+
+
+def read_effects(
+    workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None
+) -> KnownEffects:
+    """As `run_effect`, but without a history to read there are none."""
+    try:
+        return KnownEffects(run_effect(workspace, now=now, files=files).effects)
+    except GitError as error:
+        return KnownEffects(problem=printable(f"effects are unknown: {error}"))
+
+
+def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
     """Read the ledger and the records, and judge every change.
 
     What cannot change any more is kept in ``data/audit/effects.json``, so that later runs read only records
@@ -59,6 +76,8 @@ def run_effect(workspace: Workspace, *, now: datetime) -> Effects:
         The project.
     now : datetime
         Aware.
+    files : sequence of FileFacts, optional
+        The facts of its records, where the caller has opened them.
 
     Raises
     ------
@@ -67,53 +86,49 @@ def run_effect(workspace: Workspace, *, now: datetime) -> Effects:
     WorkspaceError
         Records or verdicts cannot be read.
     """
-    settled = read_settled(workspace)
-    since = (now.date() - EPOCH_DAY).days - _READ_DAYS if settled else None
-    has_records = workspace.records_dir.is_dir()
     with Repository(workspace.root) as repository:
         repository.require_history()
         base = repository.base(workspace.settings.forge.base)
-        called = tool_names(workspace, since=since) if has_records else frozenset()
-        called |= {effect.change.tool for effect in settled.values()}
-        names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-        targets, unknown = _targets(workspace, {names.get(name, name) for name in called})
+    kept, state = read_kept(workspace), state_of(workspace, base, now)
+    if kept.state == state:
+        return Effects(kept.newest, kept.unknown)
+    if files is not None or not workspace.records_dir.is_dir():
+        found = _judge(workspace, files or (), kept, now)
+    else:
+        with open_mining(workspace, MiningOptions()) as mined:
+            found = _judge(workspace, mined.files, kept, now)
+    if found.effects:
+        keep(workspace, kept, Kept(state=state, newest=found.effects, unknown=found.unknown), now)
+    return found
+
+
+def _judge(workspace: Workspace, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Effects:
+    settled = kept.by_change
+    recorded = read_recorded(files, since=now.date() - timedelta(days=_READ_DAYS) if settled else None)
+    called = recorded.tools | {effect.change.tool for effect in settled.values()}
+    names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
+    targets, unknown = _targets(workspace, {names.get(name, name) for name in called})
+    with Repository(workspace.root) as repository:
+        base = repository.base(workspace.settings.forge.base)
         folder = workspace.root.resolve().relative_to(repository.root.resolve())
         ledger = read_ledger(repository, base, targets, folder=PurePosixPath(folder.as_posix()), now=now)
-    new = _effects(workspace, ledger, names, since=since, settled=settled)
-    keep_settled(workspace, settled, [effect for effect in new if is_settled(effect, now)])
-    by_change = {id_of(effect.change): effect for effect in new}
-    # a revert that came after its effect was settled shows in the ledger only
-    kept = {
-        key: replace(effect, change=change)
-        for change in ledger.changes
-        if (effect := settled.get(key := id_of(change))) is not None
-    }
-    effects = [(kept | by_change)[id_of(change)] for change in ledger.changes]
-    return Effects(tuple(effects), unknown)
-
-
-def _effects(
-    workspace: Workspace,
-    ledger: Ledger,
-    names: Mapping[str, str],
-    *,
-    since: int | None,
-    settled: Mapping[str, Effect],
-) -> list[Effect]:
-    counting = what_is_counted(ledger)
-    requests: Iterable[Request] = ()
-    is_new = any(id_of(change) not in settled for change in ledger.changes)
-    if is_new and workspace.records_dir.is_dir():
-        requests = read_requests(workspace, read_verdicts(workspace.judgments_dir), since=since)
-    tools = frozenset(names)
-    log = read_log(requests, counting.failures, names=lambda name: names.get(name, name), tools=tools)
-    return find_effects(
-        ledger,
-        log,
-        counting,
-        settings=workspace.settings.effect,
-        wanted=lambda change: id_of(change) not in settled,
-    )
+    new = {id_of(change) for change in ledger.changes} - settled.keys()
+    effects = {}
+    if new:
+        counting = what_is_counted(change for change in ledger.changes if id_of(change) in new)
+        log = read_log(recorded, counting.failures, names=names, audit_dir=workspace.audit_dir)
+        found = find_effects(
+            ledger,
+            log,
+            counting,
+            settings=workspace.settings.effect,
+            wanted=lambda change: id_of(change) in new,
+        )
+        effects = {id_of(effect.change): effect for effect in found}
+    for change in ledger.changes:  # a revert that came after its effect was settled shows in the ledger only
+        if (effect := settled.get(id_of(change))) is not None:
+            effects[id_of(change)] = replace(effect, change=change)
+    return Effects(tuple(effects[id_of(change)] for change in ledger.changes), unknown)
 
 
 def _targets(workspace: Workspace, tools: set[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,8 +1,12 @@
-"""Effects that cannot change any more, kept in ``data/audit/effects.json``, which is safe to delete."""
+"""Effects that are kept in ``data/audit/effects.json``, which is safe to delete.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+Those that cannot change any more outlive their records; the others are reused while nothing has changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import Final
 
 import msgspec
@@ -13,14 +17,36 @@ from coreloop.learn.effect.effect import RECENT_DAYS, Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Of the file and of the estimate; effects of other versions are judged again."""
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    version: int
-    effects: tuple[Effect, ...]
+class Kept:
+    """What an earlier run found.
+
+    Attributes
+    ----------
+    settled : tuple of Effect
+        Effects that cannot change any more.
+    newest : tuple of Effect
+        The effect of every change.
+    unknown : dict of str to str
+        Tools whose description is not known, with the reason.
+    state : str
+        The `state_of` the project then.
+    """
+
+    version: int = _VERSION
+    state: str = ""
+    settled: tuple[Effect, ...] = ()
+    newest: tuple[Effect, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def by_change(self) -> dict[str, Effect]:
+        """The settled effects by `id_of` their change."""
+        return {id_of(effect.change): effect for effect in self.settled}
 
 
 def id_of(change: Change) -> str:
@@ -36,21 +62,31 @@ def is_settled(effect: Effect, now: datetime) -> bool:
     return now.date() > effect.since + timedelta(days=days)
 
 
-def read_settled(workspace: Workspace) -> dict[str, Effect]:
-    """Read the kept effects; none if the file is absent, damaged or of another version."""
+def state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
+    """A hash of what effects depend on: the branch, records, verdicts, settings and the day."""
+    folders = (workspace.records_dir, workspace.judgments_dir)
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    stats = [
+        (f"{path}", stat.st_size, stat.st_mtime_ns)
+        for path in (*paths, workspace.replays_file, workspace.root / "coreloop.yaml")
+        if path.exists() and (stat := path.stat())
+    ]
+    return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
+
+
+def read_kept(workspace: Workspace) -> Kept:
+    """Read what is kept; nothing if the file is absent, damaged or of another version."""
     path = workspace.effects_file
     if not path.exists():
-        return {}
+        return Kept()
     try:
-        kept = msgspec.json.decode(read_file(path), type=_File)
+        kept = msgspec.json.decode(read_file(path), type=Kept)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return {id_of(effect.change): effect for effect in kept.effects} if kept.version == _VERSION else {}
+        return Kept()
+    return kept if kept.version == _VERSION else Kept()
 
 
-def keep_settled(workspace: Workspace, settled: Mapping[str, Effect], new: Iterable[Effect]) -> None:
-    """Add effects to the kept ones."""
-    more = {id_of(effect.change): effect for effect in new}
-    if more:
-        effects = tuple((dict(settled) | more).values())
-        write_private(workspace.effects_file, msgspec.json.encode(_File(_VERSION, effects)))
+def keep(workspace: Workspace, kept: Kept, new: Kept, now: datetime) -> None:
+    """Keep the effect of every change, and add those that are settled now."""
+    settled = kept.by_change | {id_of(one.change): one for one in new.newest if is_settled(one, now)}
+    write_private(workspace.effects_file, msgspec.json.encode(replace(new, settled=tuple(settled.values()))))

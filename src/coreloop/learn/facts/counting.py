@@ -1,6 +1,6 @@
 """How requests count: outcomes and groups of a file's facts, as queries (``LazyFrame -> LazyFrame``)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -83,21 +83,23 @@ def replays(requests: pl.LazyFrame, settings: MineSettings) -> pl.LazyFrame:
     return requests.filter(_is_replay(settings))
 
 
-def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
-    """The requests of a file that count, each with its ``outcome``; ``signals`` only of failures.
+_OFFSET: Final = ("offset",)
+
+
+def count_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
+    """The requests that count, each with its ``outcome``; ``signals`` only of failures.
 
     See `coreloop.observe.reading.outcome` for what decides; a request that was handed over to a human is
-    neutral, unless there is a verdict.
+    neutral, unless there is a verdict. ``key`` are the columns that name a request: of several files, with
+    ``file``.
     """
     requests = facts.requests
     if settings.replayed:
         requests = requests.filter(~_is_replay(settings))
     outcome = pl.coalesce("decided", _by_length(settings.min_chunk_len))
     if settings.handoff:
-        handed = facts.calls.filter(pl.col("tool").is_in(sorted(settings.handoff))).select("offset").unique()
-        requests = requests.join(
-            handed.with_columns(handed=True), on="offset", how="left", maintain_order="left"
-        )
+        handed = facts.calls.filter(pl.col("tool").is_in(sorted(settings.handoff))).select(key).unique()
+        requests = requests.join(handed.with_columns(handed=True), on=key, how="left", maintain_order="left")
         is_handed = pl.col("handed").fill_null(False) & ~pl.col("judged")
         outcome = pl.when(is_handed).then(pl.lit(int(RequestOutcome.NEUTRAL), pl.Int8)).otherwise(outcome)
     if settings.verdicts:
@@ -109,10 +111,10 @@ def count_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
     )
 
 
-def group_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
-    """`GROUPS` of a file."""
+def group_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
+    """`GROUPS` of the requests that count; ``key`` as in `count_requests`."""
     chunk_len = pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64)
-    grouped = count_requests(facts, settings).with_columns(day=_day()).group_by(GROUP_KEYS)
+    grouped = count_requests(facts, settings, key=key).with_columns(day=_day()).group_by(GROUP_KEYS)
     counts = grouped.agg(
         n=pl.len(),
         chunk_len=chunk_len.sum(),
@@ -123,16 +125,17 @@ def group_requests(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
     return counts.select(pl.col(name).cast(kind) for name, kind in GROUPS.items()).sort(GROUP_KEYS)
 
 
-def group_calls(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
-    """`CALL_GROUPS` of a file."""
+def group_calls(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
+    """`CALL_GROUPS`, of several files by ``file``; ``key`` as in `count_requests`."""
     calls = facts.calls
     if settings.replayed:
-        calls = calls.join(replays(facts.requests, settings), on="offset", how="anti")
+        calls = calls.join(replays(facts.requests, settings), on=key, how="anti")
+    by = [*key[:-1], *CALL_KEYS]
     failed = pl.col("error_class") != ""
     time = pl.col("ts_us").filter(failed)
     counts = (
         calls.with_columns(day=_day())
-        .group_by(CALL_KEYS)
+        .group_by(by)
         .agg(
             n=pl.len(),
             wasted_us=pl.col("duration_us").filter(failed).sum(),
@@ -141,7 +144,8 @@ def group_calls(facts: Facts, settings: MineSettings) -> pl.LazyFrame:
             offset=pl.col("offset").filter(failed & (pl.col("ts_us") == time.min())).min(),
         )
     )
-    return counts.select(pl.col(name).cast(kind) for name, kind in CALL_GROUPS.items()).sort(CALL_KEYS)
+    typed = (pl.col(name).cast(kind) for name, kind in CALL_GROUPS.items())
+    return counts.select(*typed, *key[:-1]).sort(by)
 
 
 def _day() -> pl.Expr:

@@ -19,12 +19,13 @@ from coreloop.learn.facts.counting import (
     CALL_GROUPS,
     DAY_US,
     GROUPS,
+    MineSettings,
     count_requests,
     group_calls,
     group_requests,
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
-from coreloop.learn.facts.schema import ARGUMENTS, CALLS, REQUESTS, SAW, TEXTS, concatenate
+from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.question import Question, decode_question
@@ -35,10 +36,17 @@ MAX_QUESTIONS: Final = 200
 """Questions of a pattern that are read and compared, earliest first: enough for any gate."""
 _ROWS_AT_ONCE: Final = 4_000_000
 """Requests whose questions and sessions are compared at once: about 200 MB."""
+_BATCH_ROWS: Final = 50_000
+"""Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
 _MIX: Final = 0x9E3779B97F4A7C15
 IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
+
+
+KEY: Final = ("file", "offset")
+"""Names a request of a window."""
+Batch = tuple[Facts, MineSettings]
 
 
 @dataclass(frozen=True)
@@ -75,39 +83,41 @@ class Window:
 
     def all_requests(self) -> pl.LazyFrame:
         """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
-        schema = {**REQUESTS, "outcome": pl.Int8}
-        frames = (count_requests(file.facts, file.settings).select(*schema) for file in self.files)
-        return self._numbered(frames, schema).filter(self.in_days())
+        frames = (count_requests(facts, settings, key=KEY) for facts, settings in self.batches)
+        schema = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
+        return concatenate((frame.select(*schema) for frame in frames), schema).filter(self.in_days())
 
     @cached_property
     def calls(self) -> pl.LazyFrame:
         """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, with ``file``, in memory."""
-        frames = [group_calls(file.facts, file.settings) for file in self.files]
-        return self._numbered(frames, CALL_GROUPS).filter(of_days(self.days)).collect().lazy()
+        frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
+        return _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
 
     def all_calls(self) -> pl.LazyFrame:
         """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
-        return self._numbered((file.facts.calls for file in self.files), CALLS).filter(self.in_days())
+        return self._all("calls", CALLS).filter(self.in_days())
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
-        return self._numbered((file.facts.arguments for file in self.files), ARGUMENTS)
+        return self._all("arguments", ARGUMENTS)
 
     def all_saw(self) -> pl.LazyFrame:
         """`SAW` of the files of the days, with ``file``."""
-        return self._numbered((file.facts.saw for file in self.files), SAW)
+        return self._all("saw", SAW)
+
+    def _all(self, name: str, schema: Mapping[str, Any]) -> pl.LazyFrame:
+        frames = (getattr(facts, name) for facts, _ in self.batches)
+        return concatenate(frames, {**schema, "file": pl.UInt32})
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """The tables of neighbouring files together, with ``file``: a plan for each takes twice the time."""
+        return batches_of(list(zip(self.numbers, self.files, strict=True)))
 
     @cached_property
     def texts(self) -> pl.LazyFrame:
         """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
         return concatenate((file.facts.texts for file in self.files), TEXTS).unique().collect().lazy()
-
-    def _numbered(self, frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-        numbered = (
-            frame.with_columns(file=pl.lit(number, pl.UInt32))
-            for number, frame in zip(self.numbers, frames, strict=True)
-        )
-        return concatenate(numbered, {**schema, "file": pl.UInt32})
 
     def in_days(self) -> pl.Expr:
         """Whether a row's ``ts_us`` is in the days."""
@@ -165,6 +175,36 @@ class Window:
         return [(file, [offset for _, offset in group]) for file, group in by_file]
 
 
+def batches_of(files: Sequence[tuple[int, FileFacts]]) -> list[Batch]:
+    """Join the tables of neighbouring files, up to `_BATCH_ROWS` requests, with the files' numbers."""
+    parts: list[list[tuple[int, FileFacts]]] = []
+    n_rows = _BATCH_ROWS
+    for number, file in files:
+        n_of_file = sum(file.days.values())
+        if n_rows + n_of_file > _BATCH_ROWS:
+            parts.append([])
+            n_rows = 0
+        parts[-1].append((number, file))
+        n_rows += n_of_file
+    return [(_join(part), part[0][1].settings) for part in parts]
+
+
+def _join(files: Sequence[tuple[int, FileFacts]]) -> Facts:
+    tables = (
+        pl.concat(
+            getattr(file.facts, name).with_columns(file=pl.lit(number, pl.UInt32)) for number, file in files
+        )
+        for name in NAMES
+    )
+    return Facts(*tables)
+
+
+def _in_memory(frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any], rows: pl.Expr) -> pl.LazyFrame:
+    """Some rows of frames, computed one after the other, since each reads many rows."""
+    parts = [frame.filter(rows).collect() for frame in frames]
+    return pl.concat([pl.DataFrame(schema=schema), *parts]).lazy()
+
+
 def moment(microseconds: int) -> datetime:
     """Microseconds since 1970 as a time, UTC."""
     seconds, rest = divmod(microseconds, 1_000_000)
@@ -180,9 +220,9 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
     numbered = [
         (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
-    groups = concatenate((group_requests(file.facts, file.settings) for _, file in numbered), GROUPS)
+    frames = (group_requests(facts, settings, key=KEY) for facts, settings in batches_of(numbered))
     return Window(
-        groups=groups.filter(of_days(days)).collect().lazy(),
+        groups=_in_memory(frames, GROUPS, of_days(days)),
         files=[file for _, file in numbered],
         numbers=[number for number, _ in numbered],
         days=days,
@@ -235,16 +275,16 @@ def count_calls(window: Window) -> pl.DataFrame:
 
 
 def count_sources(window: Window) -> pl.DataFrame:
-    """Count where arguments' values came from: tool, name, sources (hash) and n; file by file."""
+    """Count where arguments' values came from: tool, name, sources (hash) and n."""
     key = ["tool", "name", "sources"]
     is_value = pl.col("sources").is_not_null() & ~pl.col("kind").is_in(["null", "empty"])
     counts = [
-        file.facts.arguments.filter(is_value)
-        .join(file.facts.calls.filter(window.in_days()), on=("offset", "call"))
+        facts.arguments.filter(is_value)
+        .join(facts.calls.filter(window.in_days()), on=(*KEY, "call"))
         .group_by(key)
         .agg(n=pl.len())
         .collect()
-        for file in window.files
+        for facts, _ in window.batches
     ]
     schema = {"tool": pl.String, "name": pl.String, "sources": pl.UInt64, "n": pl.UInt32}
     return pl.concat([pl.DataFrame(schema=schema), *counts]).group_by(key).agg(pl.col("n").sum()).sort(key)

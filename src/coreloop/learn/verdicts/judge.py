@@ -1,7 +1,7 @@
 """Give verdicts on requests and proposals."""
 
 import getpass
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from coreloop.learn.proposals.night import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
 from coreloop.observe.reading.decode import has_record
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
+from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,6 @@ class Proposed:
     day: date
     text: str = ""
     is_draft: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A proposal that waits for a verdict or a promotion: as it was first made, and its newest entry."""
-
-    first: Proposed
-    last: Proposed
 
 
 def judge(
@@ -115,27 +107,6 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
         yield Proposed(id, key, day, _text(entry), entry is not None and entry.suggested_append is not None)
-
-
-def pending_proposals(
-    proposed: Sequence[Proposed], judgments: HumanVerdicts, known: frozenset[str]
-) -> list[Pending]:
-    """The proposals that wait, the oldest first: what `status`, `judge` and the pages count.
-
-    Parameters
-    ----------
-    proposed : sequence of Proposed
-        From `read_proposed`; those whose newest entry has no text for a docstring do not wait.
-    judgments : HumanVerdicts
-        A maintainer's verdict, whichever, ends the waiting.
-    known : frozenset of str
-        Keys that are promoted or in an open pull request.
-    """
-    decided = known | judgments.decided() | {""}
-    first = {entry.key: entry for entry in reversed(proposed)}
-    last = {entry.key: entry for entry in proposed if entry.key not in decided}
-    waiting = [Pending(first[key], entry) for key, entry in last.items() if entry.is_draft]
-    return sorted(waiting, key=lambda pending: (pending.first.day, pending.first.id))
 
 
 def _text(entry: Statement | Candidate | Counterexample | None) -> str:

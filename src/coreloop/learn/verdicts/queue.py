@@ -19,7 +19,8 @@ from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, 
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.verdicts.judge import Pending, Proposed, damaged_files, pending_proposals, read_proposed
+from coreloop.learn.verdicts.judge import damaged_files
+from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
@@ -96,8 +97,7 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
             merge(mined.files, days),
             workspace.settings.gates,
             judgments=mined.judgments,
-            proposed=read_proposed(workspace),
-            known=mined.known_keys(),
+            states=project_states(workspace, mined.judgments, now=now),
             today=now.date(),
         )
     missing = None if workspace.records_dir.is_dir() else workspace.records_dir
@@ -116,8 +116,7 @@ def find_waiting(
     gate: Gates,
     *,
     judgments: HumanVerdicts,
-    proposed: Sequence[Proposed],
-    known: frozenset[str],
+    states: Sequence[Standpoint],
     today: date,
 ) -> list[Waiting]:
     """List the items for which a verdict matters most.
@@ -130,10 +129,8 @@ def find_waiting(
         The gates of ``pattern``.
     judgments : HumanVerdicts
         Judged items are not listed again, unless people disagree.
-    proposed : sequence of Proposed
-        Proposals of all days.
-    known : frozenset of str
-        Keys that are promoted or in an open pull request.
+    states : sequence of Standpoint
+        Of all proposals.
     today : date
         The day of ``window``'s end, for the proposals' ages.
 
@@ -143,23 +140,26 @@ def find_waiting(
         Near the gate (the fewest missing successes first), then waiting proposals (the oldest first), then
         conflicting. Each id is listed once, for its first reason.
     """
-    decided = known | judgments.decided()
-    nearly = _nearly_passed(window, gate, known | judgments.rejected())
+    settled = frozenset(one.key for one in states if one.state not in UNDECIDED)
+    decided = settled | judgments.decided()
+    nearly = _nearly_passed(window, gate, settled)
     mixed = _conflicting(window)
     failing = list(_find_failing(window, list(map(_pattern, nearly)), mixed.keys(), judgments))
-    pending = pending_proposals(proposed, judgments, known)
+    open_ones = pending(states)
     waiting = [
         *_near_requests(nearly, failing, gate),
-        *_just_passed(find_candidates(window, gate, known=decided).candidates, pending, gate, today),
-        *(_waiting(proposal, today) for proposal in pending),
+        *_just_passed(find_candidates(window, gate, known=decided).candidates, open_ones, gate, today),
+        *(_waiting(proposal, today) for proposal in open_ones),
         *_same_questions(failing, mixed, window.texts_of("sequence", (pair[0] for pair in mixed))),
-        *_disagreements(judgments, {entry.key: entry.text for entry in proposed}),
+        *_disagreements(judgments, {one.key: one.text for one in states}),
     ]
     return list({item.id: item for item in reversed(waiting)}.values())[::-1]
 
 
-def _age(proposal: Pending, today: date) -> str:
-    days = (today - proposal.first.day).days
+def _age(proposal: Standpoint, today: date) -> str:
+    if proposal.has_returned:
+        return "merged, and helped until the failure came back"
+    days = (today - proposal.since).days
     return f"proposed {counted(days, 'day')} ago" if days > 0 else "proposed today"
 
 
@@ -249,10 +249,10 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
 
 
 def _just_passed(
-    candidates: Iterable[Candidate], pending: Iterable[Pending], gate: Gates, today: date
+    candidates: Iterable[Candidate], waiting: Iterable[Standpoint], gate: Gates, today: date
 ) -> Iterator[Waiting]:
     """Pending candidates that would fail the gate with one request or one question fewer."""
-    by_key = {proposal.last.key: proposal for proposal in pending}
+    by_key = {proposal.key: proposal for proposal in waiting}
     for candidate in sorted(candidates, key=lambda entry: (entry.n_observed, entry.n_unique_questions)):
         requests, questions = candidate.n_observed, candidate.n_unique_questions
         is_clear = requests > gate.min_repeat and questions > gate.min_unique_questions
@@ -260,12 +260,12 @@ def _just_passed(
             proposal = by_key[candidate.key]
             figures = f"{counted(requests, 'request')}, {counted(questions, 'different question')}"
             reason = f"only just passed: {figures}; {_age(proposal, today)}"
-            yield Waiting(WaitingKind.NEAR, proposal.last.id, reason, _steps(candidate))
+            yield Waiting(WaitingKind.NEAR, proposal.id, reason, _steps(candidate))
 
 
-def _waiting(proposal: Pending, today: date) -> Waiting:
+def _waiting(proposal: Standpoint, today: date) -> Waiting:
     reason = f"{_age(proposal, today)}, never judged"
-    return Waiting(WaitingKind.PENDING, proposal.last.id, reason, proposal.last.text)
+    return Waiting(WaitingKind.PENDING, proposal.id, reason, proposal.text)
 
 
 def _same_questions(

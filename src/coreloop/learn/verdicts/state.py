@@ -1,16 +1,21 @@
 """The state of a proposal: one of eleven, decided by one function for every screen."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
+from typing import Final
 
-from coreloop.base.git.promotions import Promotion
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.promotions import Promotion, known_keys, promotions
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import read_effects
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.verdicts.judge import Proposed
-from coreloop.observe.verdicts import HumanVerdicts
+from coreloop.learn.verdicts.judge import Proposed, read_proposed
+from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
 
 
 class ProposalState(StrEnum):
@@ -29,7 +34,18 @@ class ProposalState(StrEnum):
     REVERTED = "reverted"
 
 
-_OF_VERDICT = {
+IN_FORCE: Final = frozenset(
+    {
+        ProposalState.MERGED,
+        ProposalState.HELPS,
+        ProposalState.NO_EFFECT,
+        ProposalState.HURTS,
+        ProposalState.STALE,
+    }
+)
+"""States of a line that stands in the base branch."""
+UNDECIDED: Final = frozenset({ProposalState.FOUND, ProposalState.WAITING})
+_OF_VERDICT: Final = {
     EffectVerdict.HELPS: ProposalState.HELPS,
     EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
     EffectVerdict.HURTS: ProposalState.HURTS,
@@ -42,24 +58,117 @@ class Standpoint:
 
     Attributes
     ----------
-    id : str
-        Its newest id; of a promotion whose file is gone, the id in its commit.
+    first, last : Proposed or None
+        As it was first and last proposed; None if its files are gone.
+    judgment : HumanVerdict or None
+        The verdict that counts.
+    is_judged : bool
+        Whether a maintainer judged it, since its failure returned if it has.
     """
 
     key: str
-    id: str
     state: ProposalState
-    merged_at: datetime | None = None
+    first: Proposed | None = None
+    last: Proposed | None = None
+    judgment: HumanVerdict | None = None
+    is_judged: bool = False
+    promotion: Promotion | None = None
     effect: Effect | None = None
+
+    @property
+    def id(self) -> str:
+        """Its newest id; of a promotion whose file is gone, the id in its commit."""
+        if self.last is not None:
+            return self.last.id
+        if self.promotion is not None:
+            return self.promotion.candidate_id
+        return self.judgment.id if self.judgment is not None else ""
+
+    @property
+    def text(self) -> str:
+        """Its line or its steps, as far as they are known."""
+        merged = " ".join(self.effect.change.added) if self.effect is not None else ""
+        return merged or (self.last.text if self.last is not None else "")
+
+    @property
+    def since(self) -> date:
+        """The day of its state: first proposed, judged, merged, or measured."""
+        if (
+            self.effect is not None
+            and self.effect.decided_on is not None
+            and self.state in _OF_VERDICT.values()
+        ):
+            return self.effect.decided_on
+        if self.promotion is not None:
+            return self.promotion.merged_at.date()
+        if self.judgment is not None and self.state is ProposalState.REJECTED:
+            return self.judgment.judged_at.date()
+        return self.first.day if self.first is not None else date.min
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether it waits again, since the failure came back after it helped."""
+        return self.promotion is not None and self.state is ProposalState.WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What git says: the promotions of the base branch, and the keys that are merged or on a branch."""
+
+    promotions: tuple[Promotion, ...] = ()
+    known: frozenset[str] = frozenset()
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Keys that are not merged yet."""
+        return self.known - {promotion.key for promotion in self.promotions}
+
+
+def read_promoted(workspace: Workspace) -> Promoted:
+    """Read the promotions of a project; none outside a repository or without the base branch.
+
+    Raises
+    ------
+    GitError
+        The clone is shallow, or git is missing.
+    """
+    base = workspace.settings.forge.base
+    try:
+        repository = Repository(workspace.root)
+    except NoRepositoryError:
+        return Promoted()
+    with repository:
+        repository.require_history()
+        known = known_keys(repository, base=base)
+        try:
+            merged = promotions(repository.log(repository.base(base)))
+        except GitError:
+            return Promoted(known=known)
+        return Promoted(tuple(merged), known)
+
+
+def project_states(
+    workspace: Workspace, judgments: HumanVerdicts, *, now: datetime
+) -> tuple[Standpoint, ...]:
+    """Read the state of every proposal of a project.
+
+    Raises
+    ------
+    GitError
+        As `read_promoted` does.
+    WorkspaceError
+        Records cannot be read.
+    """
+    promoted = read_promoted(workspace)
+    effects = read_effects(workspace, now=now).effects if promoted.promotions else ()
+    return read_states(read_proposed(workspace), judgments, promoted, effects)
 
 
 def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
-    *,
-    open_keys: Collection[str],
-    promotions: Iterable[Promotion],
-    effects: Sequence[Effect],
+    promoted: Promoted = Promoted(),
+    effects: Sequence[Effect] = (),
 ) -> tuple[Standpoint, ...]:
     """Decide the state of every proposal and promotion.
 
@@ -68,34 +177,40 @@ def read_states(
     proposed : sequence of Proposed
         By day; the newest entry of a key counts.
     judgments : HumanVerdicts
-        A verdict that rejects.
-    open_keys : collection of str
-        Keys on a branch or in an open pull request, and not merged.
-    promotions : iterable of Promotion
-        Of the base branch.
+        All verdicts.
+    promoted : Promoted
+        What is merged or open.
     effects : sequence of Effect
         By time; also of changes by hand, which may remove a line.
 
     Returns
     -------
     tuple of Standpoint
-        One for each key.
+        One for each key; those that were proposed by the day of their first proposal.
     """
-    newest = {entry.key: entry for entry in proposed if entry.key}
-    merged = {promotion.key: promotion for promotion in promotions}
+    first = {entry.key: entry for entry in reversed(proposed) if entry.key}
+    last = {entry.key: entry for entry in proposed if entry.key}
+    merged = {promotion.key: promotion for promotion in promoted.promotions}
+    verdicts = {
+        judgment.key: judgment for judgment in judgments.newest().values() if judgment.key is not None
+    }
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
-    gone = set(_retired(effects))
+    gone, is_open = frozenset(_retired(effects)), promoted.open
+    judged_at = {one.key: one.judged_at for one in judgments.given if one.judged_by != USER}
+    by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
-    for key in dict.fromkeys((*newest, *merged)):
-        entry, promotion = newest.get(key), merged.get(key)
-        effect = by_key.get(key)
+    for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
+        promotion, effect, judgment = merged.get(key), by_key.get(key), verdicts.get(key)
+        is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
         if promotion is not None:
-            state = _of_promotion(promotion, effect, is_retired=key in gone)
+            state = _of_promotion(promotion, effect, is_retired=key in gone, is_judged=is_judged)
+        elif key in is_open:
+            state = ProposalState.OPEN
         else:
-            state = _of_proposal(entry, judgments.rejected(), open_keys, key)
-        id = entry.id if entry is not None else promotion.candidate_id if promotion is not None else ""
-        at = promotion.merged_at if promotion is not None else None
-        standpoints.append(Standpoint(key, id, state, at, effect))
+            state = _of_proposal(last.get(key), judgment)
+        standpoints.append(
+            Standpoint(key, state, first.get(key), last.get(key), judgment, is_judged, promotion, effect)
+        )
     return tuple(standpoints)
 
 
@@ -105,26 +220,44 @@ def count_states(standpoints: Iterable[Standpoint]) -> dict[ProposalState, int]:
     return {state: counts[state] for state in ProposalState if counts[state]}
 
 
-def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bool) -> ProposalState:
+def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
+    """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
+    waiting = (one for one in standpoints if one.state is ProposalState.WAITING)
+    return [one for one in waiting if not one.is_judged]
+
+
+def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
+    """The proposals that were merged or rejected, the newest first."""
+    known = (one for one in standpoints if one.promotion or one.state is ProposalState.REJECTED)
+    return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
+
+
+def _of_promotion(
+    promotion: Promotion, effect: Effect | None, *, is_retired: bool, is_judged: bool
+) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
     if is_retired:
         return ProposalState.RETIRED
     if effect is None:
         return ProposalState.MERGED
+    if effect.has_returned and not is_judged:
+        return ProposalState.WAITING
     if effect.is_stale:
         return ProposalState.STALE
     return _OF_VERDICT.get(effect.verdict, ProposalState.MERGED)
 
 
-def _of_proposal(
-    entry: Proposed | None, rejected: Collection[str], open_keys: Collection[str], key: str
-) -> ProposalState:
-    if key in open_keys:
-        return ProposalState.OPEN
-    if key in rejected:
+def _of_proposal(entry: Proposed | None, judgment: HumanVerdict | None) -> ProposalState:
+    if judgment is not None and not judgment.verdict.passes:
         return ProposalState.REJECTED
     return ProposalState.WAITING if entry is not None and entry.is_draft else ProposalState.FOUND
+
+
+def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:
+    if effect is None or not effect.has_returned or effect.decided_on is None:
+        return False
+    return judged_at.astimezone(UTC).date() <= effect.decided_on
 
 
 def _retired(effects: Sequence[Effect]) -> Iterator[str]:
@@ -142,8 +275,6 @@ def _retired(effects: Sequence[Effect]) -> Iterator[str]:
             left.update(change.keys)
 
 
-def decided(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
-    """Proposals that came to the base branch, by key, the newest first."""
-    merged = [standpoint for standpoint in standpoints if standpoint.merged_at is not None]
-    ordered = sorted(merged, key=lambda standpoint: f"{standpoint.merged_at}", reverse=True)
-    return {standpoint.key: standpoint for standpoint in ordered}
+def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
+    """The standpoints by the key of their proposal."""
+    return {standpoint.key: standpoint for standpoint in standpoints}

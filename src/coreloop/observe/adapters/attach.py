@@ -13,11 +13,14 @@ ADAPTERS: Final = {
     "langgraph": "langchain",
     "langchain_core": "langchain",
     "langchain": "langchain",
+    "claude_agent_sdk": "claude_agent",
     "mcp": "mcp",
     "fastmcp": "mcp",
 }
 """Package of the agent's class -> module of this package."""
-_NAMES: Final = "Pydantic AI, OpenAI Agents, LangChain, LangGraph, MCP SDK and FastMCP servers"
+_NAMES: Final = (
+    "Pydantic AI, OpenAI Agents, LangChain, LangGraph, Claude Agent SDK, MCP SDK and FastMCP servers"
+)
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:

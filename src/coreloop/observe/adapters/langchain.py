@@ -17,7 +17,7 @@ from typing import Any, Final
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection_of
 from coreloop.observe.adapters.requests import Requests, guarded
 from coreloop.observe.adapters.schema import schema_rejection
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 
 MAX_RUNS: Final = 50_000
 """Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end."""
@@ -252,14 +252,14 @@ def _elapsed_ms(run: _Run) -> float:
     return (time.perf_counter() - run.started_s) * 1000
 
 
-def _sent(tools: Any) -> list[ToolText]:
+def _sent(tools: Any) -> list[SentTool]:
     """The tools in a provider's form: OpenAI's, with ``function`` or flat, or Anthropic's."""
     found = []
     for tool in tools if isinstance(tools, list) else ():
         about = tool.get("function", tool) if isinstance(tool, Mapping) else {}
         schema = about.get("parameters", about.get("input_schema"))
         if isinstance(about.get("name"), str):
-            found.append(ToolText(about["name"], str(about.get("description") or ""), schema))
+            found.append(SentTool(about["name"], str(about.get("description") or ""), schema))
     return found
 
 

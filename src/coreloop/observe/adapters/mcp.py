@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, count_fault, guarded
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 
 INTENT: Final = "intent"
 _SESSIONLESS: Final = "2026-07-28"
@@ -49,7 +49,7 @@ class RecordCalls:
     def __init__(self, requests: Requests, *, intent: bool = False) -> None:
         self._requests = requests
         self._intent = intent
-        self._tools: list[ToolText] = []
+        self._tools: list[SentTool] = []
         self._asked_intent: set[str] = set()
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -75,7 +75,7 @@ class RecordCalls:
                 return result
             tools = [self._with_intent(tool) for tool in result["tools"]]
             self._tools = [
-                ToolText(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
+                SentTool(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
                 for tool in tools
             ]
         except Exception as error:  # must not disturb the host

@@ -17,7 +17,7 @@ from typing import Any, Final
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection_of
 from coreloop.observe.adapters.requests import Requests, count_fault
 from coreloop.observe.adapters.schema import schema_rejection
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 
 _run: ContextVar[str | None] = ContextVar("coreloop_openai_agents_run", default=None)
 _REJECTED: Final = "Invalid JSON input for tool"
@@ -233,7 +233,7 @@ def asking(run: _Run, agent: Any, input_items: Any) -> None:
         tools = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
         handoffs = [(_handoff_name(item), item) for item in agent.handoffs]
         tools += [
-            ToolText(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
+            SentTool(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
             for name, item in handoffs
         ]
         run.requests.sent(run.key, tools)
@@ -316,8 +316,8 @@ def read_outputs(run: _Run, items: Any) -> None:
             run.requests.answered(run.key, _field(item, "call_id"), _field(item, "output"))
 
 
-def _sent(tool: Any) -> ToolText:
-    return ToolText(tool.name, tool.description or "", tool.params_json_schema)
+def _sent(tool: Any) -> SentTool:
+    return SentTool(tool.name, tool.description or "", tool.params_json_schema)
 
 
 def _handoff_name(item: Any) -> str:

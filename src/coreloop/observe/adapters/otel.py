@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from coreloop.base.project.outcome import Score
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.values import arguments, decoded, first
 from coreloop.observe.scores import EVENT, evaluations_in
@@ -182,11 +182,11 @@ def _parts(messages: Any, kind: str, depth: int = _DEEPEST) -> Iterator[dict[str
             yield from _parts(messages.get("parts"), kind, depth - 1)
 
 
-def _tools(definitions: Any) -> list[ToolText]:
+def _tools(definitions: Any) -> list[SentTool]:
     found = []
     for tool in definitions if isinstance(definitions, list) else ():
         if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-            found.append(ToolText(tool["name"], str(tool.get("description") or ""), tool.get("parameters")))
+            found.append(SentTool(tool["name"], str(tool.get("description") or ""), tool.get("parameters")))
     return found
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection, rejection_of
 from coreloop.observe.adapters.requests import Requests, count_fault
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 
 _run: ContextVar[str | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
@@ -135,7 +135,7 @@ def sent(requests: Requests, key: str, request_context: Any) -> None:
         read_answers(requests, key, request_context.messages[-1:])
         tools = request_context.model_request_parameters.function_tools
         requests.sent(
-            key, [ToolText(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
+            key, [SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
         )
     except Exception as error:  # must not disturb the host
         count_fault(error)

@@ -18,7 +18,7 @@ from coreloop.base.encoding import text_of
 from coreloop.observe import drops
 from coreloop.observe.adapters.collector import AdaptedCollector, AskedCall
 from coreloop.observe.adapters.plain import named_args, plain_result
-from coreloop.observe.descriptions_in_force import ToolText, keep_descriptions
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.sources import PROCESS_LEAVES
 
 MAX_UNDER_WAY: Final = 4096
@@ -75,7 +75,7 @@ class _Request:
     touched_s: float
     calls: dict[Hashable, _Asked] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)  # hashes of the ids of settled calls
-    tools: dict[str, ToolText] = field(default_factory=dict)
+    tools: dict[str, SentTool] = field(default_factory=dict)
     fields: dict[str, Any] = field(default_factory=dict)
     rounds: int = 0
     n_remembered: int = 0
@@ -193,7 +193,7 @@ class Requests:
             request.collector.set_question(text)
 
     @guarded
-    def sent(self, key: Hashable, tools: Iterable[ToolText]) -> None:
+    def sent(self, key: Hashable, tools: Iterable[SentTool]) -> None:
         """Add the tools that the model was sent; a later description of a name replaces an earlier one."""
         request = self._touched(key)
         if request is not None:

@@ -39,7 +39,7 @@ class AxisRequest:
     axis : str or None
         A selector's value; None for the whole engine.
     thresholds : Thresholds
-        Of the gates.
+        The thresholds of the gates.
     """
 
     engine: str
@@ -72,7 +72,7 @@ class AxisCase:
     base, base_sha : str
         The branch that was read, and its commit.
     evidence : tuple of PromotionEvidence
-        Of this axis, in the order of merges; reverted promotions are included and do not count.
+        The evidence of this axis, in the order of merges; reverted promotions are included and do not count.
     axes : mapping of str to int
         Number of the whole engine's promotions in effect, by the selector values that they name.
     n_without_axis : int

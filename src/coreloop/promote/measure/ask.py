@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import msgspec
 import orjson
 
-from coreloop.answer.models.contracts import Contract, Text
-from coreloop.answer.models.model import CallLimits, Message, Model, Usage
+from coreloop.answer.models.contracts import CallReply
+from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
+from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.arms import ToolText
@@ -19,19 +19,14 @@ from coreloop.promote.measure.contexts import CallContext, NextCall
 LIMITS: Final = CallLimits(max_output_tokens=512)
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
 Tools = Sequence[ToolText]
+_MAX_REFUSED_SETTINGS: Final = 2
+"""Temperature and seed."""
 _NO_CALL: Final = frozenset({"malformed", "cut", "refused"})
 """Replies that name no call: the model's answer, not a failure of the endpoint."""
 _INSTRUCTION: Final = (
     "You are an agent that calls tools. Choose the next call for the request, and its arguments, from what "
-    "the request and the earlier calls say. Answer with that one call.\n\nThe tools, as JSON:\n"
+    "the request and the earlier calls say. Answer with that one call."
 )
-
-
-class CallReply(Contract, frozen=True):
-    """The next call that a model would make."""
-
-    tool: Text
-    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class BudgetSpentError(Exception):
@@ -47,21 +42,93 @@ class StoredReply:
     arguments: dict[str, Any]
 
 
+class Caller(Protocol):
+    """A model that is asked for a call of a tool."""
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+
+    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+        """The most that a question can use."""
+
+    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+        """Ask once; raises `ModelError` without a usable reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaCaller:
+    """Asks a model that does not call tools for JSON, with the tools in the system message."""
+
+    model: Model
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return self.model.name
+
+    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+        """The most that a question can use."""
+        return self.model.most(_with_tools(messages, tools), LIMITS)
+
+    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+        """Ask once."""
+        return self.model.complete(_with_tools(messages, tools), CallReply, LIMITS)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCaller:
+    """Asks a model that calls tools, which it is sent as its provider takes them."""
+
+    model: OpenAICompatible
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return self.model.name
+
+    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+        """The most that a question can use."""
+        return self.model.most(_with_tools(messages, tools), LIMITS)
+
+    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+        """Ask once; again where the endpoint refuses a setting, which is left out from then on."""
+        described = [_described(tool) for tool in tools]
+        for _ in range(_MAX_REFUSED_SETTINGS):
+            try:
+                return self.model.call_tool(messages, described, LIMITS)
+            except ModelError as error:
+                if error.kind != "setting":
+                    raise
+        return self.model.call_tool(messages, described, LIMITS)
+
+
+def _with_tools(messages: Sequence[Message], tools: Tools) -> tuple[Message, ...]:
+    first, *others = messages
+    described = orjson.dumps([_described(tool) for tool in tools]).decode()
+    return Message("system", f"{first.content}\n\nThe tools, as JSON:\n{described}"), *others
+
+
+def _described(tool: ToolText) -> dict[str, Any]:
+    parameters = tool.parameters or {"type": "object"}
+    return {"name": tool.name, "description": tool.description, "parameters": parameters}
+
+
 @dataclass
 class Asker:
     """Asks one model.
 
     Parameters
     ----------
-    model : Model
-        Asked for JSON, with the tools in the system message.
+    caller : Caller
+        The model.
     path : Path
         Keeps the replies, with mode 0600: arguments may be private.
     budget_microusd : int or None
         No question is asked that could cost more than what is left of it.
     """
 
-    model: Model
+    caller: Caller
     path: Path
     budget_microusd: int | None = None
     spent_microusd: int = 0
@@ -101,10 +168,10 @@ class Asker:
         ModelError
             The endpoint gave no reply.
         """
-        messages = _messages(context, tools, stated)
-        key = self._key(messages, turn)
+        messages = _messages(context, stated)
+        key = self._key(messages, tools, turn)
         if key not in self._known:
-            reply = StoredReply(key, *self._ask(messages))
+            reply = StoredReply(key, *self._ask(messages, tools))
             jsonl.append(self.path, reply)
             self._known[key] = reply
         known = self._known[key]
@@ -119,23 +186,23 @@ class Asker:
         turn: int = 0,
     ) -> bool:
         """Whether the reply is kept, so that asking costs nothing."""
-        return self._key(_messages(context, tools, stated), turn) in self._known
+        return self._key(_messages(context, stated), tools, turn) in self._known
 
     def most(self, context: CallContext, tools: Tools) -> Usage:
         """The most that a question can use."""
-        return self.model.most(_messages(context, tools, None), LIMITS)
+        return self.caller.most(_messages(context, None), tools)
 
-    def _key(self, messages: Sequence[Message], turn: int) -> str:
-        asked = [self.model.name, turn, *((message.role, message.content) for message in messages)]
-        return sha256(orjson.dumps(asked)).hexdigest()[:32]
+    def _key(self, messages: Sequence[Message], tools: Tools, turn: int) -> str:
+        texts = [(message.role, message.content) for message in messages]
+        return sha256(orjson.dumps([self.caller.name, turn, texts, tools])).hexdigest()[:32]
 
-    def _ask(self, messages: Sequence[Message]) -> tuple[str, dict[str, Any]]:
-        most = self.model.most(messages, LIMITS).microusd or 0
+    def _ask(self, messages: Sequence[Message], tools: Tools) -> tuple[str, dict[str, Any]]:
+        most = self.caller.most(messages, tools).microusd or 0
         if self.budget_microusd is not None and self.spent_microusd + most > self.budget_microusd:
             raise BudgetSpentError
         self.n_asked += 1
         try:
-            reply = self.model.complete(messages, CallReply, LIMITS)
+            reply = self.caller.call(messages, tools)
         except ModelError as error:
             self._spend(error.usage)
             if error.kind not in _NO_CALL:
@@ -148,16 +215,11 @@ class Asker:
         self.spent_microusd += (usage.microusd or 0) if isinstance(usage, Usage) else 0
 
 
-def _messages(context: CallContext, tools: Tools, stated: NextCall | None) -> tuple[Message, ...]:
-    described = orjson.dumps([_described(tool) for tool in tools]).decode()
+def _messages(context: CallContext, stated: NextCall | None) -> tuple[Message, ...]:
     parts = [f"The request:\n{context.question}"]
     if context.earlier:
         calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
         parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
     if stated is not None:
         parts.append(f"The right next call is {orjson.dumps(stated).decode()}. Make it.")
-    return Message("system", _INSTRUCTION + described), Message("user", "\n\n".join(parts))
-
-
-def _described(tool: ToolText) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))

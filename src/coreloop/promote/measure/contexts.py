@@ -1,23 +1,28 @@
 """Recorded requests -> contexts: what was asked and called, up to a call that a line is about."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from coreloop.base.encoding import ELIDED
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.calls import Call, Request
-from coreloop.learn.effect.failures import NamedFailure, Place
+from coreloop.learn.effect.failures import NamedFailure, places_against
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.mine.folder import day_files
-from coreloop.observe.reading.decode import RecordLine, read_lines
+from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import is_ok
+from coreloop.observe.reading.remote import LogFile
 
 MAX_PER_CASE: Final = 2
-"""Contexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
+"""CallContexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
+_ANY_TIME: Final = "2026-01-01T00:00:00+00:00"
 _MAX_QUESTION_CHARS: Final = 8_000
 _MAX_EARLIER: Final = 20
 """Calls before the next one that a model is shown: the newest."""
@@ -62,7 +67,7 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True)
 class CallContexts:
-    """Contexts that the line is about, and controls that it is not about."""
+    """CallContexts that the line is about, and controls that it is not about."""
 
     about: tuple[CallContext, ...]
     controls: tuple[CallContext, ...]
@@ -73,7 +78,7 @@ def choose_contexts(
 ) -> CallContexts:
     """Choose contexts from the newest records, the same ones each time while the log is the same.
 
-    Contexts whose recorded call was against the line come first: there, it can change something. Both
+    CallContexts whose recorded call was against the line come first: there, it can change something. Both
     descriptions are asked anew, so that choosing by the recorded call favours neither.
 
     Parameters
@@ -93,10 +98,14 @@ def choose_contexts(
         The log cannot be read.
     """
     about, controls = list[CallContext](), list[CallContext]()
-    for line in _records(workspace):
-        found = _contexts(line, tool, failure)
-        about.extend(context for context in found if context.tool == tool)
-        controls.extend(context for context in found if context.tool != tool and context.reference)
+    for path in reversed(day_files(workspace.records_dir)):
+        lines = ((offset, raw) for offset, raw in raw_lines(path))
+        facts = facts_of_lines(lines, MineSettings(), path=path)
+        against = places_against(failure, tool, [facts])
+        for line in _records(workspace, path):
+            found = _contexts(line, tool, against)
+            about.extend(context for context in found if context.tool == tool)
+            controls.extend(context for context in found if context.tool != tool and context.reference)
         if len(about) >= 10 * n_about and len(controls) >= 10 * n_controls:
             break
     about.sort(key=lambda context: (not context.was_against, context.key))
@@ -104,46 +113,53 @@ def choose_contexts(
     return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
 
 
-def _records(workspace: Workspace) -> Iterator[RecordLine]:
+def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
     replayed = workspace.replayed()
-    for path in reversed(day_files(workspace.records_dir)):
-        for line in read_lines(path):
-            if not isinstance(line, RecordLine) or line.fields.origin == "replay":
-                continue
-            if line.fields.question and line.fields.request_id not in replayed:
-                yield line
+    for line in read_lines(path):
+        if not isinstance(line, RecordLine) or line.fields.origin == "replay":
+            continue
+        if line.fields.question and line.fields.request_id not in replayed:
+            yield line
 
 
-def _contexts(line: RecordLine, tool: str, failure: NamedFailure) -> list[CallContext]:
+def _contexts(line: RecordLine, tool: str, against: Container[tuple[int, int]]) -> list[CallContext]:
     """The first context of the tool, the one that is against the line if any is, and one of another tool."""
-    calls = [Call(call.name, "" if is_ok(call) else "failed", call, {}) for call in line.calls]
-    request = _request(calls)
-    places = [Place(request, index, ()) for index in range(len(calls))]
-    own = [place for place in places if place.call.tool == tool]
-    against = [place for place in own if failure.is_against(place)]
-    other = [place for place in places if place.call.tool != tool and place.call.ok]
-    chosen = [*(against or own)[:1], *other[:1]]
-    return [_context(line, place, was_against=place in against) for place in chosen]
+    own = [at for at, call in enumerate(line.calls) if call.name == tool]
+    deviating = [at for at in own if (line.offset, at) in against]
+    other = [at for at, call in enumerate(line.calls) if call.name != tool and is_ok(call)]
+    chosen = [*(deviating or own)[:1], *other[:1]]
+    return [_context(line, at, was_against=at in deviating) for at in chosen]
 
 
-def _context(line: RecordLine, place: Place, *, was_against: bool) -> CallContext:
-    fields, index = line.fields, place.index
-    worked = (call for call in place.request.calls[index:] if call.tool == place.call.tool and call.ok)
+def _context(line: RecordLine, index: int, *, was_against: bool) -> CallContext:
+    fields, calls = line.fields, line.calls
+    worked = (call for call in calls[index:] if call.name == calls[index].name and is_ok(call))
     reference = next(worked, None)
     identity = f"{fields.request_id or line.offset}\n{fields.question}\n{index}"
+    earlier = calls[:index][-_MAX_EARLIER:]
     return CallContext(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
         case=fields.session_hash or fields.question_hash or fields.question or "",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
-        earlier=tuple((_next_call(call), call.error_class or "ok") for call in place.earlier[-_MAX_EARLIER:]),
-        tool=place.call.tool,
+        earlier=tuple((_next_call(call), "ok" if is_ok(call) else "failed") for call in earlier),
+        tool=calls[index].name,
         reference=_next_call(reference) if reference is not None else None,
         was_against=was_against,
     )
 
 
-def _next_call(call: Call) -> NextCall:
-    return NextCall(call.tool, dict(call.arguments))
+def _next_call(call: CallFields) -> NextCall:
+    """A call with its values, without null, which counts as absent; unreadable values are `ELIDED`."""
+    raws = call.args if isinstance(call.args, dict) else {}
+    values = {name: _value(raw) for name, raw in raws.items()}
+    return NextCall(call.name, {name: value for name, value in values.items() if value is not None})
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ELIDED
 
 
 def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallContext, ...]:
@@ -158,17 +174,12 @@ def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallConte
     return tuple(chosen)
 
 
-def called(call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> Place:
-    """A model's call as a place in its request, for `NamedFailure.is_against`."""
-    calls = [*(_call(before, "" if how == "ok" else how) for before, how in earlier), _call(call, "")]
-    return Place(_request(calls), len(calls) - 1, ())
-
-
-def _request(calls: Sequence[Call]) -> Request:
-    """Calls as a request of which nothing else matters here."""
-    return Request(0, 0, "", "", "", None, None, "", calls)
-
-
-def _call(call: NextCall, error_class: str) -> Call:
-    args = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in call.arguments.items()}
-    return Call(call.tool, error_class, CallFields(call.tool, args), {})
+def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> bool:
+    """Whether a model's call is against the lines, after the calls before."""
+    calls = [
+        *({"name": before.tool, "args": before.arguments, "ok": how == "ok"} for before, how in earlier),
+        {"name": call.tool, "args": call.arguments, "ok": True},
+    ]
+    line = msgspec.json.encode({"ts": _ANY_TIME, "tool_calls": calls})
+    facts = facts_of_lines([(0, line)], MineSettings(), path=Path("call"))
+    return (0, len(earlier)) in places_against(failure, call.tool, [facts])

@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.answer.models.choose import choose_model, model_names
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
+from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -14,8 +15,8 @@ from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
-from coreloop.promote.measure.ask import Asker
-from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, called, choose_contexts
+from coreloop.promote.measure.ask import Asker, SchemaCaller, ToolCaller
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
@@ -148,7 +149,7 @@ def prepare(
         What it is sent cannot be read.
     """
     asker = _asker(workspace, options, environ)
-    subject = MeasuredLines(edit.tool, edit.keys, edit.lines, asker.model.name)
+    subject = MeasuredLines(edit.tool, edit.keys, edit.lines, asker.caller.name)
     arms = _arms(workspace, edit)
     if isinstance(arms, NoArms):
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
@@ -178,8 +179,9 @@ def _asker(workspace: Workspace, options: MeasureOptions, environ: Mapping[str, 
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
     has_limit = options.budget_usd is not None
     model = choose_model(settings, environ, has_usd_limit=has_limit)
+    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
     budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
-    return Asker(model, workspace.replies_file, budget)
+    return Asker(ToolCaller(native) if native else SchemaCaller(model), workspace.replies_file, budget)
 
 
 def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
@@ -205,7 +207,7 @@ def _judge(
     def is_right(call: NextCall | None, context: CallContext) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
             return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
-        if failure.is_against(called(call, context.earlier)):
+        if is_against(failure, call, context.earlier):
             return False
         worked = context.reference.arguments if context.reference is not None else {}
         return all(call.arguments.get(name) == worked[name] for name in compared if name in worked)

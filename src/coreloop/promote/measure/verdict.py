@@ -17,7 +17,7 @@ WEAK: Final = 0.50
 _GOLD_GAIN: Final = 0.15
 """Smallest gain by which the stated answer must beat the plain description: three of the first 20 contexts,
 since one or two come by chance."""
-_Z: Final = 1.96
+_Z: Final = 1.96  # two-sided 95 %
 _PSEUDO: Final = 2
 """Pairs that Agresti and Min (2005) add, half a pair to each of the four outcomes."""
 

@@ -18,7 +18,7 @@ _MOST_DIGITS: Final = 18
 _SHOWN_BYTES: Final = 60
 _LIMITED: Final = (429, 529)
 """HTTP: too many requests; the service is overloaded."""
-_MILLISECONDS: Final = 10**11
+_MILLISECONDS: Final = 10**11  # a time in seconds passes it in the year 5138
 _OWN_KEYS: Final = frozenset({"usd", "tokens", "retry_after_s"})
 _USAGE: Final = (
     "input_tokens",

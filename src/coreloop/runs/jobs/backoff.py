@@ -2,6 +2,7 @@
 
 from typing import Final
 
+# Chosen: four times the last, at most ten minutes.
 _WAITS_S: Final = (2.0, 8.0, 32.0, 128.0, 512.0, 600.0)
 
 

@@ -11,7 +11,7 @@ from coreloop.base.text import printable
 
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-MAX_ATTEMPTS: Final = 5
+MAX_ATTEMPTS: Final = 5  # chosen: the last begins three minutes after the first
 LEASE_S: Final = 30.0
 """How long a process that died holds its job."""
 STALLED: Final = "its process ended before it was done"

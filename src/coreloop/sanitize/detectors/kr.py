@@ -18,6 +18,7 @@ _PRODUCT: Final = re.compile(
 )
 _DATED: Final = re.compile("[Mm](?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
 _REGIONS: Final = r"(?:서울|부산|경기|강원|충북|충남|전북|전남|경북|경남|제주|대구|인천|광주|대전|울산|세종)"
+# Chosen: nobody with an earlier year of birth uses an agent; older dates are other numbers.
 _OLDEST_YEAR: Final = 1920
 _NO_CHECKSUM_SINCE: Final = date(2020, 10, 1)
 _WEIGHTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)

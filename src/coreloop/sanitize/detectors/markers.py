@@ -23,7 +23,7 @@ from coreloop.sanitize.detectors.streets import CLOSED_KINDS, KINDS
 # Signs of the rules that also hold after white space is removed.
 JOINING: Final = int(reduce(or_, (rule.sign | rule.needs for rule in RULES if rule.joins)))
 _WORDS_BESIDE: Final = int(Sign.BANK | Sign.SHORT_BANK | Sign.CALL | Sign.PASSPORT | Sign.LICENCE)
-_RUN_CHARS: Final = 40
+_RUN_CHARS: Final = 40  # the length of the shortest secret without words beside it (AWS)
 _RUN_SIGN, _STREET_SIGN, _SPOKEN_AT = int(Sign.SECRET_RUN), int(Sign.STREET), int(Sign.SPOKEN_AT)
 _BODY_SIGN: Final = int(Sign.KEY_BODY)
 _ORIGINAL: Final = _RUN_SIGN | _BODY_SIGN | _STREET_SIGN
@@ -66,7 +66,7 @@ class _Index:
     words : AhoCorasick
         The words that show a sign, or a pattern's sign if the pattern matches as well.
     visible : tuple of (tuple of (int, callable or None))
-        For each word, bits and the searches of their patterns.
+        For each word: bits and the searches of their patterns.
     of_digits : tuple of (int, int, callable)
         For texts with a digit: a bit, the bits of which the text must show one (0 for none), and a search.
     anywhere : tuple of (str, tuple of (int, callable))

@@ -11,7 +11,7 @@ Street St Avenue Ave Road Rd Boulevard Blvd Lane Ln Drive Dr Court Ct Terrace Pa
 Grove Mews
 """
 CLOSED_KINDS: Final = rf"(?:{'|'.join(_CLOSED_TEXT.split())})"
-"""Without those that end names in code, such as Close and Row."""
+"""Kinds of streets, without those that end names in code, such as Close and Row."""
 _WORD: Final = r"[A-Z][A-Za-z'’.-]{1,20}"
 _NAME: Final = (
     rf"(?:[NS]?[NSEW]\.? )?(?:{_WORD}|[0-9]{{1,3}}(?:st|nd|rd|th))"

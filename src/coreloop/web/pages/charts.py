@@ -13,7 +13,7 @@ from coreloop.web.pages.formats import escape, short
 _WIDTH: Final = 440
 """Letters stay legible on a phone, which is three quarters as wide."""
 _ROW: Final = 44
-"""Of a label and its bar below it."""
+"""The height of a label and its bar below it."""
 _COLUMNS: Final = 56
 """Of a label, two for a wide letter; the table behind the chart has more of it."""
 _NODE_ROW: Final = 30
@@ -70,9 +70,9 @@ def interval_chart(
     Parameters
     ----------
     rows : sequence of Interval
-        From the top.
+        The rows, from the top.
     id : str
-        Of the chart on its page.
+        The id of the chart on its page.
     title : str
         Says what the rates are of.
     words : callable, optional

@@ -8,7 +8,7 @@ from urllib.parse import quote
 Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 ROOT: Final = "/ui/"
-"""Of the pages of a service."""
+"""The address of the pages of a service."""
 REPORT_POLICY: Final = (
     "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 )
@@ -23,7 +23,7 @@ class Frame:
     Attributes
     ----------
     language : {'en', 'ko'}
-        Of the words that are ours; texts of users and tools stay as they are.
+        The language of the words that are ours; texts of users and tools stay as they are.
     section : str
         The page's entry in the navigation.
     root : str

@@ -9,7 +9,9 @@ from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
 from coreloop.base.errors import CoreloopError
 from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.verdicts.state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
+from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar
 from coreloop.web.pages.formats import count, seconds
 from coreloop.web.pages.section import PageSection, View
@@ -18,7 +20,7 @@ from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
-_MAX_DECIDED: Final = 50
+_MAX_CHARTS: Final = 4
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
@@ -52,7 +54,8 @@ def read_health(source: PageSource) -> View:
         "status": status.value if status else None,
         "read": [snapshot for snapshot in (status, kept) if snapshot],
         "problem": problem,
-        "decided": list(reversed(status.value.effects))[:_MAX_DECIDED] if status else [],
+        "changes": [one for one in read_changes(source) if one.rows][:_MAX_CHARTS] if status else [],
+        "states": count_states(status.value.states) if status else {},
         "activity": activity,
     }
     if activity is None:
@@ -114,7 +117,7 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
     }
     if status is not None and status.promotions is not None:
         steps["Pull requests"] = len(promoted)
-        steps["Merged"] = sum(status.promotions.by_phase.values())
+        steps["Merged"] = sum(one.state in IN_FORCE for one in status.states)
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
@@ -151,9 +154,11 @@ def _of_proposals(source: PageSource, status: Status | None) -> Iterator[Fall]:
         rejected = status.candidates.rejected + status.counterexamples.rejected
         yield Fall("Proposals with a text", "rejected by a verdict", rejected)
     if status is not None and status.promotions is not None:
-        n_open = len(status.promotions.open)
+        counts = count_states(status.states)
+        n_open = counts.get(ProposalState.OPEN, 0)
         yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
-        yield Fall("Merged", "reverted", status.promotions.reverted)
+        for state in (ProposalState.RETIRED, ProposalState.REVERTED):
+            yield Fall("Merged", str(state), counts.get(state, 0))
 
 
 def _wasted(failure: ToolFailure) -> Bar:

@@ -29,7 +29,7 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
     out : Path
         A folder that is absent or empty, or that has an earlier report.
     language : {'en', 'ko'}
-        Of the pages.
+        The language of the pages.
 
     Returns
     -------

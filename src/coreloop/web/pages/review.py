@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 from inspect import cleandoc
 from typing import Any, Final, Literal
 
-from coreloop.base.errors import GitError, UsageError, WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.git.promotions import project_keys
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.statements import Statement, q_text
-from coreloop.learn.verdicts.judge import judge, judge_name, pending_proposals, read_proposed
+from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
+from coreloop.learn.verdicts.state import states_by_key
 from coreloop.observe.verdicts import (
     HumanVerdict,
     HumanVerdicts,
@@ -28,6 +28,7 @@ from coreloop.observe.verdicts import (
 )
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.states import read_kept_states
 from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)
@@ -87,6 +88,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         "request": request,
         "change": _change(source, proposal) if proposal else None,
         "questions": _questions(proposal) if proposal else (),
+        "state": _state(source, proposal),
         "history": desk.history(proposal.entry.key if proposal else name),
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
@@ -95,6 +97,12 @@ def read_item(source: PageSource, name: str) -> View | None:
         "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
         "command": _command(source, proposal) if proposal else "",
     }
+
+
+def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
+    """The state of a proposal; empty for a request."""
+    standpoint = states_by_key(read_kept_states(source)).get(proposal.entry.key) if proposal else None
+    return str(standpoint.state) if standpoint is not None else ""
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
@@ -118,28 +126,9 @@ def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, .
 
 
 def _read(source: PageSource) -> _Desk:
-    workspace = source.workspace
-    judgments, known = read_verdicts(workspace.judgments_dir), _known(source)
-    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
-    proposed = source.snapshots.get("proposed", folders, lambda: read_proposed(workspace)).value
-    pending = {proposal.last.key for proposal in pending_proposals(proposed, judgments, known)}
-    proposals = [
-        proposal
-        for proposal in by_gain(read_kept_proposals(source), judgments, known)
-        if proposal.entry.refused is not None or proposal.entry.key in pending
-    ]
+    judgments, states = read_verdicts(source.workspace.judgments_dir), read_kept_states(source)
+    proposals = by_gain(read_kept_proposals(source), states)
     return _Desk(judgments, proposals, _requests(source, judgments.decided()))
-
-
-def _known(source: PageSource) -> frozenset[str]:
-    return source.snapshots.get("known", source.git_places, lambda: _read_known(source)).value
-
-
-def _read_known(source: PageSource) -> frozenset[str]:
-    try:
-        return project_keys(source.workspace.root, base=source.workspace.settings.forge.base)
-    except GitError:  # a shallow clone: promote refuses what is known, too
-        return frozenset()
 
 
 def _requests(source: PageSource, decided: frozenset[str]) -> Sequence[Queued]:

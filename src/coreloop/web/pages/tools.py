@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from coreloop.admin.init.decorated import decorated_tools
-from coreloop.base.errors import CoreloopError
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
-from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import run_effect
-from coreloop.learn.mine.statistics import wilson_interval
+from coreloop.learn.verdicts.state import states_by_key
 from coreloop.web.pages.activity import Activity, heaviest, rate_of
-from coreloop.web.pages.charts import Edge, Interval
+from coreloop.web.pages.changes import read_changes
+from coreloop.web.pages.charts import Edge
 from coreloop.web.pages.health import read_kept_activity
 from coreloop.web.pages.section import PageSection, View
 from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.waiting import read_kept_proposals
+from coreloop.web.pages.states import read_kept_states
+from coreloop.web.pages.waiting import WaitingProposal, read_kept_proposals
 
 _MAX_TOOLS: Final = 200
 _MAX_EDGES: Final = 12
@@ -79,10 +78,10 @@ def read_tool(source: PageSource, name: str) -> View | None:
         "read": [kept] if kept else [],
         "figures": metrics,
         "description": _describe(source, name),
-        "changes": _changes(source, name),
-        "proposals": [proposal for proposal in read_kept_proposals(source).values() if proposal.tool == name][
+        "changes": [change for change in read_changes(source) if change.effect.change.tool == name][
             :_MAX_PROPOSALS
         ],
+        "proposals": _proposals(source, name),
     }
     if kept is None or metrics is None:
         return view
@@ -98,58 +97,11 @@ def read_tool(source: PageSource, name: str) -> View | None:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayedChange:
-    """A change of the description, newest first, and the chart of before and after."""
-
-    effect: Effect
-    rows: tuple[Interval, ...]
-
-
-def _changes(source: PageSource, name: str) -> list[DisplayedChange]:
-    """The changes of a tool's description with their effects; none where git has no history to read."""
-    workspace = source.workspace
-    places = [workspace.records_dir, workspace.judgments_dir, *source.git_places]
-    try:
-        effects = source.snapshots.get(
-            "effects", places, lambda: run_effect(workspace, now=source.now).effects
-        ).value
-    except CoreloopError:  # Health says what is wrong with the history
-        return []
-    mine = [effect for effect in effects if effect.change.tool == name]
-    return [DisplayedChange(effect, _before_and_after(effect)) for effect in reversed(mine)][:_MAX_PROPOSALS]
-
-
-def _before_and_after(effect: Effect) -> tuple[Interval, ...]:
-    if effect.look is None:
-        return ()
-    look, found = effect.look, effect.look.estimate
-    low, high = wilson_interval(round(found.before * found.n_before), found.n_before)
-    return (
-        Interval(
-            label="before",
-            low=low,
-            value=found.before,
-            high=high,
-            note=f"{found.before:.1%}",
-            is_other=True,
-        ),
-        Interval(
-            label="expected without it",
-            low=found.expected,
-            value=found.expected,
-            high=found.expected,
-            note=f"{found.expected:.1%}",
-            is_other=True,
-        ),
-        Interval(
-            label="after",
-            low=max(0.0, found.expected + look.low),
-            value=found.after,
-            high=min(1.0, found.expected + look.high),
-            note=f"{found.after:.1%}",
-        ),
-    )
+def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
+    """The proposals for a tool, each with its state."""
+    states = states_by_key(read_kept_states(source))
+    mine = [one for one in read_kept_proposals(source).values() if one.tool == name][:_MAX_PROPOSALS]
+    return [(one, states[one.entry.key].state) for one in mine if one.entry.key in states]
 
 
 def _declared(source: PageSource) -> set[str]:

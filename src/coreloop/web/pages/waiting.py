@@ -18,7 +18,7 @@ from coreloop.learn.proposals.statement_document import redact_statement, statem
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample
-from coreloop.observe.verdicts import HumanVerdicts
+from coreloop.learn.verdicts.state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval
 from coreloop.web.pages.source import PageSource
 
@@ -28,7 +28,7 @@ _LABELS: Final = {
     "sequence": ("with these steps", "other requests"),
     "failure": ("these calls", "other calls"),
 }
-"""Of the two sides."""
+"""What the two sides are called, by the kind of a statement."""
 _MEANINGS: Final = {
     "source": "Values that came from that field",
     "condition": "Calls that succeeded",
@@ -189,12 +189,10 @@ def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
     return newest
 
 
-def by_gain(
-    proposals: dict[str, WaitingProposal], judgments: HumanVerdicts, known: frozenset[str]
-) -> Sequence[WaitingProposal]:
+def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint]) -> Sequence[WaitingProposal]:
     """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
-    decided = known | judgments.decided()
-    open_ones = (proposal for key, proposal in proposals.items() if key and key not in decided)
+    open_keys = {one.key for one in states if one.state in UNDECIDED and not one.is_judged}
+    open_ones = (one for key, one in proposals.items() if key in open_keys)
     order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
     return sorted(
         open_ones,

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from bounded import bounded
+from coreloop.admin.demo.effect import SimulatedEffect
 from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
@@ -186,8 +187,14 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
 def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
     stages = []
     result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)
-    assert [type(stage) for stage in stages] == [DemoCounts, DemoProposals, DemoRefined, Promoted]
-    assert stages[1:] == [result.proposed, result.refined, result.promoted]
+    assert [type(stage) for stage in stages] == [
+        DemoCounts,
+        DemoProposals,
+        DemoRefined,
+        Promoted,
+        SimulatedEffect,
+    ]
+    assert stages[1:] == [result.proposed, result.refined, result.promoted, result.effect]
     assert result.failed is None
     assert capsys.readouterr() == ("", "")
 

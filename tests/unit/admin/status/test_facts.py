@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from coreloop.admin.status.facts import Standing, count_standing
-from coreloop.learn.verdicts.judge import Proposed, pending_proposals
+from coreloop.learn.verdicts.judge import Proposed
+from coreloop.learn.verdicts.state import Promoted, pending, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+BB = frozenset({"bb"})
 
 
 def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25-001") -> HumanVerdict:
@@ -26,9 +28,7 @@ PROPOSED = [
 
 
 def test_those_that_wait_are_named_by_their_newest_id() -> None:
-    known = frozenset({"bb"})
-    pending = pending_proposals(PROPOSED, HumanVerdicts(), known)
-    found = count_standing(pending, HumanVerdicts(), prefix="cand-", known=known, promoted=0)
+    found = count_standing(read_states(PROPOSED, HumanVerdicts(), Promoted(known=BB)), prefix="cand-")
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
@@ -68,15 +68,13 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
 def test_pending_and_rejected(
     prefix: str, known: list[str], judgments: list[HumanVerdict], expected: tuple[Any, ...]
 ) -> None:
-    pending, oldest, rejected, *accepted = expected
-    given, keys = HumanVerdicts(tuple(judgments)), frozenset(known)
-    waiting = pending_proposals(PROPOSED, given, keys)
-    assert count_standing(waiting, given, prefix=prefix, known=keys, promoted=7) == Standing(
-        pending=pending, oldest=oldest, promoted=7, rejected=rejected, accepted=sum(accepted)
+    n_pending, oldest, rejected, *accepted = expected
+    states = read_states(PROPOSED, HumanVerdicts(tuple(judgments)), Promoted(known=frozenset(known)))
+    assert count_standing(states, prefix=prefix) == Standing(
+        pending=n_pending, oldest=oldest, promoted=0, rejected=rejected, accepted=sum(accepted)
     )
 
 
 def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
     withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
-    keys = [pending.last.key for pending in pending_proposals(withdrawn, HumanVerdicts(), frozenset())]
-    assert keys == ["bb", "cc"]
+    assert [one.key for one in pending(read_states(withdrawn, HumanVerdicts()))] == ["bb", "cc"]

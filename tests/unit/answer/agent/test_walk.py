@@ -247,8 +247,10 @@ def _report(agent: Agent) -> None:
     for text in ("antithesis: 514 km라는 기록이 있다", "path a: 494", "cross-check: 494가 더 새롭다"):
         assert text in report
     answer = report.partition("## Answer")[2].partition("## Findings")[0]
+    assert LENGTH.removesuffix(".") in answer
     assert "부산" not in answer
     assert "부산" in report.partition("## Left out")[2]
+    assert "docs/han.md" in report.partition("## Sources")[2]
 
 
 def _files_of_the_run(agent: Agent) -> None:

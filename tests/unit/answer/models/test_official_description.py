@@ -13,7 +13,7 @@ from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from model_stand_in import error_body, model_stand_in, streams
+from model_stand_in import chunk, error_body, model_stand_in, streams, streams_chunks
 from rows import each_row
 
 SPEC = Path(__file__).parents[3] / ".openai" / "chat.json"
@@ -64,8 +64,23 @@ def test_a_request_and_the_streamed_chunks_are_as_described(endpoint: str, contr
     validator("CreateChatCompletionRequest").validate(body)
     assert body.keys() <= declared("CreateChatCompletionRequest")
     assert len(chunks) > 3
-    for chunk in chunks:
-        validator("CreateChatCompletionStreamResponse").validate(chunk)
+    for part in chunks:
+        validator("CreateChatCompletionStreamResponse").validate(part)
+
+
+def test_a_question_for_a_call_and_the_streamed_call_are_as_described():
+    call = {"index": 0, "id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    parts = [({"role": "assistant", "tool_calls": [call]}, None), ({}, "tool_calls")]
+    choices = [{"index": 0, "delta": delta, "finish_reason": finish} for delta, finish in parts]
+    with model_stand_in() as server:
+        server.acts.append(streams_chunks(*(chunk("m", choice) for choice in choices)))
+        model = OpenAICompatible("x", "m", endpoint=ENDPOINTS["openai"], url=server.url, headers={})
+        tool = {"name": "find", "description": "Finds.", "parameters": {"type": "object"}}
+        model.call_tool([Message("user", "왜?")], [tool], CallLimits(timeout_s=5))
+    validator("CreateChatCompletionRequest").validate(server.bodies[-1])
+    assert server.bodies[-1].keys() <= declared("CreateChatCompletionRequest")
+    for data in server.sent:
+        validator("CreateChatCompletionStreamResponse").validate(json.loads(data))
 
 
 def test_an_error_is_as_described():

@@ -13,7 +13,7 @@ from coreloop.answer.models.ladder import Ladder, error_response
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError, UsageError
-from coreloop.base.project.settings import EndpointSettings, PriceSettings
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
 from model_stand_in import (
     Act,
     ModelStandIn,

@@ -13,7 +13,8 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.settings import EndpointSettings, SamplingSettings, Settings
+from coreloop.base.project.model_settings import EndpointSettings, SamplingSettings
+from coreloop.base.project.settings import Settings
 from model_stand_in import ModelStandIn, answers, model_stand_in, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'

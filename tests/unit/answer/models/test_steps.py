@@ -15,7 +15,7 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import Material, user_message
 from coreloop.answer.models.steps import ask_in_run
 from coreloop.base.errors import BudgetError, ModelError, RunError, UsageError
-from coreloop.base.project.settings import PriceSettings
+from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.create import create_run
 from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
@@ -187,7 +187,8 @@ from coreloop.answer.models.choose import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.steps import ask_in_run
-from coreloop.base.project.settings import EndpointSettings, PriceSettings, Settings
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import Settings
 from coreloop.runs.run import work_on
 from running import Failpoint, store_at
 

@@ -8,6 +8,7 @@ import pytest
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from effects import CONTROLS, FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
@@ -37,6 +38,31 @@ def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
     effect = _effect(shop)
     assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
     assert not any("dated by the merge" in note for note in effect.notes)
+
+
+def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop):
+    deployed = (Planted("refund_order", 0.3, 0.02, 69),)
+    audit_dir = shop.workspace.audit_dir
+    old, new = (
+        keep_descriptions([SentTool("refund_order", text, {})], audit_dir) for text in ("Do.", "Do. - Always")
+    )
+    write_days(shop, deployed, range(70), descriptions=old)
+    write_days(shop, deployed, range(70, 100), descriptions=new)
+    effect = _effect(shop)
+    assert (effect.verdict, effect.since) == (EffectVerdict.HELPS, date(2026, 5, 11))
+    assert not any("dated by the merge" in note for note in effect.notes)
+
+
+def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
+    audit_dir = shop.workspace.audit_dir
+    old, new = (
+        keep_descriptions([SentTool("refund_order", text, {})], audit_dir) for text in ("Do.", "Do. - Always")
+    )
+    write_days(shop, ONE, range(61), descriptions=old)
+    write_days(shop, ONE, range(61, 90), descriptions=new)
+    write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(90, 100), descriptions=old)
+    effect = _effect(shop)
+    assert (effect.since, effect.until) == (date(2026, 5, 2), date(2026, 5, 30))
 
 
 def test_a_version_that_git_does_not_know_is_said(shop: Shop):

@@ -5,24 +5,23 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.calls import Request, read_requests
-from coreloop.learn.effect.failures import ALL_FAILURES, Place, named_failure
-from coreloop.observe.verdicts import HumanVerdicts
+from coreloop.learn.effect.failures import ALL_FAILURES, Calls, ToolCalls, named_failure
+from coreloop.learn.effect.log import read_log, read_recorded
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
 from logs import call, failed, record, write_log
 
 
-def _read(folder: Path, *calls: dict[str, Any]) -> Request:
-    workspace = Workspace(folder, Settings())
-    write_log(workspace.records_dir / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
-    (request,) = read_requests(workspace, HumanVerdicts())
-    return request
+def _read(folder: Path, *calls: dict[str, Any]) -> ToolCalls:
+    write_log(folder / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
+    recorded = read_recorded(read_folder(folder, MineSettings()), since=None)
+    ((_, own),) = Calls(recorded.window, recorded.calls, frozenset({"find", "pay"})).by_tool(["pay"])
+    return own
 
 
 def _counts(folder: Path, line: str, *calls: dict[str, Any]) -> bool:
-    request = _read(folder, *calls)
-    return named_failure([line]).counts(Place(request, len(calls) - 1, frozenset({"find", "pay"})))
+    read = _read(folder, *calls)
+    return (named_failure([line]).against(read) & read.failed).to_list()[-1]
 
 
 CASES = {
@@ -93,20 +92,21 @@ def test_a_line_that_no_call_shows_counts_all_failures(line: str):
 
 def test_two_lines_count_what_is_against_either(tmp_path: Path):
     failure = named_failure(["- Always pass reason", "- limit over 20 fails"])
-    request = _read(tmp_path, failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"}))
-    assert [failure.counts(Place(request, at, frozenset())) for at in (0, 1)] == [True, False]
+    read = _read(tmp_path, failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"}))
+    assert failure.against(read).to_list() == [True, False]
 
 
-def test_a_case_is_the_session_else_the_question(tmp_path: Path):
-    workspace = Workspace(tmp_path, Settings())
+def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_path: Path):
     rows = [
         record(session_hash="session:1"),
-        record(),
-        record(question="삼성전자 수익성, 분석해줘!"),
-        record(question=""),
+        record(question="Refund order 17 today"),
+        record(question="refund order 18 today"),
+        record(question="", question_hash=None),
+        record(question="", question_hash=None),
     ]
-    write_log(workspace.records_dir / "2026-04-25.jsonl", rows)
-    cases = [request.case for request in read_requests(workspace, HumanVerdicts())]
-    assert cases[0] == "session:1"
-    assert cases[1] == cases[2]
-    assert cases[3] == "req-1"
+    write_log(tmp_path / "2026-04-25.jsonl", rows)
+    recorded = read_recorded(read_folder(tmp_path, MineSettings()), since=None)
+    (log,) = read_log(recorded, {}, names={}, audit_dir=tmp_path).values()
+    (day,) = log.calls
+    sizes = sorted(counts[0] for counts in log.calls[day].values())
+    assert sizes == [1, 1, 1, 2]

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.learn.effect import run
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
 from logs import call, record, write_log
@@ -37,7 +39,7 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
     assert _effect(shop, 100).verdict is EffectVerdict.HELPS
-    assert not shop.workspace.effects_file.exists()
+    assert read_kept(shop.workspace).settled == ()
 
 
 def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
@@ -77,3 +79,16 @@ def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, qu
     assert effect.verdict is EffectVerdict.TOO_EARLY
     assert effect.is_given_up
     assert effect.todo.startswith("retire the line")
+
+
+def test_while_nothing_changes_no_record_is_read_again(shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    write_days(shop, ONE, range(100))
+    first = _effect(shop, 100)
+    monkeypatch.setattr(run, "open_mining", None)
+    assert _effect(shop, 100) == first
+    monkeypatch.undo()
+    with (shop.workspace.records_dir / "late.jsonl").open("w") as log:
+        log.write("{}\n")
+    monkeypatch.setattr(run, "open_mining", None)
+    with pytest.raises(TypeError):
+        _effect(shop, 100)

@@ -62,3 +62,21 @@ def test_a_new_tool_is_no_change(shop: Shop):
     text = (shop.project.root / FILE).read_text() + source({"fresh": ["- Always pass order_id"]})
     shop.project.commit({FILE: text}, "fresh", **dated(30))
     assert _changes(shop, "fresh")[1:] == ()
+
+
+def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
+    shop.project.git("mv", FILE, "shop/moved.py")
+    shop.project.git("commit", "--quiet", "-m", "move", **dated(30))
+    text = (shop.project.root / "shop/moved.py").read_text()
+    shop.project.commit({"shop/moved.py": text.replace("Do refund.", "Refund.")}, "words", **dated(40))
+    with Repository(shop.project.root) as repository:
+        targets = {"refund": "shop/moved.py::refund"}
+        changes = read_ledger(
+            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+        ).changes
+    assert [change.subject for change in changes] == [
+        "Merge pull request #11 from octo/skill/caveat",
+        "words",
+    ]
+    assert changes[0].ids == (proposal_id(11),)
+    assert {change.target for change in changes} == {"shop/moved.py::refund"}

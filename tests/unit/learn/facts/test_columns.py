@@ -14,7 +14,7 @@ from coreloop.learn.facts.read import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.session import MiningOptions, open_mining
 from coreloop.observe.case import FILE_NAME, case_key, identifiers
-from coreloop.observe.descriptions_in_force import ToolText, keep_descriptions
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from logs import call, failed, line, record, write_log
 from rows import each_row
 
@@ -168,7 +168,7 @@ def test_no_text_of_an_argument_and_no_word_of_a_question_is_in_the_tables():
 
 
 def test_the_description_of_each_tool_in_force_is_found_by_the_recorded_set(tmp_path: Path):
-    tools = [ToolText("b", "Find it.", {}), ToolText("a", "Buy it.", {"type": "object"})]
+    tools = [SentTool("b", "Find it.", {}), SentTool("a", "Buy it.", {"type": "object"})]
     name = keep_descriptions(tools, tmp_path)
     rows = sent_tools(tmp_path, [name, name, "desc:gone", "desc:../../etc/passwd"])
     assert rows.select("descriptions", "tool").rows() == [(name, "a"), (name, "b")]

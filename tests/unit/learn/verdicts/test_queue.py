@@ -14,6 +14,7 @@ from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
+from coreloop.learn.verdicts.state import Promoted, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 from logs import call, failed, record, repeated, word, write_log
 
@@ -65,8 +66,7 @@ def waiting(tmp_path: Path) -> Any:
             merge(read_folder(tmp_path, settings), DAYS),
             gate or Gates(),
             judgments=given,
-            proposed=proposed,
-            known=known,
+            states=read_states(proposed, given, Promoted(known=known)),
             today=TODAY,
         )
 
@@ -273,8 +273,7 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
         merge(read_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
         Gates(),
         judgments=HumanVerdicts(),
-        proposed=(),
-        known=frozenset(),
+        states=(),
         today=TODAY,
     )
     assert items[0].id == "req-tau-retail-l1-4o-t027-27-0027"

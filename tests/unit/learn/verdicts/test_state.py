@@ -10,7 +10,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.state import ProposalState, count_states, decided, read_states
+from coreloop.learn.verdicts.state import Promoted, ProposalState, count_states, decided, pending, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts
 from coreloop.observe.verdicts import VerdictLetter as Judged
 
@@ -32,9 +32,8 @@ CHANGE = Change(
 def _state(*, entries=(ENTRY,), verdict=None, open_keys=(), promotions=(), effects=()) -> ProposalState:
     judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
     given = (HumanVerdict(verdict=verdict, **judged),) if verdict else ()
-    (standpoint,) = read_states(
-        entries, HumanVerdicts(given), open_keys=open_keys, promotions=promotions, effects=effects
-    )
+    promoted = Promoted(tuple(promotions), frozenset(open_keys))
+    (standpoint,) = read_states(entries, HumanVerdicts(given), promoted, effects)
     return standpoint.state
 
 
@@ -72,6 +71,22 @@ ROWS = {
         ProposalState.RETIRED,
         {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS), LATER)},
     ),
+    "the failure came back after it helped": (
+        ProposalState.WAITING,
+        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS, has_returned=True),)},
+    ),
+    "judged since the failure came back": (
+        ProposalState.HELPS,
+        {
+            "promotions": (MERGED,),
+            "effects": (_effect(EffectVerdict.HELPS, has_returned=True, decided_on=date(2026, 4, 20)),),
+            "verdict": Judged.PASS,
+        },
+    ),
+    "rejected, and its file is gone": (
+        ProposalState.REJECTED,
+        {"entries": (), "verdict": Judged.VIOLATION},
+    ),
     "reverted": (
         ProposalState.REVERTED,
         {"promotions": (replace(MERGED, reverted=True),), "effects": (_effect(EffectVerdict.HURTS), LATER)},
@@ -86,6 +101,13 @@ def test_the_state_of_a_proposal(state: ProposalState, facts: dict[str, object])
 
 def test_merged_ones_are_listed_newest_first():
     newer = replace(MERGED, key="n", merged_at=datetime(2026, 5, 1, tzinfo=UTC))
-    states = read_states([ENTRY], HumanVerdicts(), open_keys=(), promotions=[MERGED, newer], effects=())
-    assert list(decided(states)) == ["n", "k"]
+    states = read_states([ENTRY], HumanVerdicts(), Promoted((MERGED, newer)))
+    assert [one.key for one in decided(states)] == ["n", "k"]
     assert count_states(states) == {ProposalState.MERGED: 2}
+
+
+def test_an_accepted_one_is_not_pending():
+    judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
+    accepted = HumanVerdicts((HumanVerdict(verdict=Judged.PASS, **judged),))
+    assert [one.id for one in pending(read_states([ENTRY], HumanVerdicts()))] == [ENTRY.id]
+    assert pending(read_states([ENTRY], accepted)) == []

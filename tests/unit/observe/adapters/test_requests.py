@@ -12,7 +12,7 @@ import pytest
 from coreloop import current, dropped, observed_tool
 from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.observe.adapters.requests import MAX_SILENCE_S, NO_RESULT, UNFINISHED, Requests
-from coreloop.observe.descriptions_in_force import ToolText
+from coreloop.observe.descriptions_in_force import SentTool
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def test_unwritable_folder_is_counted_and_nothing_is_raised(tmp_path: Path) -> N
     (tmp_path / "audit").write_text("a file where a folder must be")
     before, requests = dropped(), Requests(tmp_path)
     requests.start("r")
-    requests.sent("r", [ToolText("book", "Book.", {})])
+    requests.sent("r", [SentTool("book", "Book.", {})])
     requests.end("r")
     assert sum(dropped().values()) - sum(before.values()) >= 2
 
@@ -249,7 +249,7 @@ def test_results_are_remembered_only_while_the_process_has_room(
 
 def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    old, new = ToolText("book", "Book a room.", {"type": "object"}), ToolText("book", "Book one.", {})
+    old, new = SentTool("book", "Book a room.", {"type": "object"}), SentTool("book", "Book one.", {})
     for key, tools in ((1, [old]), (2, [old]), (3, [new])):
         requests.start(key)
         requests.sent(key, tools)
@@ -267,7 +267,7 @@ def test_recording_that_is_turned_off_writes_nothing(tmp_path: Path, monkeypatch
     monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
     requests = Requests(tmp_path)
     requests.start("r", "x")
-    requests.sent("r", [ToolText("book", "Book.", {})])
+    requests.sent("r", [SentTool("book", "Book.", {})])
     requests.asked("r", 1, "book", {})
     requests.answered("r", 1, "fine")
     requests.end("r")

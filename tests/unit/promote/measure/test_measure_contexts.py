@@ -8,7 +8,7 @@ from typing import Any
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import named_failure
-from coreloop.promote.measure.contexts import MAX_PER_CASE, NextCall, called, choose_contexts
+from coreloop.promote.measure.contexts import MAX_PER_CASE, NextCall, choose_contexts, is_against
 
 LINE = "- priority: never empty"
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -75,5 +75,5 @@ def test_replays_and_requests_without_a_question_are_left_out(tmp_path: Path) ->
 
 def test_a_models_call_is_held_against_the_line() -> None:
     failure = named_failure([LINE])
-    assert failure.is_against(called(NextCall("update", {"priority": ""}), ()))
-    assert not failure.is_against(called(NextCall("update", {"priority": "low"}), ()))
+    assert is_against(failure, NextCall("update", {"priority": ""}), ())
+    assert not is_against(failure, NextCall("update", {"priority": "low"}), ())

@@ -8,6 +8,7 @@ import pytest
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on
+from rows import slow_after
 
 BEGUN = """
 from datetime import UTC, datetime
@@ -29,7 +30,7 @@ with open_store(workspace) as store:
 
 @pytest.mark.parametrize(
     ("kind", "drives_itself", "status"),
-    [("research", False, "failed"), ("ask", False, "failed"), ("agent", True, "running")],
+    slow_after(1, [("research", False, "failed"), ("ask", False, "failed"), ("agent", True, "running")]),
 )
 def test_a_nested_run_whose_process_was_killed_has_failed(
     kind: str, drives_itself: bool, status: str, tmp_path: Path

@@ -21,8 +21,8 @@ WORK = "echo $CORELOOP_ITERATION >> work"
     "sent",
     [
         f"kill -INT {DRIVER}",
-        pytest.param(f"env kill -INT {DRIVER}", id="by a process that ends at once"),
-        pytest.param(f"setsid env -i sh -c 'kill -INT '{DRIVER}", id="by a process without session"),
+        pytest.param(f"env kill -INT {DRIVER}", id="ends at once", marks=pytest.mark.slow),
+        pytest.param(f"setsid env -i sh -c 'kill -INT '{DRIVER}", id="session", marks=pytest.mark.slow),
     ],
 )
 def test_a_command_that_interrupts_its_driver_does_not_stop_its_run(sent: str, tmp_path: Path):
@@ -34,6 +34,7 @@ def test_a_command_that_interrupts_its_driver_does_not_stop_its_run(sent: str, t
     assert done.stderr.count("ignored SIGINT") == 1
 
 
+@pytest.mark.slow
 def test_a_command_can_be_interrupted_although_its_driver_waits_for_the_signal(tmp_path: Path):
     script = f"{WORK}; trap 'echo heard > heard' INT; kill -INT $$"
     words = ["start", "--max-iterations", "1", "--", "sh", "-c", script]
@@ -41,6 +42,7 @@ def test_a_command_can_be_interrupted_although_its_driver_waits_for_the_signal(t
     assert (tmp_path / "heard").exists()
 
 
+@pytest.mark.slow
 def test_a_command_that_ends_its_driver_does_not_stop_its_run(tmp_path: Path):
     script = f"{WORK}; test -e again || {{ touch again; kill -TERM {DRIVER}; sleep 600; }}"
     words = ["start", "--json", "--max-iterations", "1", "--", "sh", "-c", script]

@@ -1,4 +1,4 @@
-"""A tool's page shows each change of its description with its verdict, before and after."""
+"""Each change is shown before and after with its verdict: on its tool's page, Health and Changes."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ import effects
 from coreloop.web.pages.report import write_report
 from coreloop.web.pages.source import open_source
 from effects import Planted, make_shop, write_days
+from showing import table
 
 PLANTED = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -30,5 +31,11 @@ def test_the_page_has_the_verdict_and_a_chart(
     assert "expected without it" in text
     assert '<svg role="img"' in text
     health = (tmp_path / "report" / "health.html").read_text(encoding="utf-8")
-    assert '<th scope="row">refund_order</th>' in health
-    assert "<td>#11</td><td>helps</td>" in health
+    assert "expected without it" in health
+    decided = (tmp_path / "report" / "changes.html").read_text(encoding="utf-8")
+    (row,) = table(decided, "Decided proposals")
+    merged = effects.at(60)
+    assert row[0].startswith("- Always pass reason")
+    assert (row[1], row[3:]) == ("helps", [f"{merged:%Y-%m-%d}", "#11", "helps"])
+    assert row[2] > row[3]  # the verdict came later
+    assert "expected without it" in decided

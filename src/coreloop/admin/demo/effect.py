@@ -1,0 +1,94 @@
+"""The demo's last page: ninety simulated days after the merge, judged as `effect` judges real ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from coreloop.base.project.workspace import open_workspace
+from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.exposure import BEFORE_DAYS
+from coreloop.learn.effect.failures import named_failure
+from coreloop.learn.effect.log import Log, read_log, read_recorded
+from coreloop.learn.effect.tally import DayCount, Tally, tally
+from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
+
+FOLLOWED: Final = 0.8
+"""Share of the failing calls that follow the line after the merge: an assumption, and said as one."""
+CALLS_A_DAY: Final = 40
+_N_CONTROLS: Final = 4
+_DAY_SD: Final = 0.15
+"""Of the days of a tool, on the log-odds scale: as in the benchmark of `effect`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedEffect:
+    """What `effect` would say of the promoted line, and the day of its last look."""
+
+    tool: str
+    decision: Decision
+
+
+def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int) -> SimulatedEffect:
+    """Simulate the days around a merge, with the shares of failing calls that the demo's records have.
+
+    Parameters
+    ----------
+    folder : Path
+        The demo's project.
+    tool : str
+        Whose description has the new lines.
+    lines : sequence of str
+        The lines. Afterwards `FOLLOWED` of the calls against them are made right.
+    seed : int
+        The same seed gives the same days.
+    """
+    before, others = _shares(folder, tool, lines)
+    rng = Random(seed)
+    after = before * (1 - FOLLOWED)
+    target = [_day(rng, day, before if day < BEFORE_DAYS else after) for day in _DAYS]
+    controls = [[_day(rng, day, share) for day in _DAYS] for share in others]
+    pasts = [tally(days[:BEFORE_DAYS]) for days in (target, *controls)]
+    now = [Tally() for _ in pasts]
+
+    def read(day: int) -> Estimate | None:
+        for days, part in zip((target, *controls), now, strict=True):
+            part.add(days[BEFORE_DAYS + day - 1])
+        periods = [Periods(*pair) for pair in zip(pasts, now, strict=True)]
+        return estimate(periods[0], periods[1:]) if now[0].n else None
+
+    return SimulatedEffect(tool, decide(HORIZON_DAYS, read))
+
+
+_DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
+
+
+def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[float]]:
+    """The share of the tool's calls that fail against the lines, and those of the other tools that fail."""
+    workspace = open_workspace(folder)
+    settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
+    recorded = read_recorded(read_folder(workspace.records_dir, settings), since=None)
+    failures = {tool: [named_failure(lines)]} if named_failure(lines).lines else {}
+    counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
+    others = sorted((_share(counted, name, 1) for name in counted if name != tool), reverse=True)
+    return _share(counted, tool, 2 if failures else 1), others[:_N_CONTROLS]
+
+
+def _share(counted: Log, tool: str, place: int) -> float:
+    """A share that is neither 0 nor 1, so that days can vary around it."""
+    days = counted[tool].calls.values() if tool in counted else ()
+    rows = [row for day in days for row in day.values()]
+    n, failed = sum(row[0] for row in rows), sum(row[place] for row in rows)
+    return (failed + 0.5) / (n + 1)
+
+
+def _day(rng: Random, day: int, share: float) -> DayCount:
+    """A day's calls, each a case of its own; weekends have fewer."""
+    n = round(CALLS_A_DAY * (1.2 if day % 7 < 5 else 0.5))
+    odds = log(share / (1 - share)) + rng.gauss(0, _DAY_SD)
+    failed = sum(rng.random() < 1 / (1 + exp(-odds)) for _ in range(n))
+    return DayCount(day, {("simulated", ""): (n, failed)}, n, failed, failed)

@@ -1,0 +1,193 @@
+"""Claude Agent SDK: its stream of messages, which also has the calls that no hook is told of.
+
+    client = record_client(ClaudeSDKClient(options))           # before the first query
+    async for message in record_messages(query(prompt=question), question): ...
+
+A record is a turn, which ends with the SDK's result message; a sub-agent has a record of its own.
+"""
+
+import os
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from itertools import count
+from typing import Any, Final
+
+from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.requests import Requests, guarded
+
+_NUMBERS: Final = count()
+_TAG: Final = re.compile(r"</?tool_use_error>")
+_UNKNOWN: Final = "No such tool available"
+# The required parameter `seats` is missing · The parameter `hours` type is expected as `number` …
+_OWN: Final = re.compile(r"(?:required |unexpected )?parameter `([^`\n]{1,64})`[^\n]{0,120}")
+_INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP error -32602", re.IGNORECASE)
+_REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
+
+
+def attach(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
+    """Record a client, as `record_client`."""
+    return record_client(client, data_dir)
+
+
+def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
+    """Record the turns of a ``ClaudeSDKClient``; returns the same client.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        As for `AuditCollector`.
+    """
+    turns = Turns(Requests(data_dir))
+    ask, receive = client.query, client.receive_messages
+
+    async def query(prompt: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(prompt, str):
+            turns.question = prompt
+        await ask(prompt, *args, **kwargs)
+
+    def receive_messages() -> AsyncIterator[Any]:
+        return _recorded(receive(), turns)
+
+    client.query, client.receive_messages = query, receive_messages
+    return client
+
+
+def record_messages(
+    messages: AsyncIterable[Any], question: str = "", data_dir: str | os.PathLike[str] | None = None
+) -> AsyncIterator[Any]:
+    """Yield the messages of ``query()``, and record its turns; ``question`` is that of the first."""
+    turns = Turns(Requests(data_dir))
+    turns.question = question
+    return _recorded(messages, turns)
+
+
+async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterator[Any]:
+    try:
+        async for message in messages:
+            turns.heard(message)
+            yield message
+    except GeneratorExit:  # the reader has what it wants; of a client, the turn goes on
+        raise
+    except BaseException as error:
+        turns.failed(error)
+        raise
+
+
+class Turns:
+    """The turn under way of one session, and its sub-agents, by the calls that started them."""
+
+    def __init__(self, requests: Requests) -> None:
+        self.question = ""
+        self._requests = requests
+        self._key: int | None = None
+        self._agents: dict[str, tuple[int | None, str]] = {}
+        self._replies: set[str] = set()
+
+    @guarded
+    def heard(self, message: Any) -> None:
+        """Add a message of the SDK; of other kinds than the following ones, nothing is recorded."""
+        kind = type(message).__name__
+        if kind == "AssistantMessage":
+            self._reply(message)
+        elif kind == "UserMessage" and isinstance(message.content, list):
+            self._results(message)
+        elif kind == "ResultMessage":
+            self._end(message)
+
+    @guarded
+    def failed(self, error: BaseException) -> None:
+        """End the turn with an exception, such as a cancellation."""
+        if self._key is not None:
+            self._close(error=error)
+
+    def _reply(self, message: Any) -> None:
+        key = self._key_of(message, start=True)
+        id = str(message.message_id or message.uuid or len(self._replies))
+        if id not in self._replies:  # the SDK splits a reply into messages, one a block
+            self._replies.add(id)
+            self._requests.replied(key, provider="anthropic", model=message.model)
+        for block in message.content:
+            if type(block).__name__ == "ToolUseBlock":
+                self._requests.asked(key, block.id, block.name, block.input)
+
+    def _results(self, message: Any) -> None:
+        key = self._key_of(message, start=False)
+        for block in message.content:
+            if type(block).__name__ != "ToolResultBlock":
+                continue
+            agent = self._agents.pop(block.tool_use_id, None)
+            if agent is not None:
+                self._requests.end(agent, answer=_text(block.content))
+            args = self._requests.args_of(key, block.tool_use_id)
+            if block.is_error:
+                self._requests.answered(key, block.tool_use_id, error=failure(_text(block.content), args))
+            else:
+                self._requests.answered(key, block.tool_use_id, _result(block.content))
+
+    def _end(self, message: Any) -> None:
+        collector = None if self._key is None else self._requests.collector(self._key)
+        if collector is None:
+            return
+        usage = message.usage if isinstance(message.usage, Mapping) else {}
+        used = {
+            "input_tokens": usage.get("input_tokens"),
+            "output_tokens": usage.get("output_tokens"),
+            "cost_usd": message.total_cost_usd,
+        }
+        collector.add(
+            {name: value for name, value in used.items() if isinstance(value, int | float) and value}
+        )
+        error = (
+            "; ".join(message.errors or ()) or message.result or message.subtype if message.is_error else None
+        )
+        self._close(error=error, answer=None if error else message.result)
+
+    def _close(self, *, error: str | BaseException | None = None, answer: str | None = None) -> None:
+        for agent in self._agents.values():
+            self._requests.end(agent, error=error)
+        key, self._key, self.question = self._key, None, ""
+        self._agents, self._replies = {}, set()
+        self._requests.end(key, answer=answer, error=error)
+
+    def _key_of(self, message: Any, *, start: bool) -> Any:
+        """The request of a message: the turn's, or that of the sub-agent that the message is from."""
+        if self._key is None and start:
+            self._key = next(_NUMBERS)
+            self._requests.start(self._key, self.question, session_id=getattr(message, "session_id", None))
+        call = message.parent_tool_use_id
+        if call is None:
+            return self._key
+        if call not in self._agents and start:
+            self._agents[call] = (self._key, call)
+            task = self._requests.args_of(self._key, call).get("prompt")
+            self._requests.start(self._agents[call], task if isinstance(task, str) else "", parent=self._key)
+        return self._agents.get(call, self._key)
+
+
+def failure(told: str, args: Mapping[str, Any]) -> str:
+    """Say why a call failed: a rejection names the argument and what the schema wants, never the value."""
+    text = _TAG.sub("", told).strip()
+    if _UNKNOWN in text:
+        return UNKNOWN_TOOL
+    if _INVALID.search(text) is None:
+        return rejection_in(text) or text or "failed"
+    reasons = [match[0] for match in _OWN.finditer(text)]
+    reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
+    if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'
+        reason = text.partition("rror: ")[2]
+        named = [(name, repr(value)) for name, value in args.items() if reason.startswith(repr(value))]
+        reasons = [f"{name}:{reason[len(value) :]}" for name, value in named]
+    return rejection_in(text) or f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"
+
+
+def _result(content: Any) -> Any:
+    """What the tool returned: the text, if the content has no other part."""
+    is_text = isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text"
+    return content[0].get("text") if is_text else content
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, Mapping))
