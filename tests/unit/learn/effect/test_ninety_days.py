@@ -44,8 +44,7 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     shown = capsys.readouterr().out.split("refund_order\n", 1)[1].splitlines()
     assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
     assert shown[2] == "    + Always pass reason"
-    assert "├" in shown[3]
-    assert "of calls before" in shown[4]
+    assert any("of calls before" in line for line in shown[3:10])
     show_effects(found, as_json=True)
     listed = json.loads(capsys.readouterr().out)["changes"]
     assert {change["tool"]: change["verdict"] for change in listed} == {
