@@ -1,12 +1,14 @@
 """Where repair keeps its tables: a SQLite file, or Postgres."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from coreloop.answer.repair.tables import (
     FIRST,
@@ -30,6 +32,7 @@ from coreloop.base.text import printable
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.ulid import new_ulid
 
+T = TypeVar("T", Feedback, Gap, Suggestion, Evidence, AnswerRow)
 FILE_NAME: Final = "repair.db"
 _REJECTED: Final = ("sentence", "passage", "location")
 _KEPT: Final = {
@@ -61,12 +64,12 @@ class RepairStore:
     def feedback_of(self, message_id: str) -> list[Feedback]:
         """Return what people said of an answer, in order."""
         rows = self._read("SELECT * FROM feedback WHERE message_id = ? ORDER BY id", (message_id,))
-        return list(map(_feedback, rows))
+        return [_row(Feedback, row) for row in rows]
 
     def feedback_since(self, moment: datetime) -> list[Feedback]:
         """Return what people said since a time, in order."""
         rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (_stamp(moment),))
-        return list(map(_feedback, rows))
+        return [_row(Feedback, row) for row in rows]
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
         """Open a gap, or count one that is open already."""
@@ -78,7 +81,7 @@ class RepairStore:
                 (topic, file, symbol, reason),
             )
             if rows:
-                known = _gap(rows[0])
+                known = _row(Gap, rows[0])
                 gap = replace(known, seen=known.seen + 1)
                 self._database.rows("UPDATE knowledge_gaps SET seen = ? WHERE id = ?", (gap.seen, gap.id))
                 return gap
@@ -101,7 +104,8 @@ class RepairStore:
         """Return gaps, those that came back most often first."""
         where = "WHERE closed_at IS NULL" if open_only else ""
         return [
-            _gap(row) for row in self._read(f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
+            _row(Gap, row)
+            for row in self._read(f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
         ]
 
     def close_gaps(self, topic: str, *, by: str, now: datetime) -> int:
@@ -214,18 +218,7 @@ class RepairStore:
         rows = self._read(
             "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location, symbol", (question,)
         )
-        return [
-            Evidence(
-                question=key,
-                kind=kind,
-                location=location,
-                symbol=symbol,
-                content=content,
-                content_hash=digest,
-                created_at=_moment(at),
-            )
-            for key, kind, location, symbol, content, digest, at in rows
-        ]
+        return [_row(Evidence, row) for row in rows]
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
@@ -412,59 +405,17 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _feedback(row: Any) -> Feedback:
-    key, chat, message, kind, reason, mended_by, created = row
-    return Feedback(
-        id=key,
-        chat_id=chat,
-        message_id=message,
-        kind=kind,
-        reason=reason,
-        mended_by=mended_by,
-        created_at=_moment(created),
-    )
-
-
-def _gap(row: Any) -> Gap:
-    key, topic, file, symbol, reason, seen, created, closed, by = row
-    return Gap(
-        id=key,
-        topic=topic,
-        file=file,
-        symbol=symbol,
-        reason=reason,
-        seen=seen,
-        created_at=_moment(created),
-        closed_at=_moment(closed) if closed else None,
-        closed_by=by,
-    )
+def _row(kind: type[T], row: Sequence[Any]) -> T:
+    """Read a row, whose columns are the fields of a type in their order."""
+    names = [known.name for known in fields(kind)]
+    return msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False)
 
 
 def _suggestion(row: Any) -> Suggestion:
-    key, action, target, details, status, created, decided = row
-    return Suggestion(
-        id=key,
-        action=action,
-        target=target,
-        details=json.loads(details),
-        status=status,
-        created_at=_moment(created),
-        decided_at=_moment(decided) if decided else None,
-    )
+    key, action, target, details, *rest = row
+    return _row(Suggestion, (key, action, target, json.loads(details), *rest))
 
 
 def _answer(row: Any) -> AnswerRow:
-    run_id, session_id, ended, is_supported, repairs, mends, found = row
-    return AnswerRow(
-        run_id=run_id,
-        session_id=session_id,
-        ended_at=_moment(ended),
-        is_supported=bool(is_supported),
-        repairs=repairs,
-        mends=mends,
-        found=json.loads(found),
-    )
+    *first, found = row
+    return _row(AnswerRow, (*first, json.loads(found)))

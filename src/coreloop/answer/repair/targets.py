@@ -24,6 +24,8 @@ _HEAD_BYTES: Final = 16_000
 _HEAD_CHARS: Final = 2_000
 _LEAST_SHARE: Final = 0.3
 """Of what a question asks for, rare words counting more; a file with less of it is no target."""
+_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
+"""Without such a word, a docstring that has a column's words rarely means the column."""
 _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
@@ -59,10 +61,11 @@ def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iter
         *owner, name = _parts(field.title)
         whole = name.union(*owner[-1:])
         words = _parts(symbol.title)[-1]
+        last = re.split(r"[./#]", field.title)[-1]
         if words and words in (name, whole):
-            reason = f"both are named {' '.join(sorted(words))}"
-        elif owner and whole <= set(stems(symbol.text)):
-            reason = f"{symbol.title} speaks of {' '.join(sorted(whole))}"
+            reason = f"both are named {last}"
+        elif owner and _SPEAKS.search(symbol.text) and whole <= set(stems(symbol.text)):
+            reason = f"{symbol.title} speaks of {last}"
         else:
             continue
         yield {"code_symbol": reference(symbol), "schema_ref": reference(field), "reason": reason}

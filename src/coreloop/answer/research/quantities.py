@@ -35,6 +35,12 @@ _UNITS: Final = {
     "mb": ("byte", 1e6), "gb": ("byte", 1e9), "kb": ("byte", 1e3), "tb": ("byte", 1e12),
 }  # fmt: skip
 """A unit's family and how many of the family's unit it is."""
+_TO_TEN: Final = "두 세 네 다섯 여섯 일곱 여덟 아홉 열"
+_TO_NINETEEN: Final = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SPELLED: Final = {
     **{
         word: number
@@ -42,38 +48,8 @@ _SPELLED: Final = {
             ["두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열"], start=2
         )
     },
-    **{
-        word: number
-        for number, word in enumerate(
-            [
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "eleven",
-                "twelve",
-                "thirteen",
-                "fourteen",
-                "fifteen",
-                "sixteen",
-                "seventeen",
-                "eighteen",
-                "nineteen",
-            ],
-            start=2,
-        )
-    },
-    **{
-        word: 10 * number
-        for number, word in enumerate(
-            ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-        )
-    },
+    **{word: number for number, word in enumerate(_TO_NINETEEN.split(), start=2)},
+    **{word: 10 * number for number, word in enumerate(_TENS.split(), start=2)},
 }
 _ENGLISH_NUMBER: Final = "|".join(word for word in _SPELLED if word.isascii())
 _KOREAN_SCALE: Final = r"(?:천억|백억|십억|천만|백만|십만|조|억|만|천|백)"

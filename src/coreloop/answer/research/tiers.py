@@ -1,14 +1,13 @@
 """How much work a research may take: the tiers, what a person asked for, and the limits of the run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from dataclasses import asdict, dataclass, replace
+from typing import Final
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.base.errors import UsageError
 from coreloop.runs.limits import AnswerReserve, Limits
 
-_T = TypeVar("_T")
 AT_ONCE: Final = 5
 """Queries of an iteration, which are executed at once."""
 TOKEN_BUDGET: Final = 200_000
@@ -17,39 +16,16 @@ _ANSWER_SHARE: Final = 0.2
 """Of time, tokens and money, for the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The most that a research does, in all.
-
-    Attributes
-    ----------
-    max_iters, max_queries, max_sources : int
-        Iterations, executed queries, and sources read.
-    max_execution_time_s : float
-        Seconds of work, the answer's included.
-    """
-
-    max_iters: int
-    max_queries: int
-    max_sources: int
-    max_execution_time_s: float
-
-
-TIERS: Final[Mapping[Tier, Effort]] = {
-    "simple": Effort(2, 3, 5, 60),
-    "standard": Effort(5, 10, 15, 90),
-    "deep": Effort(12, 40, 40, 120),
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What a person asked for; None for what the tier says.
+    """The most that a research does, in all; None for what the tier says.
 
     Attributes
     ----------
-    max_iters, max_queries, max_sources, max_execution_time_s
-        As in `Effort`.
+    max_iters, max_queries, max_sources : int or None
+        Iterations, executed queries, and sources read.
+    max_execution_time_s : float or None
+        Seconds of work, the answer's included.
     token_budget : int or None
         Tokens of the run; None for `TOKEN_BUDGET`.
     """
@@ -62,15 +38,14 @@ class Wishes:
 
     def over(self, other: "Wishes") -> "Wishes":
         """Return these wishes, and the other ones where these are None."""
-        return Wishes(
-            max_iters=_first(self.max_iters, other.max_iters),
-            max_queries=_first(self.max_queries, other.max_queries),
-            max_sources=_first(self.max_sources, other.max_sources),
-            max_execution_time_s=_first(self.max_execution_time_s, other.max_execution_time_s),
-            token_budget=_first(self.token_budget, other.token_budget),
-        )
+        return replace(other, **{name: value for name, value in asdict(self).items() if value is not None})
 
 
+TIERS: Final[Mapping[Tier, Wishes]] = {
+    "simple": Wishes(max_iters=2, max_queries=3, max_sources=5, max_execution_time_s=60),
+    "standard": Wishes(max_iters=5, max_queries=10, max_sources=15, max_execution_time_s=90),
+    "deep": Wishes(max_iters=12, max_queries=40, max_sources=40, max_execution_time_s=120),
+}
 _NAMES: Final = ("max_iters", "max_queries", "max_sources", "max_execution_time_s", "token_budget")
 
 
@@ -97,7 +72,7 @@ def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
     exhaust : bool
         Only what was asked for, tokens, money and the default number of iterations limit the run.
     """
-    totals = wishes if exhaust else wishes.over(_tier_wishes(tier))
+    totals = wishes if exhaust else wishes.over(TIERS[tier])
     default, tokens = Limits(), totals.token_budget or TOKEN_BUDGET
     return Limits(
         max_iterations=totals.max_iters or default.max_iterations,
@@ -111,20 +86,6 @@ def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
             seconds=(totals.max_execution_time_s or 0) * _ANSWER_SHARE,
         ),
     )
-
-
-def _tier_wishes(tier: Tier) -> Wishes:
-    effort = TIERS[tier]
-    return Wishes(
-        max_iters=effort.max_iters,
-        max_queries=effort.max_queries,
-        max_sources=effort.max_sources,
-        max_execution_time_s=effort.max_execution_time_s,
-    )
-
-
-def _first(value: _T | None, otherwise: _T | None) -> _T | None:
-    return otherwise if value is None else value
 
 
 def _number(environ: Mapping[str, str], name: str) -> int | None:

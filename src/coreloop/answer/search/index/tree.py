@@ -12,7 +12,7 @@ from coreloop.answer.search.extract.kinds import extractor_of
 
 MAX_FILE_BYTES: Final = 20_000_000
 IGNORED_FOLDERS: Final = frozenset(
-    {
+    [
         "node_modules",
         "__pycache__",
         "venv",
@@ -23,7 +23,7 @@ IGNORED_FOLDERS: Final = frozenset(
         "target",
         "site",
         "vendor",
-    }
+    ]
 )
 """Besides these, folders and files whose names begin with a dot, and the project's data folder."""
 _MADE_BY_PROGRAMS: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
