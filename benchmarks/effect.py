@@ -53,6 +53,9 @@ class Cell:
     controls: bool = True
     noise: tuple[float, float] = (0.15, 0.10)
     """Standard deviation of a tool's own days, and of the days of all tools, on the log-odds scale."""
+    is_unseen: bool = False
+    """Of a generator that nothing was chosen with: heavy-tailed days without a weekly rhythm, controls of any
+    rate, lognormal cases, bursts of traffic."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,11 @@ def simulate(cell: Cell, seed: int) -> Outcome:
     """Make a history and judge it."""
     rng = np.random.default_rng([seed, sum(map(ord, cell.name)), cell.calls])
     days = BEFORE + AFTER
-    everyone = autoregressive(rng, days, cell.noise[1], 0.7) + 0.2 * np.sin(2 * np.pi * np.arange(days) / 7)
+    everyone = autoregressive(rng, days, cell.noise[1], 0.7)
+    if cell.is_unseen:
+        everyone += 0.1 * rng.standard_t(4, days)
+    else:
+        everyone += 0.2 * np.sin(2 * np.pi * np.arange(days) / 7)
     if cell.special == "shared drift":
         everyone += 0.6 * np.clip((np.arange(days) - BEFORE + 20) / 60, 0, 1) * rng.choice([-1, 1])
     if cell.special == "seasonal week":
@@ -117,9 +124,12 @@ class _Made:
 
 def _tool(cell: Cell, rng: np.random.Generator, everyone: Days, *, is_target: bool) -> _Made:
     days = BEFORE + AFTER
-    base = logit(cell.before) if is_target else logit(float(rng.choice([0.05, 0.10, 0.15, 0.20])))
+    other = rng.uniform(0.02, 0.4) if cell.is_unseen else rng.choice([0.05, 0.10, 0.15, 0.20])
+    base = logit(cell.before) if is_target else logit(float(other))
     effect = logit(cell.after) - logit(cell.before) if is_target else 0.0
     level = everyone + autoregressive(rng, days, cell.noise[0], 0.5)
+    if cell.is_unseen:
+        level = level + 0.1 * rng.standard_t(4, days)
     is_merged = False
     if cell.special == "own drift":
         level = level + rng.normal(0, 0.25) * np.clip((np.arange(days) - BEFORE + 20) / 60, 0, 1)
@@ -127,11 +137,15 @@ def _tool(cell: Cell, rng: np.random.Generator, everyone: Days, *, is_target: bo
         is_merged = rng.random() < 0.25
         level = level + np.where(np.arange(days) >= BEFORE + 10, -0.8 * is_merged, 0)
     weekday = np.where(np.arange(days) % 7 < 5, 1.2, 0.5)
+    if cell.is_unseen:
+        weekday = rng.lognormal(-0.1, 0.5, days)
     if cell.special == "seasonal week":
         weekday[BEFORE + 14 : BEFORE + 21] *= 0.5
     n_cases = rng.poisson(cell.calls * weekday / 1.8)
     day = np.repeat(np.arange(days), n_cases)
     size = np.minimum(rng.geometric(1 / 1.8, len(day)), 30)
+    if cell.is_unseen:
+        size = np.minimum(np.ceil(rng.lognormal(0.2, 0.6, len(day))), 30).astype(int)
     of_case = rng.normal(0, 0.5, len(day))  # calls of a case fail together
     share = np.full(days, 0.4)
     if cell.special == "shifting traffic":
@@ -284,6 +298,11 @@ def cells() -> Iterator[Cell]:
             yield Cell(f"{before:.0%} to {after:.0%}", before, after, calls, found_by=day)
     yield Cell("16% to 17%", 0.16, 0.17, 40)
     yield Cell("10% to 5%", 0.10, 0.05, 40)
+    for calls in (40, 13):
+        yield Cell("unseen: no effect", 0.10, 0.10, calls, is_unseen=True)
+        yield Cell("unseen: no effect, shared drift", 0.10, 0.10, calls, "shared drift", is_unseen=True)
+        yield Cell("unseen: 10% to 2%", 0.10, 0.02, calls, is_unseen=True)
+        yield Cell("unseen: 5% to 12%", 0.05, 0.12, calls, is_unseen=True)
 
 
 def misses(result: Result) -> Iterator[str]:

@@ -154,3 +154,9 @@ def search_service(
 def searching(search: Search, *others: str) -> Body:
     """The settings of a search with a service, and other providers after it."""
     return {"search": {"providers": ["searxng", *others], "searxng_url": search.url}}
+
+
+def assert_error_response(text: str) -> None:
+    error = json.loads(text)["error"]
+    assert set(error) == {"type", "message", "retryable"}
+    assert isinstance(error["retryable"], bool)

@@ -16,7 +16,7 @@ DOCUMENTS = {  # the files that hold the tests of each
     ),
     "000": ("test_000_loop.py", "test_000_drift.py"),
     "001": ("test_001_deep_research.py", "test_001_thinking.py", "test_001_figures.py"),
-    "002": ("test_002_research_service.py", "test_002_figures.py"),
+    "002": ("test_002_research_service.py", "test_002_http.py", "test_002_figures.py"),
     "004": ("test_004_self_correction.py", "test_004_figures.py"),
 }
 

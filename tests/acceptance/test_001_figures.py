@@ -94,17 +94,17 @@ def test_34_three_pages_of_one_site_are_one_origin(project: Project) -> None:
 def test_40_a_piece_of_evidence_counts_once_for_its_first_stance(
     project: Project, stances: tuple[str, str], confidence: float, *, is_at_once: bool
 ) -> None:
+    (number,) = project.read("one")
     findings = [
-        {"text": "one", "sources": ["https://a.example"], "hypothesis": "h1", "stance": stance}
+        {"text": "one", "quote": "one", "sources": [number], "hypothesis": "h1", "stance": stance}
         for stance in stances
     ]
     reports = [findings] if is_at_once else [[finding] for finding in findings]
-    project.open(QUESTION)
     for number, report in enumerate(reports):
         query = {"query": f"subject {number}", "results_count": 1, "success": True}
         more = {} if number else {"hypotheses": ["a statement"]}
         assert project.record({"queries": [query], "findings": report, **more}).code == 0
-    (hypothesis,) = project.view("state.json")["hypotheses"]
+    (hypothesis,) = project.view("state.json")["all_hypotheses"]
     evidence = (*hypothesis["supporting_evidence"], *hypothesis["contradicting_evidence"])
     assert (hypothesis["confidence"], len(evidence)) == (pytest.approx(confidence), 1)
 

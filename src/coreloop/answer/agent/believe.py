@@ -101,6 +101,7 @@ def believe(
         require_strategy(state, report)
     knowledge = replace(knowledge_of(state), sources=list(sources))
     texts = {part: text for text, part in ids.items() if text != part}
+    _require_hypotheses(report, _with_new(report, knowledge, state.iteration + 1))
     judged = [
         _judged(learnt, place, knowledge, answered_parts(learnt, place, ids), texts, state.iteration + 1)
         for place, learnt in enumerate(report.findings)
@@ -166,7 +167,6 @@ def _judged(
     iteration: int,
 ) -> Judged:
     numbers, doubts = _sources(learnt, place, knowledge)
-    _require_hypothesis(learnt, place, knowledge)
     quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
     quoting = [number for number in numbers if _holds(knowledge, number, quote)]
     doubts += [_NOT_THERE.format(number) for number in numbers if number not in quoting]
@@ -218,13 +218,14 @@ def _number(name: str) -> int | None:
     return int(bare) if bare.isascii() and bare.isdecimal() and len(bare) <= 6 else None
 
 
-def _require_hypothesis(learnt: Learnt, place: int, knowledge: Knowledge) -> None:
-    known = [one.id for one in knowledge.all_hypotheses]
-    if learnt.hypothesis is not None and learnt.hypothesis not in known:
-        names = ", ".join(known) or "none yet; add it to hypotheses and name it in the next report"
-        raise wrong_field(
-            f"$.findings[{place}].hypothesis", f"no hypothesis {learnt.hypothesis[:80]}; the run has {names}"
-        )
+def _require_hypotheses(report: AgentReport, known: Sequence[Hypothesis]) -> None:
+    """Refuse a hypothesis that neither the run nor the report itself has."""
+    ids = [one.id for one in known]
+    for place, learnt in enumerate(report.findings):
+        if learnt.hypothesis is not None and learnt.hypothesis not in ids:
+            names = ", ".join(ids) or "none yet; add it to hypotheses"
+            message = f"no hypothesis {learnt.hypothesis[:80]}; the run has {names}"
+            raise wrong_field(f"$.findings[{place}].hypothesis", message)
 
 
 def _holds(knowledge: Knowledge, number: int, quote: str) -> bool:
@@ -321,13 +322,7 @@ def _hypotheses(
     at: datetime,
 ) -> Iterator[Reported]:
     """Add new hypotheses, and count the believed findings about known ones."""
-    hypotheses = [*knowledge.all_hypotheses]
-    for statement in dict.fromkeys(report.hypotheses):
-        if len(hypotheses) < _MAX_HYPOTHESES and all(one.statement != statement for one in hypotheses):
-            new = Hypothesis(
-                id=f"h{len(hypotheses) + 1}", statement=statement, last_updated_iteration=iteration
-            )
-            hypotheses.append(new)
+    hypotheses = _with_new(report, knowledge, iteration)
     rated_by_text = {finding.text: finding for finding in findings}
     for one in judged:
         if one.finding.sources and one.stance != "neutral":
@@ -341,6 +336,18 @@ def _hypotheses(
     if hypotheses:
         data = msgspec.to_builtins(ranked(hypotheses, iteration=iteration))
         yield happened.Noted(at=at, name=TESTED, data=data)
+
+
+def _with_new(report: AgentReport, knowledge: Knowledge, iteration: int) -> list[Hypothesis]:
+    """Return the known hypotheses, and those that a report adds."""
+    hypotheses = [*knowledge.all_hypotheses]
+    for statement in dict.fromkeys(report.hypotheses):
+        if len(hypotheses) < _MAX_HYPOTHESES and all(one.statement != statement for one in hypotheses):
+            new = Hypothesis(
+                id=f"h{len(hypotheses) + 1}", statement=statement, last_updated_iteration=iteration
+            )
+            hypotheses.append(new)
+    return hypotheses
 
 
 def _thoughts(report: AgentReport, iteration: int, at: datetime) -> Iterator[Reported]:

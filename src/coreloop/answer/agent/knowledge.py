@@ -116,15 +116,24 @@ def is_complete(state: State) -> bool:
     A plan has at least `LEAST_PARTS` sub-questions, and a query of each of its intents was executed; in
     an exhaustive run, one for counter-evidence for each sub-question. A person may waive all of it.
     """
-    if all(part.is_waived for part in state.sub_questions):
-        return True
+    return all(part.is_waived for part in state.sub_questions) or not left_to_do(state)
+
+
+def left_to_do(state: State) -> list[str]:
+    """Return what of the plan is still to be done before answers complete the run, a line each."""
     known = agent_knowledge(state)
     executed = {search.query for search in state.search_history}
     done = [candidate for candidate in known.candidates if candidate.query in executed]
-    if len(known.planned) < LEAST_PARTS or missing_intents(known.candidates, done):
-        return False
+    lines = []
+    if len(known.planned) < LEAST_PARTS:
+        lines.append(f"plan at least {LEAST_PARTS} sub-questions")
+    for intent in sorted(missing_intents(known.candidates, done)):
+        lines.append(f"execute a chosen query with the intent {intent}")
     against = {candidate.part for candidate in done if candidate.intent == COUNTER_EVIDENCE}
-    return state.mode != "exhaust" or all(part.id in against for part in state.sub_questions)
+    for part in state.sub_questions if state.mode == "exhaust" else ():
+        if part.id not in against:
+            lines.append(f"execute a chosen query for counter-evidence with for: {part.id}")
+    return lines
 
 
 def missing_intents(planned: Sequence[ChosenQuery], done: Sequence[ChosenQuery]) -> set[Intent]:

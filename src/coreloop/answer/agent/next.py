@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, trust_in
+from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, left_to_do, trust_in
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import ReadSource, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
-from coreloop.answer.research.reflect import tool_for
+from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.clock import Clock
 from coreloop.runs.state import State
@@ -40,14 +40,23 @@ _MAX_SOURCES: Final = 50
 def next_for_agent(store: Store, state: State, *, clock: Clock | None = None) -> dict[str, Any]:
     """Build what an agent must know before its next iteration, as JSON."""
     facts = next_step(store, state, clock=clock)
-    return facts | {"think": layer_due(state), "knowledge": _known(state), "chosen": _chosen(state)}
+    own = {"think": layer_due(state), "knowledge": _known(state), "chosen": _chosen(state)}
+    return facts | own | {"to_complete": _to_complete(state)}
 
 
 def layer_due(state: State) -> dict[str, Any]:
     """Return the layer of reflection of the next iteration, its fields, and the tool that fits."""
     layer, names = _LAYERS[state.iteration % len(_LAYERS)]
-    tool = tool_for(state, knowledge_of(state))
+    knowledge = knowledge_of(state)
+    is_sure = any(one.confidence > SURE_OVER for one in knowledge.focus)
+    tool = TOOLS["sure"] if is_sure else tool_for(state, knowledge)
     return {"do": f"{_SITUATION}. {layer}.", "fields": ["situation", *names], "tool": tool}
+
+
+def _to_complete(state: State) -> list[str]:
+    """What keeps the run from being completed; nothing else ends it but a limit or a person."""
+    is_open = [f"answer {part.id}" for part in state.sub_questions if not part.is_settled]
+    return [*is_open, *left_to_do(state)]
 
 
 def _known(state: State) -> dict[str, Any]:

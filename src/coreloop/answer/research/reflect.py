@@ -49,7 +49,7 @@ _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _CALL_TOKENS: Final = 10_000
 """Of a call beside what is in view: the prompt, the schema, the reply."""
-_SURE_OVER: Final = 0.8
+SURE_OVER: Final = 0.8
 _OVERLOAD_SOURCES: Final = 30
 
 
@@ -127,7 +127,7 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
         return TOOLS["stuck"]
     if knowledge.contradictions_found:
         return TOOLS["contradiction"]
-    if state.confidence > _SURE_OVER:
+    if state.confidence > SURE_OVER:
         return TOOLS["sure"]
     if len(knowledge.sources) > _OVERLOAD_SOURCES:
         return TOOLS["overload"]

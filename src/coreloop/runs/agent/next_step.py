@@ -16,8 +16,8 @@ from coreloop.runs.stores.store import Store
 
 _MAX_QUERIES: Final = 500
 _DO: Final = (
-    "Do one iteration: {work}. Then write its report to a file and give it to dartlab-coreloop runs record "
-    "{run_id} --file FILE."
+    "Do one iteration: {work}. Plan its searches with dartlab-coreloop runs plan {run_id} --file FILE, and "
+    "give its report to dartlab-coreloop runs record {run_id} --file FILE."
 )
 _REPORT: Final = {
     "iteration": 1,

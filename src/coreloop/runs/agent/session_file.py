@@ -120,7 +120,7 @@ def next_work(state: State) -> str:
     """Say in a line what the next iteration is about."""
     part = next((part for part in state.sub_questions if part.is_open), None)
     if part is None and state.sub_questions:
-        return "look for evidence against the findings, or add a sub-question"
+        return "look for evidence against the findings"
     if part is None:
         return "split the question into sub-questions"
     planned = f"; planned: {state.next_actions[0]}" if state.next_actions else ""
