@@ -233,7 +233,7 @@ def open_service(
             watch.poke()
 
         backlog = Backlog(deps.queue, time.monotonic)
-        handlers = all_handlers(deps, leave=shutdown, show=show)
+        handlers = all_handlers(deps, shutdown=shutdown, show=show)
         yield Service(
             deps=deps,
             source=PageSource(

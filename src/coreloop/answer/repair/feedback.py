@@ -180,7 +180,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
 
 
 def answer_again(
-    deps: Deps, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+    deps: Deps, job: Job, *, shutdown: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> str:
     """Do the job that mends a rejected answer; returns its run's id.
 
@@ -192,7 +192,7 @@ def answer_again(
     run_id = str(job.payload["run"])
     with suppress(RunNotFoundError):  # forgotten
         try:
-            continue_answer(run_id, deps, leave=leave, show=show)
+            continue_answer(run_id, deps, shutdown=shutdown, show=show)
         except RunEndedError:  # in a process that died then
             learn_late(run_id, deps)
     return run_id

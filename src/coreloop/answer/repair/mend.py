@@ -73,13 +73,13 @@ def mend(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
         specs = list(jobs_for(actions, targets))
         done = _do(run, deps, specs, round_) if specs else []
         helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
-        said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+        repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
         if helps or {STRICT, OTHER_MODEL} & set(actions):
-            _record(run, said)
+            _record(run, repaired)
             run.record(events.Progressed, what=REPAIR)
             return case.request.may_repair
         if USED_UP in done:
-            _record(run, replace(said, actions=()))
+            _record(run, replace(repaired, actions=()))
             break
     return False
 
@@ -94,8 +94,8 @@ def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     )
 
 
-def _record(run: Run, said: Repaired) -> None:
-    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
+def _record(run: Run, repaired: Repaired) -> None:
+    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
 
 
 def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
 
 
 def run_handlers(
-    deps: Deps, *, leave: Event | None = None, show: Show = lambda _: None
+    deps: Deps, *, shutdown: Event | None = None, show: Show = lambda _: None
 ) -> Mapping[str, Handler]:
     """Return what works on runs, by the job's name.
 
@@ -75,7 +75,7 @@ def run_handlers(
     ----------
     deps : Deps
         Shared by all threads.
-    leave : threading.Event or None
+    shutdown : threading.Event or None
         When it is set, runs are left at their next step.
     show : callable
         Called after each committed iteration and at the end of a run.
@@ -85,14 +85,14 @@ def run_handlers(
         run_id = job.payload["run"]
         with suppress(RunNotFoundError):  # forgotten since it was queued
             try:
-                continue_research(run_id, deps, show=show, leave=leave)
+                continue_research(run_id, deps, show=show, shutdown=shutdown)
             except RunEndedError:  # in a process that may have died then
                 record_ended_research(run_id, deps)
 
     def answer(job: Job) -> Any:
         with suppress(RunNotFoundError):
             try:
-                continue_answer(job.payload["run"], deps, show=show, leave=leave)
+                continue_answer(job.payload["run"], deps, show=show, shutdown=shutdown)
             except RunEndedError:
                 learn_late(job.payload["run"], deps)
 

@@ -107,18 +107,18 @@ def continue_answer(
     deps: Deps,
     *,
     show: Callable[[Run], None] = lambda _: None,
-    leave: Event | None = None,
+    shutdown: Event | None = None,
 ) -> AgentResponse:
     """Work on an answer to its end; it goes on where the last process left it.
 
     Raises
     ------
     Interrupted
-        ``leave`` is set: another process can go on.
+        ``shutdown`` is set: another process can go on.
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
-    with work_on(deps.store, run_id, shutdown=leave) as run:
+    with work_on(deps.store, run_id, shutdown=shutdown) as run:
         try:
             drive(run, partial(iterate, deps=deps), show=show)
         finally:

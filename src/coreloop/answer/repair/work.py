@@ -21,7 +21,7 @@ GATES: Final = "gates.read"
 
 
 def all_handlers(
-    deps: Deps, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+    deps: Deps, *, shutdown: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> Mapping[str, Handler]:
     """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
 
@@ -29,15 +29,15 @@ def all_handlers(
     ----------
     deps : Deps
         Shared by all threads.
-    leave : threading.Event or None
+    shutdown : threading.Event or None
         When it is set, runs are left at their next step.
     show : callable
         Called after each committed iteration and at the end of a run that was queued.
     """
     return {
         **job_handlers(deps),
-        **run_handlers(deps, leave=leave, show=show),
-        ANSWER_AGAIN: partial(answer_again, deps, leave=leave, show=show),
+        **run_handlers(deps, shutdown=shutdown, show=show),
+        ANSWER_AGAIN: partial(answer_again, deps, shutdown=shutdown, show=show),
         GATES: partial(_read_gates, deps),
     }
 

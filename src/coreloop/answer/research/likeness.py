@@ -100,8 +100,8 @@ def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:
     notes = tuple(f"research {number}: {like.row.question}" for number, like in enumerate(likes, 1))
     with work_on(deps.store, run_id) as run:
         material = Material(question=run.state.question, notes=notes)
-        said = ask(run, deps.ladder, "likeness", material, LikenessResponse, key="likeness")
+        reply = ask(run, deps.ladder, "likeness", material, LikenessResponse, key="likeness")
     numbered = list(enumerate(likes, 1))
-    exact = [replace(like, likeness="exact") for number, like in numbered if number in said.exact]
-    similar = {*said.similar} - {*said.exact}
+    exact = [replace(like, likeness="exact") for number, like in numbered if number in reply.exact]
+    similar = {*reply.similar} - {*reply.exact}
     return (*exact, *(replace(like, likeness="similar") for number, like in numbered if number in similar))

@@ -76,12 +76,14 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:
     memory = view(run)
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
     key = f"reflect-{number}"
-    said = ask_or_do_without(run, ladder, "reflect", material, ReflectionResponse, key=key, what="reflection")
-    add_findings(run, said.findings)
+    reply = ask_or_do_without(
+        run, ladder, "reflect", material, ReflectionResponse, key=key, what="reflection"
+    )
+    add_findings(run, reply.findings)
     if is_thorough(run.state):
-        said = _with_challenge(run, ladder, said, memory)
-    weigh_hypotheses(run, said)
-    _look_ahead(run, said, number + 1, model=ladder.name)
+        reply = _with_challenge(run, ladder, reply, memory)
+    weigh_hypotheses(run, reply)
+    _look_ahead(run, reply, number + 1, model=ladder.name)
 
 
 def is_thorough(state: State) -> bool:
@@ -100,8 +102,8 @@ def view(run: Run, *, is_answer: bool = False) -> Memory:
     cited = [number for finding in knowledge.findings for number in finding.sources]
     small = compacted(memory, keep=cited, max_tokens=_room(left, is_answer=is_answer))
     if small.archived != memory.archived:
-        said = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
-        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(said))
+        compaction = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
+        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(compaction))
     return small
 
 
@@ -132,7 +134,9 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: Memory) -> ReflectionResponse:
+def _with_challenge(
+    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory
+) -> ReflectionResponse:
     """Ask the second time, and add what comes of it."""
     knowledge = knowledge_of(run.state)
     notes = [*notes_of(knowledge, memory), f"tool: {tool_for(run.state, knowledge)}"]
@@ -143,28 +147,28 @@ def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: 
     )
     _think(run, more)
     return msgspec.structs.replace(
-        said,
-        new_queries=(*said.new_queries, *more.new_queries),
-        hypotheses=(*said.hypotheses, *more.hypotheses),
-        uncertainties=(*said.uncertainties, *more.uncertainties),
-        missing=(*said.missing, *more.missing),
+        reply,
+        new_queries=(*reply.new_queries, *more.new_queries),
+        hypotheses=(*reply.hypotheses, *more.hypotheses),
+        uncertainties=(*reply.uncertainties, *more.uncertainties),
+        missing=(*reply.missing, *more.missing),
     )
 
 
-def _think(run: Run, said: ReflectionResponse) -> None:
+def _think(run: Run, reply: ReflectionResponse) -> None:
     """Keep the perspectives, the dialectic and the paths of a second reflection."""
     names = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
-    fields = msgspec.to_builtins(said)
+    fields = msgspec.to_builtins(reply)
     thought = {name: fields[name] for name in names if fields.get(name)}
     if thought:
         data = {"iteration": run.state.iteration + 1, **thought}
         run.record(events.Noted, name=THOUGHT, data=data)
 
 
-def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str) -> None:
+def _look_ahead(run: Run, reply: ReflectionResponse, upcoming: int, *, model: str) -> None:
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
     is_exhaustive = run.state.mode == "exhaust"
-    queries = new_queries(said.new_queries, iteration=upcoming)
+    queries = new_queries(reply.new_queries, iteration=upcoming)
     is_offline = model == OFFLINE
     if is_exhaustive:
         queries = _converged(run.state, queries, upcoming, is_offline=is_offline)
@@ -173,16 +177,16 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
         run.record(events.Narrowed, limits=limits)
     data = {
         "model": model,
-        "gaps": list(said.gaps),
-        "uncertainties": [f"{one.text} (needs {one.needs})" for one in said.uncertainties[:3]],
-        "missing": list(said.missing[:3]),
-        "unsaid": [] if is_offline else msgspec.to_builtins(_unsaid(run.state, said)),
+        "gaps": list(reply.gaps),
+        "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
+        "missing": list(reply.missing[:3]),
+        "unsaid": [] if is_offline else msgspec.to_builtins(_unsaid(run.state, reply)),
     }
     run.record(events.Noted, name=REFLECTED, data=data)
     run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
     run.record(
         events.Reflected,
-        sufficient=said.sufficient and not is_exhaustive and bool(knowledge_of(run.state).findings),
+        sufficient=reply.sufficient and not is_exhaustive and bool(knowledge_of(run.state).findings),
         confidence=_confidence(run.state),
         next_actions=tuple(query.query for query in queries),
     )
@@ -202,11 +206,11 @@ def _confidence(state: State) -> float:
     return round(sum(best) / len(best), 2) if best else 0.0
 
 
-def _unsaid(state: State, said: ReflectionResponse) -> list[Unsaid]:
+def _unsaid(state: State, reply: ReflectionResponse) -> list[Unsaid]:
     """Return what the prompts of a thorough reflection ask for and the reply does not have."""
     if not (is_thorough(state) and knowledge_of(state).sources):
         return []
-    asked = {"findings": said.findings, "uncertainties": said.uncertainties}
+    asked = {"findings": reply.findings, "uncertainties": reply.uncertainties}
     return [Unsaid(what, state.iteration + 1) for what, reported in asked.items() if not reported]
 
 

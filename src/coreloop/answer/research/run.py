@@ -135,14 +135,14 @@ def require_question(task: str) -> None:
 
 
 def continue_research(
-    run_id: str, deps: Deps, *, show: Callable[[Run], None] = lambda _: None, leave: Event | None = None
+    run_id: str, deps: Deps, *, show: Callable[[Run], None] = lambda _: None, shutdown: Event | None = None
 ) -> AgentResponse:
     """Work on a research to its end, as `run_research`; it goes on where the last process left it.
 
     Raises
     ------
     Interrupted
-        ``leave`` is set: another process can go on.
+        ``shutdown`` is set: another process can go on.
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
@@ -153,7 +153,7 @@ def continue_research(
         write_views(run)
         show(run)
 
-    with work_on(deps.store, run_id, shutdown=leave) as run:
+    with work_on(deps.store, run_id, shutdown=shutdown) as run:
         try:
             drive(run, partial(iterate, deps=deps), answer=partial(answer, deps=deps), show=show_all)
         finally:

@@ -44,13 +44,13 @@ def add_findings(run: Run, reported: Iterable[ReportedFinding]) -> None:
     _compare_findings(run)
 
 
-def weigh_hypotheses(run: Run, said: ReflectionResponse) -> None:
+def weigh_hypotheses(run: Run, reply: ReflectionResponse) -> None:
     """Add new hypotheses, count the findings about known ones, and rank them."""
     number, knowledge = run.state.iteration + 1, knowledge_of(run.state)
     hypotheses = [*knowledge.all_hypotheses]
-    hypotheses += _new_hypotheses(said.hypotheses, hypotheses, number)
+    hypotheses += _new_hypotheses(reply.hypotheses, hypotheses, number)
     kept = {finding.text: finding for finding in knowledge.findings}
-    for finding in said.findings[:_COMPARED]:
+    for finding in reply.findings[:_COMPARED]:
         text = without_citations(finding.text)
         if text in kept and finding.stance:
             weight = weight_of(kept[text], knowledge, iteration=number)
@@ -102,7 +102,7 @@ def _compare_findings(run: Run) -> None:
     if found == knowledge.contradictions_found:
         return
     run.record(events.Noted, name=CONTRADICTED, data=msgspec.to_builtins(found))
-    texts = {said.text for pair in found for said in (pair.a, pair.b)}
+    texts = {side.text for pair in found for side in (pair.a, pair.b)}
     for finding in recent:
         if finding.text in texts:
             marked = rated(finding, evidence_of(finding, knowledge), is_contradicted=True)
