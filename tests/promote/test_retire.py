@@ -48,7 +48,7 @@ def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop,
     run_effect(shop.workspace, now=at(100))  # as the nightly status does
     path = shop.workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
     append = {"target_file": FILE, "target_symbol": tool, "section": "Caveats", "body": LINE}
-    write_counterexamples(path, statement(tool=tool, line=LINE, kind="condition", suggested_append=append))
+    write_counterexamples(path, statement(tool=tool, line=LINE, kind="presence", suggested_append=append))
     request = PromoteRequest(path=path, wanted="ce-2026-04-25-001")
     if tool == "cancel_order":
         with pytest.raises(RefusedError, match="none of them is known to be weaker"):

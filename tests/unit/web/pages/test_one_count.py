@@ -11,7 +11,6 @@ from coreloop.web.pages.health import read_health
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
 from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.waiting import read_kept_proposals
 from promoting import statement, write_candidates
 
 
@@ -38,15 +37,11 @@ def test_proposals_without_a_text_are_listed_and_not_counted(source: PageSource)
     assert review["n_proposals"] == len(review["proposals"]) - len(without)
 
 
-def test_a_source_has_no_interval_and_no_q(project: Path, source: PageSource):
-    entry = statement(
-        line="- company: from search().x", sides={"n_ok": 58, "n": 61}, id="cand-2026-01-01-001"
-    )
+def test_a_statement_shows_its_cases_and_what_it_costs(project: Path, source: PageSource):
+    entry = statement(line="- company: from search().x", id="cand-2026-01-01-001")
     write_candidates(project / "data/audit/candidates/2026-01-01-candidates.json", entry)
-    assert entry["id"] in {one.entry.id for one in read_kept_proposals(source).values()}
     view = read_item(source, entry["id"])
     assert view is not None
     page = render(REVIEW.item, Frame(section="review", may_review=True), view)
-    assert "58 of 61 values came from that field" in page
-    assert "Difference" not in page
-    assert "q 0." not in page
+    assert "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers" in page
+    assert "12.3 calls wasted, 1.5 to 4.0 requests lost" in page
