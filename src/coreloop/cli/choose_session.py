@@ -7,7 +7,7 @@ import click
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
-from coreloop.cli.session_words import NEW, RESUMED, found_line, offer
+from coreloop.cli.session_words import found_line, offer, session_words
 from coreloop.cli.show_runs import printable_text
 from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
@@ -55,7 +55,7 @@ def _ask_person(like: Sequence[Like]) -> str | None:
     for place, one in enumerate(like, 1):
         click.echo(f"{place}  {offer(one)}", err=True)
         click.echo(f"   {one.likeness}, {one.row.status}, {one.row.run_id}", err=True)
-    click.echo(f"n  {NEW}", err=True)
+    click.echo(f"n  {session_words(like[0].row.question).new}", err=True)
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
     default = str(like.index(exact) + 1) if exact is not None else "n"
@@ -68,6 +68,6 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
     dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
-    click.echo(f"{RESUMED}{run_id}", err=True)
+    click.echo(session_words(asked).resumed.format(run_id=run_id), err=True)
     click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id

@@ -61,7 +61,7 @@ def open_(
     from datetime import UTC, datetime
 
     from coreloop.answer.agent.sessions import LikeRuns, like_runs, open_run
-    from coreloop.cli.session_words import BEGUN, RESUMED, choice_json
+    from coreloop.cli.session_words import choice_json, session_words
     from coreloop.runs.agent.agent import attach, show_views
     from coreloop.runs.manage import read_run
 
@@ -70,7 +70,7 @@ def open_(
     with project_store() as (workspace, store):
         found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
         if found.runs:
-            click.echo(orjson.dumps(choice_json(found), option=orjson.OPT_INDENT_2))
+            click.echo(orjson.dumps(choice_json(found, text), option=orjson.OPT_INDENT_2))
             return
         if continued:
             run_id = read_run(store, continued).run_id
@@ -79,7 +79,8 @@ def open_(
         attach(store, run_id, _session(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
-    click.echo(f"{RESUMED if continued else BEGUN}{run_id}", err=True)
+    words = session_words(text)
+    click.echo((words.resumed if continued else words.begun).format(run_id=run_id), err=True)
     click.echo(orjson.dumps({"run_id": run_id}) if as_json else run_id)
 
 

@@ -8,7 +8,7 @@ import orjson
 from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.base.text import counted, printable
-from coreloop.cli.session_words import BEGUN
+from coreloop.cli.session_words import session_words
 from coreloop.cli.show_answer import show_passages
 from coreloop.cli.show_iteration import (
     Iteration,
@@ -42,7 +42,12 @@ def show_progress(run: Run) -> None:
 def show_begin(state: State) -> None:
     """Say that a new research begins, and what its first iteration concentrates on."""
     if not state.iteration:
-        _echo([f"{BEGUN}{state.run_id}", *focus_lines(state.question, knowledge_of(state))])
+        _echo(
+            [
+                session_words(state.question).begun.format(run_id=state.run_id),
+                *focus_lines(state.question, knowledge_of(state)),
+            ]
+        )
 
 
 def _echo(lines: Iterable[str]) -> None:

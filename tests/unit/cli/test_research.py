@@ -45,7 +45,7 @@ def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, r
         [f"{RIVER} [1]", "", "says so"],
     )
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("→ 새 세션 시작: ")
+    assert lines[0].startswith("→ new session: ")
     assert "📊 Iteration #1 done" in lines
     assert lines[-1] == "The research ends: all sub-questions are answered."
 
