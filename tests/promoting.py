@@ -140,21 +140,23 @@ def counterexample(**changes: Any) -> dict[str, Any]:
 def statement(**changes: Any) -> dict[str, Any]:
     """A sound statement of a candidates file, and what a test changes about it; text and key follow."""
     tool, line = changes.get("tool", "analysis"), changes.get("line", "- First: show")
-    section = "Caveats" if changes.get("kind") == "condition" else "Guide"
+    section = "Guide" if changes.get("kind", "source") == "source" else "Caveats"
     sound = {
         "id": "ce-2026-04-25-001" if section == "Caveats" else ID,
         "key": statement_key(tool, line, section),
         "kind": "source",
         "tool": tool,
         "line": line,
-        "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26},
-        "held": {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21},
+        "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26, "cases": 31, "other_cases": 12},
+        "held": {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21, "cases": 8, "other_cases": 7},
+        "case": "customer",
         "n_questions": 15,
         "difference": 0.297,
         "low": 0.117,
         "high": 0.487,
         "q_value": 0.003,
-        "avoided": 12.34,
+        "wasted": 12.34,
+        "lost": [1.5, 4.0],
         "first_seen": "2026-03-26T00:00:00+00:00",
         "last_seen": "2026-04-25T00:00:00+00:00",
         "providers": {"anthropic": 80, "nobody": 7},

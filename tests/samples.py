@@ -1,4 +1,4 @@
-"""Samples as a test needs them: requests of ten days, mined as lines, and the words that may be said."""
+"""Logs as a test needs them: requests of ten days, mined as lines, and the words that may be said."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -11,7 +11,6 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
-from coreloop.learn.mine.sample import Sample, read_sample
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import GOOD_ANSWER, line, record, word
@@ -44,11 +43,6 @@ def rolled(
 def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> MineSettings:
     """Settings whose categories know some keywords."""
     return MineSettings(Categories([("RET-all", keywords)]), **changes)
-
-
-def sample_of(records: Iterable[dict[str, Any]], **changes: Any) -> Sample:
-    """The sample of a window of one file."""
-    return read_sample(window_of(records, **changes))
 
 
 def window_of(records: Iterable[dict[str, Any]], **changes: Any) -> Window:

@@ -459,7 +459,7 @@ def test_34_no_workflow_proposes_an_axis(initialised: Project) -> None:
 def test_36_a_caveat_is_promoted_like_a_guide(project: Project, github: GithubStandIn) -> None:
     path = write_counterexamples(
         project.root / "data/audit/counterexamples/2026-04-25-counterexamples.json",
-        statement(kind="condition", line="- Leave out axis", tool="analysis"),
+        statement(kind="presence", line="- Leave out axis", tool="analysis"),
     )
     line = f"promote --candidate {path.relative_to(project.root)} --id ce-2026-04-25-001 --confirm"
     promote(project, github, line=line).assert_code()

@@ -40,14 +40,14 @@ ASK = PromoteRequest(tool="analysis")
 
 
 KINDS = {SOURCE_LINE: "source", FIRST: "source", ONCE: "source"}
-VALUES = {"n_ok": 58, "n": 61, "other_ok": 0, "other_n": 0}
+VALUES = {"n_ok": 58, "n": 61, "other_ok": 1, "other_n": 9, "cases": 20, "other_cases": 5}
 
 
 def statement_entry(line: str, number: int, **changes: Any) -> dict[str, Any]:
     """A statement about ``analysis``; what is of no other kind is a condition."""
-    kind = KINDS.get(line, "condition")
+    kind = KINDS.get(line, "presence")
     more = {"sides": VALUES, "held": VALUES} if kind == "source" else {}
-    id = f"{'ce' if kind == 'condition' else 'cand'}-2026-04-25-{number:03}"
+    id = f"{'cand' if kind == 'source' else 'ce'}-2026-04-25-{number:03}"
     return statement(**{"line": line, "kind": kind, "id": id, **more, **changes})
 
 

@@ -529,7 +529,7 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
         [
             ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
             (
-                {"line": '- axis="growth" fails (auth)', "kind": "condition"},
+                {"line": '- axis="growth" fails (auth)', "kind": "value"},
                 "growth is not a value that coreloop.yaml or the source declares",
             ),
             (
@@ -537,7 +537,7 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
                 "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
             ),
             (
-                {"line": "- company empty fails (auth): show(password=true)", "kind": "condition"},
+                {"line": "- company empty fails (auth): show(password=true)", "kind": "value"},
                 "password is not an argument of show",
             ),
         ],
@@ -547,7 +547,7 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
     entry = statement(**changes)
-    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    write = write_counterexamples if entry["kind"] != "source" else write_candidates
     write(project.candidates, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
         promote(project, forge, wanted=entry["id"])
@@ -558,6 +558,6 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
 def test_value_that_the_base_branch_declares_is_promoted(project, hub, forge) -> None:
     settle(project, axis_slugs={"growth": "growth"})
     line = '- company from no earlier result and axis="growth" fails (auth): show'
-    write_counterexamples(project.candidates, statement(kind="condition", line=line))
+    write_counterexamples(project.candidates, statement(kind="presence", line=line))
     promote(project, forge, wanted="ce-2026-04-25-001")
     assert read_trailers(hub.pulls[0].body)["Phase"] == "F"

@@ -75,12 +75,14 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
 
     A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
     """
+    from coreloop.answer.agent.read import opening_events
     from coreloop.cli.drive import drive_here
     from coreloop.runs.driver.begin import DriverOptions, begin_driven
 
     with project_store() as (workspace, store):
         wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
-        state = begin_driven(workspace, store, wishes, now=datetime.now(UTC))
+        first = opening_events(workspace.root)
+        state = begin_driven(workspace, store, wishes, now=datetime.now(UTC), first=first)
         drive_here(workspace, store, state, as_json=as_json)
 
 

@@ -10,7 +10,6 @@ import click
 import orjson
 
 from coreloop.base.text import counted, fitted, printable, wrapped
-from coreloop.cli.show_statements import show_statements, show_unproposed
 from coreloop.learn.facts.oddities import Absent, LogOddities
 from coreloop.learn.pattern.draft import is_weak
 from coreloop.learn.pattern.find import NearMiss
@@ -44,7 +43,6 @@ def show_proposals(
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
-    show_unproposed(proposals.unproposed, n_days=proposals.n_days)
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -63,7 +61,6 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
 
 
 def _show_table(document: CandidatesFile) -> None:
-    show_statements(document.statements, max_shown=MAX_SHOWN)
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     if strong:
@@ -143,7 +140,6 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
     """Return a run's results as JSON."""
     facts = {
         "window": document.window,
-        "n_days": proposals.n_days,
         "n_records": proposals.n_records,
         "n_neutral": proposals.n_neutral,
         "n_files": proposals.n_files,
@@ -152,8 +148,6 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.candidate_search.dropped,
         "nearest": proposals.candidate_search.nearest,
         **asdict(proposals.oddities),
-        "unproposed": proposals.unproposed,
-        "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,
         "n_folded": document.n_folded,

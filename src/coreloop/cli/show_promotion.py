@@ -50,8 +50,8 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
 def _evidence(proposal: Proposal) -> str:
     row = proposal.row
     otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
-    avoided = "" if row.avoided == "–" else f"; {row.avoided} failures avoided per 1,000 requests"
-    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{avoided}")
+    wasted = "" if row.wasted == "–" else f"; {row.wasted} calls wasted per 1,000 requests"
+    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
 
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:

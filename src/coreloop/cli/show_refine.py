@@ -11,13 +11,14 @@ import orjson
 from coreloop.base.text import counted, fitted, printable, wrapped
 from coreloop.cli.show import MAX_SHOWN, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
-from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.learn.refine.document import title
 from coreloop.learn.refine.gaps import ToolGaps
 from coreloop.learn.refine.propose import Refined
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
+_ERRORS = f"{'calls':>6} {'lost':>5} {'recovered':>9}  {'mender':<6}  tool"
 _GATES = {
     "min_failures": "too few failures",
     "known": "already promoted, open or rejected",
@@ -43,6 +44,7 @@ def show_refined(
         f"{days.since} to {days.until}; {counted(refined.counterexample_search.n_groups, 'failing group')}, "
         f"{entries_counted(document, len(counterexamples), 'counterexample')}"
     )
+    show_errors(document.errors, columns=shutil.get_terminal_size().columns)
     show_statements(document.statements, max_shown=MAX_SHOWN)
     if counterexamples:
         click.echo(_HEADING)
@@ -62,13 +64,28 @@ def show_refined(
         rate = miss.n_failures / miss.n_calls
         click.echo(fitted(printable(f"      nearest: {counts} ({rate:.3f}): {title(miss)}"), columns))
     show_unproposed(refined.unproposed, n_days=refined.n_days)
-    show_nearest(refined.condition_search.nearest)
+    show_nearest(refined.nearest)
     for gap in gaps:
         asked = f"{counted(gap.n_questions, 'question')} asked {counted(gap.n_asked, 'time')}"
         click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair gaps")
     show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
+
+
+def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
+    """Print the table of errors: what they cost, who can mend them, and the text without values."""
+    if errors:
+        click.echo(_ERRORS)
+    for row in errors[:MAX_SHOWN]:
+        click.echo(
+            f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {row.mender:<6}  {printable(row.tool)}"
+        )
+        click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
+        for text in row.nearest:
+            click.echo(wrapped(printable(f"nearest: {text}"), columns, indent=" " * 4))
+    if len(errors) > MAX_SHOWN:
+        click.echo(f"… and {counted(len(errors) - MAX_SHOWN, 'error')} more, in the draft")
 
 
 def _show(entry: Counterexample, columns: int) -> None:
@@ -93,9 +110,10 @@ def _facts(
         "fell": refined.counterexample_search.dropped,
         "nearest": refined.counterexample_search.nearest,
         **asdict(refined.oddities),
-        "n_tests": refined.condition_search.n_tests,
-        "nearest_statements": refined.condition_search.nearest,
+        "n_tests": refined.n_tests,
+        "nearest_statements": refined.nearest,
         "unproposed": refined.unproposed,
+        "errors": [{**asdict(row), "task": row.task} for row in document.errors],
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

@@ -105,7 +105,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
 
 def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """A line of a closed form: of its phase, with words of the base, and figures that agree."""
-    if advice.form not in _FORMS[trailers["Phase"]]:
+    if not {clause.form for clause in advice.clauses()} <= _FORMS[trailers["Phase"]]:
         yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
         yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"

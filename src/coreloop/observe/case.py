@@ -55,12 +55,21 @@ def identifiers(values: Iterable[object], key: bytes) -> list[str]:
         The smallest hashes, sorted and at most `MAX_IDENTIFIERS`: 8 hex digits each. The smallest of two
         lists' union are those of all their values together.
     """
-    secret = sha256(key).digest()
+    return hash_identifiers(identifying_texts(values), key)
+
+
+def hash_identifiers(texts: Iterable[str], key: bytes) -> list[str]:
+    """Hash texts that are identifiers; see `identifiers`."""
+    secret = _secret(key)
     hashes = {
-        blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest()
-        for text in identifying_texts(values)
+        blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest() for text in texts
     }
     return sorted(hashes)[:MAX_IDENTIFIERS]
+
+
+@lru_cache(maxsize=32)
+def _secret(key: bytes) -> bytes:
+    return sha256(key).digest()  # BLAKE2b takes keys of up to 64 bytes
 
 
 def identifying_texts(values: Iterable[object]) -> Iterator[str]:

@@ -35,7 +35,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
-from coreloop.observe.case import MAX_TEXTS, case_key, identifiers, identifying_texts
+from coreloop.observe.case import MAX_TEXTS, case_key, hash_identifiers, identifying_texts
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
@@ -416,8 +416,10 @@ class AuditCollector:
         if not self._identifiers:
             return
         try:
-            key = case_key(self._settings.journal.folder.parent)
-            record["case"] = identifiers(self._identifiers, key)
+            keys = self._settings.case_keys
+            if not keys:  # reading the environment and the file each time would double the time of a flush
+                keys.append(case_key(self._settings.journal.folder.parent))
+            record["case"] = hash_identifiers(self._identifiers, keys[0])
         except OSError:
             drop(drops.CASE_KEY)
 
@@ -524,6 +526,8 @@ class _ProjectSettings(NamedTuple):
     failed_results: FailedResults
     tools_version: str | None
     compared: Callable[[str], Compared | None]
+    case_keys: list[bytes]
+    """The key of cases, once it was needed."""
     outcome: "OutcomeRule | None" = None
 
 
@@ -544,7 +548,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
         return _ProjectSettings(
-            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source
+            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source, []
         )
 
     from coreloop.base.errors import CoreloopError
@@ -565,6 +569,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         settings.failed_results(),
         version,
         reader_for(root, settings),
+        [],
         settings.outcome_rule(),
     )
 

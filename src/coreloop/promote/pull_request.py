@@ -108,8 +108,8 @@ def _evidence(proposals: Sequence[Proposal]) -> str:
         "follows the line",
         "otherwise",
         "95 % interval",
-        "last 30 % of days",
-        "avoided per 1,000",
+        "last third of days",
+        "wasted per 1,000",
     )
     rows = [
         ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
@@ -120,7 +120,7 @@ def _evidence(proposals: Sequence[Proposal]) -> str:
 
 def _cells(proposal: Proposal) -> tuple[str, ...]:
     row = proposal.row
-    return row.as_it_says, row.otherwise, row.difference, row.last_days, row.avoided
+    return row.as_it_says, row.otherwise, row.difference, row.last_days, row.wasted
 
 
 def _details(proposals: Sequence[Proposal]) -> Iterator[str]:

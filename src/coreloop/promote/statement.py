@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from coreloop.base.errors import RefusedError
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.project.settings import Settings
+from coreloop.base.text import counted
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.figures import StatementEvidence
 from coreloop.learn.proposals.statement_document import difference_text
-from coreloop.learn.proposals.statements import MAX_Q, Statement, not_sure
+from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, Statement, not_sure, too_few
 from coreloop.learn.proposals.words import BaseNames, Words
 
 
@@ -24,7 +25,7 @@ class EvidenceRow:
     otherwise: str = "–"
     difference: str = "–"
     last_days: str = "–"
-    avoided: str = "–"
+    wasted: str = "–"
     questions: str = "–"
     seen: str = "–"
 
@@ -38,7 +39,8 @@ def is_ours(statement: Statement, lines: tuple[str, ...], phase: str) -> bool:
     if advice is None or lines != (statement.line,) or advice.sends_to(statement.tool):
         return False
     forms = GUIDE_FORMS if phase == "R" else CAVEAT_FORMS
-    fits_phase = advice.form in forms and (statement.kind == "condition") is (phase == "F")
+    fits_phase = {clause.form for clause in advice.clauses()} <= forms
+    fits_phase &= phase == "F" or statement.kind == "source"
     sides = statement.sides
     counts_fit = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     key = statement_key(statement.tool, statement.line, SECTIONS[phase])
@@ -94,6 +96,9 @@ def refuse_weak(statement: Statement) -> str | None:
     for what, sides in (("", statement.sides), (" in the last days", statement.held)):
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
             return f"what follows the line does no better than the rest{what}: {sides}"
+    sides = statement.sides
+    if min(sides.cases, sides.other_cases) < MIN_CASES:
+        return too_few(min(sides.cases, sides.other_cases), statement.case)
     if min(statement.difference, statement.low) <= 0:
         return f"it may make no difference: {difference_text(statement)}"
     return None
@@ -108,15 +113,14 @@ def statement_evidence(statement: Statement) -> StatementEvidence:
 def statement_row(statement: Statement) -> EvidenceRow:
     """The evidence as a table row."""
     sides, held = statement.sides, statement.held
-    unit = "values" if statement.kind == "source" else "calls"
-    otherwise = f"{sides.other_ok} of {sides.other_n}" if sides.other_n else "–"
+    case = statement.case
     last = f"{held.n_ok} of {held.n}" + (f", {held.other_ok} of {held.other_n}" if held.other_n else "")
     return EvidenceRow(
-        as_it_says=f"{sides.n_ok} of {sides.n} {unit}",
-        otherwise=otherwise,
+        as_it_says=f"{sides.n_ok} of {sides.n} calls, {counted(sides.cases, case)}",
+        otherwise=f"{sides.other_ok} of {sides.other_n}, {counted(sides.other_cases, case)}",
         difference=difference_text(statement),
         last_days=last,
-        avoided=f"{statement.avoided:.1f}",
+        wasted=f"{statement.wasted:.1f}",
         questions=str(statement.n_questions),
         seen=f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
     )

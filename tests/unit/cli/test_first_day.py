@@ -32,19 +32,18 @@ def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: 
     )
 
 
-@pytest.mark.parametrize("command", ["pattern", "refine"])
 @pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])
 def test_the_first_day_says_that_two_are_needed(
-    command: str, n_days: int, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    n_days: int, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [asked(number, failed("book_room", {"hours": 5}), days=n_days) for number in range(10)]
-    _show(command, rows, tmp_path)
-    assert ("two days are needed: 1 so far" in capsys.readouterr().out) is is_said
+    _show("refine", rows, tmp_path)
+    assert ("all records are of one day, and two are needed" in capsys.readouterr().out) is is_said
 
 
 def test_an_empty_log_does_not_count_days(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _show("pattern", [], tmp_path)
-    assert "days are needed" not in capsys.readouterr().out
+    assert "two are needed" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("sanitized", [False, True])

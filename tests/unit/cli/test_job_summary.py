@@ -60,14 +60,15 @@ def test_a_recorded_name_is_no_markup(folder: Path):
 def test_statements_come_first_and_are_counted(folder: Path):
     path = write_candidates(folder / "c.json", candidate(), statement(id="cand-2"))
     caveats = write_counterexamples(
-        folder / "x.json", COUNTEREXAMPLE, statement(kind="condition", tool="get_order")
+        folder / "x.json", COUNTEREXAMPLE, statement(kind="presence", tool="get_order")
     )
     text = job_summary(path, caveats)
     assert "### 1 statement, 1 candidate\n" in text
     assert "### 1 statement, 1 counterexample\n" in text
-    figures = "58 of 61 values came from that field, otherwise 17 of 26: analysis: First: show"
+    figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
+    figures += ": analysis: First: show"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
-    assert "- **ce-2026-04-25-001** 58 of 61 calls succeeded, otherwise 17 of 26: get\\_order: First" in text
+    assert "- **ce-2026-04-25-001** follows: 58 of 61 calls" in text
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])

@@ -17,7 +17,7 @@ HELD = {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21}
     ("changes", "reason"),
     [
         ({"q_value": 0.9}, "q 0.900, above the limit of 0.05"),
-        ({"difference": -0.3}, "no difference: share -0.30"),
+        ({"difference": -0.3}, "no difference: difference -0.30"),
         ({"low": -0.05}, "it may make no difference"),
         ({"sides": {"n_ok": 3, "n": 61, "other_ok": 17, "other_n": 26}}, "no better than the rest: 3 of"),
         ({"held": {**HELD, "n_ok": 1}}, "does no better than the rest in the last days"),

@@ -253,7 +253,7 @@ REFUND = CategoryRule(label="ORD-refund", any=("환불", "exchange"))
 
 def read_statement(folder: Path, settings: Settings | None = None, **changes: Any) -> Proposal:
     entry = statement(**changes)
-    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    write = write_counterexamples if entry["kind"] != "source" else write_candidates
     return read_proposal(write(folder / "c.json", entry), entry["id"], settings or Settings())
 
 
@@ -268,34 +268,24 @@ def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
         "Success-Rate": "0.951",
     }
     assert proposal.row == EvidenceRow(
-        as_it_says="58 of 61 values",
-        otherwise="17 of 26",
-        difference="share 0.30 (0.12 to 0.49)",
+        as_it_says="58 of 61 calls, 31 customers",
+        otherwise="17 of 26, 12 customers",
+        difference="difference 0.30 (0.12 to 0.49), q 0.003",
         last_days="12 of 14, 10 of 21",
-        avoided="12.3",
+        wasted="12.3",
         questions="15",
         seen="2026-03-26 to 2026-04-25",
     )
 
 
 def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None:
-    sides = {"n_ok": 100, "n": 101, "other_ok": 0, "other_n": 13}
+    sides = {"n_ok": 100, "n": 101, "other_ok": 0, "other_n": 13, "cases": 40, "other_cases": 9}
     line = "- Always pass company and axis"
-    proposal = read_statement(tmp_path, kind="condition", line=line, sides=sides)
+    proposal = read_statement(tmp_path, kind="presence", line=line, sides=sides)
     assert (proposal.phase, proposal.section, proposal.lines) == ("F", "Caveats", (line,))
     assert proposal.metrics["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
     assert (proposal.metrics["Observed"], proposal.metrics["Success-Rate"]) == ("114", "0.990")
     assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
-
-
-def test_source_has_one_side(tmp_path: Path) -> None:
-    line = "- company: from search().hits[].company"
-    sides = {"n_ok": 70, "n": 80, "other_ok": 0, "other_n": 0}
-    proposal = read_statement(tmp_path, kind="source", line=line, sides=sides, held=sides)
-    assert proposal.metrics["Evidence"] == "70 of 80 calls"
-    row = proposal.row
-    assert (row.as_it_says, row.otherwise, row.last_days) == ("70 of 80 values", "–", "70 of 80")
-    assert row.difference == "share 0.30 (0.12 to 0.49)"
 
 
 def test_file_of_an_older_version_has_no_statements(tmp_path: Path) -> None:
@@ -326,9 +316,9 @@ TAMPERED = [
     pytest.param({"line": "- Fіrst: show"}, NOT_OURS, id="look-alike"),
     pytest.param({"line": "- First: analysis"}, NOT_OURS, id="itself"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
-    pytest.param({"kind": "condition", "line": "- First: show"}, NOT_OURS, id="a guide among the caveats"),
+    pytest.param({"kind": "presence", "line": "- First: show"}, NOT_OURS, id="a guide among the caveats"),
     pytest.param(
-        {"kind": "condition", "line": "- Use for: exchange"}, NOT_OURS, id="a choice among the caveats"
+        {"kind": "presence", "line": "- Use for: exchange"}, NOT_OURS, id="a choice among the caveats"
     ),
     pytest.param({"suggested_append": {**APPEND, "body": "- First: scan"}}, NOT_OURS, id="another text"),
     pytest.param(
@@ -359,14 +349,12 @@ def test_tampered_statement_is_refused(tmp_path: Path, changes: dict[str, Any], 
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("kind", ["condition", "source"])
-def test_statement_in_the_file_of_the_other_phase_is_refused(tmp_path: Path, kind: str) -> None:
-    line, section = "- company: from search().x", "Guide" if kind == "condition" else "Caveats"
-    key, text = statement_key("analysis", line, section), {**APPEND, "section": section, "body": line}
-    entry = statement(kind=kind, line=line, key=key, suggested_append=text)
-    write = write_candidates if kind == "condition" else write_counterexamples
+def test_a_caveat_among_the_candidates_is_refused(tmp_path: Path) -> None:
+    line = "- company: from search().x"
+    key, text = statement_key("analysis", line, "Guide"), {**APPEND, "section": "Guide", "body": line}
+    entry = statement(kind="presence", line=line, key=key, suggested_append=text)
     with pytest.raises(RefusedError, match=NOT_OURS):
-        read_proposal(write(tmp_path / "c.json", entry), entry["id"], Settings())
+        read_proposal(write_candidates(tmp_path / "c.json", entry), entry["id"], Settings())
 
 
 HOSTILE_STATEMENT = [

@@ -107,7 +107,7 @@ def run_demo(
     tell(proposed)
     refined = refine_failures(folder)
     tell(refined)
-    first = _first_with_text(refined, proposed)
+    first = _first_with_text(refined)
     if first is None:
         return DemoResult(proposed, refined)
     try:
@@ -122,13 +122,11 @@ def run_demo(
     return DemoResult(proposed, refined, promoted, effect=effect)
 
 
-def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:
-    """Return file and id of the statement to promote; statements about failed calls come first."""
-    for document, paths in ((refined.document, refined.paths), (proposed.document, proposed.paths)):
-        for statement in document.statements:
-            if statement.suggested_append is not None:
-                return paths[0], statement.id
-    return None
+def _first_with_text(refined: DemoRefined) -> tuple[Path, str] | None:
+    """Return file and id of the statement to promote."""
+    drafted = (entry for entry in refined.document.statements if entry.suggested_append is not None)
+    statement = next(drafted, None)
+    return None if statement is None else (refined.paths[0], statement.id)
 
 
 def make_project(scenario: Scenario, folder: Path) -> None:

@@ -413,6 +413,8 @@ class Settings:
     ok : tuple of OkRule
         Results that say that their call failed, for importers and observed tools without a predicate of
         their own; replaces the default, ``success: false``, ``isError: true`` and ``status: error``.
+    language : str
+        Language of proposed lines, ``en`` or ``ko``.
     handoff : tuple of str
         Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
         it has a verdict.
@@ -445,6 +447,7 @@ class Settings:
         OkRule(field="isError", fails=("true",)),
         OkRule(field="status", fails=("error",)),
     )
+    language: Literal["en", "ko"] = "en"
     handoff: tuple[str, ...] = ()
     outcome: OutcomeSettings = OutcomeSettings()
     axis_slugs: Mapping[str, str] = field(default_factory=dict)

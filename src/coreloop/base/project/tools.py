@@ -18,6 +18,7 @@ from coreloop.base.project.settings import ToolSettings
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
 )
+_MAX_NUMBER: Final = 1e12
 _MAX_SOURCE_BYTES: Final = 2_000_000
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
@@ -48,6 +49,8 @@ class Tool:
         Argument -> what the schema says of it besides its type.
     listed : frozenset of frozenset of str
         Sets of texts that the file lists together.
+    numbers : frozenset of float
+        Number constants of the file.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Tool:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     limits: Mapping[str, SchemaLimits] = field(default_factory=dict, hash=False)
     listed: frozenset[frozenset[str]] = frozenset()
+    numbers: frozenset[float] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +222,7 @@ def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.
     tool = Tool(name, file, qualname, _parameters(node), frozenset(), ast.get_docstring(node) or "")
     if tree is None:
         return tool
-    tool = replace(tool, literals=_literals(tree), listed=listed_values(tree))
+    tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))
     if isinstance(node, ast.ClassDef):
         return tool
     return replace(tool, choices=declared_choices(node, tree), limits=declared_limits(node, tree))
@@ -229,6 +233,12 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
         return ()
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
+
+
+def _numbers(tree: ast.AST) -> frozenset[float]:
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    numbers = (value for value in constants if isinstance(value, int | float) and type(value) is not bool)
+    return frozenset(float(number) for number in numbers if abs(number) < _MAX_NUMBER)
 
 
 @lru_cache(maxsize=4)  # fifty tools of one file have the same

@@ -16,6 +16,8 @@ from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, written_path
+from coreloop.learn.statements.log import read_values_of
+from coreloop.learn.statements.search import deviates, kind_of
 
 CALL: Final = ("file", "offset", "call")
 """What identifies a call; ``call`` is its place in the request."""
@@ -144,6 +146,12 @@ class ToolCalls:
         rows = self.rows.select(CALL).join(before, on=CALL, how="left", maintain_order="left")
         return (rows["before"] == tool).fill_null(False)
 
+    def deviates(self, line: Advice) -> pl.Series:
+        """Whether a call deviates from a line about its arguments, as a search for lines tests it."""
+        values = read_values_of(self.window, self.rows.select(_REQUEST).unique().lazy())
+        answers = (deviates(line, values.get(call, {})) for call in self.rows.select(CALL).iter_rows())
+        return pl.Series([answer is True for answer in answers], dtype=pl.Boolean)
+
     def is_again(self) -> pl.Series:
         """Whether the tool was called before in the request."""
         return self.rows["call"] > self.rows.select(pl.col("call").min().over(_REQUEST))["call"]
@@ -212,9 +220,10 @@ def named_failure(lines: Iterable[str]) -> NamedFailure:
     """
     lines = tuple(lines)
     advice = [parse_advice(line) for line in lines]
-    tests = [_test(line) if line is not None else None for line in advice]
-    known = tuple(test for test in tests if test is not None)
-    return NamedFailure(lines, known) if known and len(known) == len(lines) else ALL_FAILURES
+    clauses = [clause for line in advice if line is not None for clause in line.clauses()]
+    known = tuple(test for test in map(_test, clauses) if test is not None)
+    is_complete = known and None not in advice and len(known) == len(clauses)
+    return NamedFailure(lines, known) if is_complete else ALL_FAILURES
 
 
 def _test(advice: Advice) -> Test | None:
@@ -231,13 +240,16 @@ def _test(advice: Advice) -> Test | None:
         "one_of": lambda calls: calls.has_value(name) & ~calls.is_one_of(name, slots["values"]),
         "from_result": lambda calls: calls.is_from_nowhere(name),
         "source": lambda calls: calls.is_not_from(name, slots["paths"]),
+        "call_first": lambda calls: ~calls.is_after(tool, name),
         "call_after_same": lambda calls: calls.has_value(name) & ~calls.is_after(tool, name),
         "call_before_same": lambda calls: calls.is_after(tool, name),
         "not_right_after": lambda calls: calls.is_right_after(tool),
         "first": lambda calls: ~calls.is_after(tool),
         "once": lambda calls: calls.is_again(),
     }
-    return tests.get(advice.form)
+    if advice.form in tests:
+        return tests[advice.form]
+    return (lambda calls: calls.deviates(advice)) if kind_of(advice) is not None else None
 
 
 def _condition(condition: Condition) -> Test | None:

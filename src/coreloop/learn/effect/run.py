@@ -12,7 +12,7 @@ from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.ledger import read_ledger
+from coreloop.learn.effect.ledger import read_ledger, restore_ledger
 from coreloop.learn.effect.log import read_log, read_recorded
 from coreloop.learn.effect.settled import Kept, id_of, keep, read_kept, state_of
 from coreloop.learn.facts.file import FileFacts
@@ -93,25 +93,28 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     if kept.state == state:
         return Effects(kept.newest, kept.unknown)
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, files or (), kept, now)
+        found = _judge(workspace, base, files or (), kept, now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, mined.files, kept, now)
-    if found.effects:
-        keep(workspace, kept, Kept(state=state, newest=found.effects, unknown=found.unknown), now)
-    return found
+            found = _judge(workspace, base, mined.files, kept, now)
+    if found.newest:
+        keep(workspace, kept, replace(found, state=state), now)
+    return Effects(found.newest, found.unknown)
 
 
-def _judge(workspace: Workspace, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Effects:
+def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Kept:
     settled = kept.by_change
     recorded = read_recorded(files, since=now.date() - timedelta(days=_READ_DAYS) if settled else None)
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-    targets, unknown = _targets(workspace, {names.get(name, name) for name in called})
+    tools, unknown = tuple(sorted(names.get(name, name) for name in called)), kept.unknown
     with Repository(workspace.root) as repository:
-        base = repository.base(workspace.settings.forge.base)
-        folder = workspace.root.resolve().relative_to(repository.root.resolve())
-        ledger = read_ledger(repository, base, targets, folder=PurePosixPath(folder.as_posix()), now=now)
+        if (kept.base, kept.tools) == (base, tools):
+            ledger = restore_ledger(repository, base, (effect.change for effect in kept.newest))
+        else:
+            targets, unknown = _targets(workspace, set(tools))
+            folder = workspace.root.resolve().relative_to(repository.root.resolve())
+            ledger = read_ledger(repository, base, targets, folder=PurePosixPath(folder.as_posix()), now=now)
     new = {id_of(change) for change in ledger.changes} - settled.keys()
     effects = {}
     if new:
@@ -128,7 +131,8 @@ def _judge(workspace: Workspace, files: Sequence[FileFacts], kept: Kept, now: da
     for change in ledger.changes:  # a revert that came after its effect was settled shows in the ledger only
         if (effect := settled.get(id_of(change))) is not None:
             effects[id_of(change)] = replace(effect, change=change)
-    return Effects(tuple(effects[id_of(change)] for change in ledger.changes), unknown)
+    newest = tuple(effects[id_of(change)] for change in ledger.changes)
+    return Kept(base=base, tools=tools, newest=newest, unknown=unknown)
 
 
 def _targets(workspace: Workspace, tools: set[str]) -> tuple[dict[str, str], dict[str, str]]:

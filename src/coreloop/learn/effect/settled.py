@@ -17,7 +17,7 @@ from coreloop.learn.effect.effect import RECENT_DAYS, Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 """Of the file and of the estimate; effects of other versions are judged again."""
 
 
@@ -33,12 +33,18 @@ class Kept:
         The effect of every change.
     unknown : dict of str to str
         Tools whose description is not known, with the reason.
+    base : str
+        The base branch's commit.
+    tools : tuple of str
+        The called tools, which decide with the commit what the ledger is.
     state : str
         The `state_of` the project then.
     """
 
     version: int = _VERSION
     state: str = ""
+    base: str = ""
+    tools: tuple[str, ...] = ()
     settled: tuple[Effect, ...] = ()
     newest: tuple[Effect, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)

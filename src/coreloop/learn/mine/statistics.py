@@ -14,15 +14,15 @@ class TwoSides(NamedTuple):
 
     Parameters
     ----------
-    hits, n : int
-        Counts of the side; ``0 <= hits <= n``.
-    other_hits, other_n : int
-        Counts of the other side.
+    hits, n : float, int
+        Counts of the side, or the sum of its cases' rates; ``0 <= hits <= n``.
+    other_hits, other_n : float, int
+        The same of the other side.
     """
 
-    hits: int
+    hits: float
     n: int
-    other_hits: int
+    other_hits: float
     other_n: int
 
 
@@ -181,14 +181,14 @@ def newcombe_interval(strata: Sequence[TwoSides], *, confidence: float = 0.95) -
     return max(-1.0, difference - below), min(1.0, difference + above)
 
 
-_Side = tuple[int, int]  # hits, n
+_Side = tuple[float, int]  # hits, n
 
 
 def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def _wilson(hits: int, n: int, z: float) -> tuple[float, float]:
+def _wilson(hits: float, n: int, z: float) -> tuple[float, float]:
     if not n:
         return 0.0, 1.0
     rate, share = hits / n, z * z / n

@@ -8,16 +8,8 @@ from coreloop.base.records import is_category
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.learn.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
 from coreloop.learn.proposals.night import folded_note
-from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.statement_document import WITHHELD
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
-
-
-def redact_entry(entry: Statement | Candidate, words: Vocabulary) -> Statement | Candidate:
-    """Redact an entry of a candidates file for sharing."""
-    if isinstance(entry, Statement):
-        return redact_statement(entry, words)
-    return redact_candidate(entry, words)
 
 
 def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
@@ -51,14 +43,13 @@ def redact_note(note: Note) -> Note:
 
 
 def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
-    """The draft: statements, then candidates, each with its figures, its text and raw questions."""
+    """The draft: candidates, each with its figures, its text and raw questions."""
     window = document.window
     head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
-    if not document.entries:
+    if not document.candidates:
         head += "\nNothing passed the gates.\n"
-    statements = "".join(map(statement_section, document.statements))
     sections = "".join(_section(candidate, words) for candidate in document.candidates)
-    return head + statements + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
+    return head + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
 
 
 def _mean_answer(candidate: Candidate) -> str:

@@ -9,28 +9,19 @@ from types import MappingProxyType
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
-from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.sample import read_sample, rename_tools
-from coreloop.learn.mine.statistics import benjamini_hochberg, fisher_exact
+from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.mine.window import merge
-from coreloop.learn.pattern.document import candidates_markdown, redact_entry, redact_note
+from coreloop.learn.pattern.cases import p_values
+from coreloop.learn.pattern.document import candidates_markdown, redact_candidate, redact_note
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.find import CandidateSearch, find_candidates
-from coreloop.learn.pattern.sources import find_sources
-from coreloop.learn.proposals.candidates import SECTION, Candidate, CandidatesFile, Note
+from coreloop.learn.proposals.candidates import Candidate, CandidatesFile, Note
 from coreloop.learn.proposals.night import CANDIDATES, Numbered, new_keys, write_night
-from coreloop.learn.proposals.statement_draft import (
-    MAX_EXAMPLES,
-    Unproposed,
-    draft_statements,
-    named_tools,
-    with_questions,
-)
-from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 
@@ -42,18 +33,12 @@ class Proposals:
     ----------
     days : Days
         The window.
-    n_days : int
-        Days with records in it.
     n_records, n_neutral, n_files : int
         Records in the window, how many of them are neutral, and files that were read.
     newest : date or None
         Day of the newest record, in the window or not.
     candidate_search : CandidateSearch
         Candidates with their texts, best first, and the dropped patterns.
-    statements : tuple of Statement
-        With their targets, best first.
-    unproposed : Unproposed
-        Statements that are not proposed.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
     words : Vocabulary
@@ -63,14 +48,11 @@ class Proposals:
     """
 
     days: Days
-    n_days: int
     n_records: int
     n_neutral: int
     n_files: int
     newest: date | None
     candidate_search: CandidateSearch
-    statements: tuple[Statement, ...]
-    unproposed: Unproposed
     oddities: LogOddities
     words: Vocabulary
     notes: tuple[Note, ...] = ()
@@ -83,55 +65,41 @@ def propose(
     *,
     workspace: Workspace,
     known: frozenset[str] = frozenset(),
-    merges: Mapping[str, datetime] = MappingProxyType({}),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     notes: tuple[Note, ...] = (),
 ) -> Proposals:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`, ``merges`` as in `draft_statements`; ``notes`` are
-    shown after the candidates.
+    ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` are shown after the candidates.
     """
     window = merge(files, days)
     settings = workspace.settings
     sequences = find_candidates(
         window, gate, known=known, playbook=playbook, by_first_tool=not settings.categories
     )
-    sample = read_sample(window)
-    logged = logged_names(sample.tools, root=workspace.root, configured=settings.tools)
-    sample = rename_tools(sample, logged)
-    sources = find_sources(sample)
-    q_values = benjamini_hochberg([_p_value(candidate) for candidate in sequences.candidates])
+    q_values = benjamini_hochberg(
+        p_values(window, sequences.candidates, by_first_tool=not settings.categories)
+    )
     tested = [
         replace(candidate, q_value=q_value)
         for candidate, q_value in zip(sequences.candidates, q_values, strict=True)
     ]
     names = {step.name for candidate in tested for step in candidate.tool_pattern}
-    names |= named_tools(sources)
     tools = resolve_tools(names, root=workspace.root, configured=settings.tools)
     words = Vocabulary(tools, settings)
     drafts = (draft_candidate(candidate, words) for candidate in tested)
     candidates, dropped = new_keys(drafts, known)
-    statements, unproposed = draft_statements(sources, words, section=SECTION, settled=known, merges=merges)
-    places = {statement.key: sample.places(statement.tool, limit=MAX_EXAMPLES) for statement in statements}
     return Proposals(
         days=days,
-        n_days=sample.n_days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(files),
         newest=newest_day(files),
         candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
-        statements=with_questions(statements, places, window),
-        unproposed=unproposed,
         oddities=find_oddities((file.path, file.oddities) for file in files),
         words=words,
         notes=notes,
     )
-
-
-def _p_value(candidate: Candidate) -> float:
-    return fisher_exact(candidate.n_succeeded, candidate.n_observed, candidate.rest_ok, candidate.rest_n)
 
 
 def write_proposals(
@@ -146,21 +114,17 @@ def write_proposals(
     """
     words, notes = proposals.words, proposals.notes
 
-    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
+    def build(numbered: Numbered[Candidate]) -> tuple[CandidatesFile, str]:
         document = CandidatesFile(
             generated_at=now,
             window=proposals.days,
-            statements=numbered.of(Statement),
-            candidates=numbered.of(Candidate),
+            candidates=numbered.entries,
             notes=tuple(map(redact_note, notes)) if sanitized else notes,
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
         return document, candidates_markdown(document, words)
 
-    redact = partial(redact_entry, words=words) if sanitized else None
-    entries: list[Statement | Candidate] = [
-        *proposals.statements,
-        *proposals.candidate_search.candidates,
-    ]
+    redact = partial(redact_candidate, words=words) if sanitized else None
+    entries = proposals.candidate_search.candidates
     return write_night(folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build)

@@ -118,7 +118,6 @@ def run_pattern(
             gates,
             workspace=workspace,
             known=known,
-            merges=mined.merges(),
             playbook=playbook,
             notes=notes.notes,
         )
@@ -126,7 +125,6 @@ def run_pattern(
             proposals = replace(
                 proposals,
                 candidate_search=replace(proposals.candidate_search, nearest=()),
-                unproposed=replace(proposals.unproposed, undefined=()),
             )
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)

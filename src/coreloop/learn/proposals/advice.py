@@ -6,12 +6,22 @@ line has a date or a rate: the evidence is in the draft, in the trailers and in 
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
 from coreloop.base.failures import CLASSES
 from coreloop.base.text import FILLERS
+from coreloop.learn.statements.wordings import (
+    BOTH,
+    CONDITIONS,
+    FAILS,
+    LANGUAGES,
+    SHAPES,
+    WORDINGS,
+    Language,
+    Wording,
+)
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
@@ -27,25 +37,38 @@ class _Slot:
     item: str
     separator: str = ""
     last_separator: str = ""
+    korean_item: str = ""
 
-    @property
-    def between(self) -> str:
+    def _separators(self, language: Language) -> tuple[str, str]:
+        """The separator, and the one before the last item."""
+        both = self.separator, self.last_separator or self.separator
+        return both if language == "en" else (_KOREAN.get(both[0], both[0]), _KOREAN.get(both[1], both[1]))
+
+    def _between(self, language: Language) -> str:
         # each separator once: a pattern that can match in two ways takes exponential time to fail
-        return "|".join(map(re.escape, dict.fromkeys(filter(None, (self.separator, self.last_separator)))))
+        return "|".join(map(re.escape, dict.fromkeys(self._separators(language))))
 
-    @property
-    def pattern(self) -> str:
-        item = rf"(?:{self.item})"
-        return rf"{item}(?:(?:{self.between}){item})*" if self.separator else item
+    def pattern(self, language: Language) -> str:
+        """Matches what `join` writes."""
+        item = rf"(?:{self.item if language == 'en' else self.korean_item or self.item})"
+        return rf"{item}(?:(?:{self._between(language)}){item})*" if self.separator else item
 
-    def join(self, items: tuple[str, ...]) -> str:
-        *first, last = items
-        return f"{self.separator.join(first)}{self.last_separator or self.separator}{last}" if first else last
+    def join(self, items: tuple[str, ...], language: Language) -> str:
+        """The items as text."""
+        written = items if language == "en" else tuple(SHAPES.get(item, item) for item in items)
+        *first, last = written
+        separator, last_separator = self._separators(language)
+        return f"{separator.join(first)}{last_separator}{last}" if first else last
 
-    def split(self, text: str) -> tuple[str, ...]:
-        return tuple(re.split(self.between, text)) if self.separator else (text,)
+    def split(self, text: str, language: Language) -> tuple[str, ...]:
+        """The items of a text."""
+        items = tuple(re.split(self._between(language), text)) if self.separator else (text,)
+        return items if language == "en" else tuple(_ENGLISH.get(item, item) for item in items)
 
 
+_KOREAN: Final[Mapping[str, str]] = {" and ": ", ", " or ": " 또는 "}
+"""Separators: Korean particles depend on the word before them, so a comma stands for "and"."""
+_ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
 _SLOTS: Final[Mapping[str, _Slot]] = {
     "argument": _Slot(_NAME),
     "arguments": _Slot(_NAME, ", ", " and "),
@@ -57,38 +80,15 @@ _SLOTS: Final[Mapping[str, _Slot]] = {
     "pair": _Slot(_VALUE),
     "class": _Slot("|".join(CLASSES)),
     "call": _Slot(rf"{_TOOL}(?:\((?:{_VALUE}(?:, {_VALUE})*)?\))?"),
-}
-_CONDITIONS: Final[Mapping[str, str]] = {
-    "over": "{argument} over {number}",
-    "under": "{argument} under {number}",
-    "value": "{pair}",
-    "with": "with {arguments}",
-    "without": "without {arguments}",
-    "empty": "{arguments} empty",
-    "after_same": "after {tool} (same {argument})",
-    "before_same": "before {tool} (same {argument})",
-    "right_after": "right after {tool}",
-    "no_result": "{argument} from no earlier result",
-    "not_from": "{argument} not from {paths}",
-}
-_STATEMENTS: Final[Mapping[str, str]] = {
-    "source": "{argument}: from {paths}",
-    "first": "First: {tool}",
-    "once": "Call once per request",
-    "use_for": "Use for: {keywords}",
-    "use_instead": "For {keywords} use {tool}",
-    "always_pass": "Always pass {arguments}",
-    "leave_out": "Leave out {arguments}",
-    "never_empty": "{arguments}: never empty",
-    "call_before_same": "Call before {tool} (same {argument})",
-    "call_after_same": "Call after {tool} (same {argument})",
-    "not_right_after": "Do not call right after {tool}",
-    "one_of": "{argument}: one of {values}",
-    "from_result": "{argument}: only from an earlier result",
+    "field": _Slot(_NAME),
+    "other": _Slot(_NAME),
+    "states": _Slot(_WORD, " or "),
+    "shape": _Slot("|".join(map(re.escape, SHAPES)), korean_item="|".join(map(re.escape, SHAPES.values()))),
+    "prefix": _Slot(r"[\w][\w./:-]{0,11}"),
 }
 GUIDE_FORMS: Final = frozenset({"source", "first", "once", "use_for", "use_instead"})
 """Forms of a Guide."""
-CAVEAT_FORMS: Final = frozenset(_STATEMENTS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
+CAVEAT_FORMS: Final = frozenset(WORDINGS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
 """Forms of a caveat: all but those about the choice of a tool."""
 _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "source": ("source", ("argument",)),
@@ -101,9 +101,20 @@ _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "call_after_same": ("order", ("tool", "argument")),
     "not_right_after": ("right_after", ("tool",)),
     "one_of": ("values", ("argument",)),
+    "only_while": ("state", ("argument", "field")),
+    "at_most": ("over", ("argument",)),
+    "at_least": ("under", ("argument",)),
+    "written": ("shape", ("argument",)),
+    "prefix": ("shape", ("argument",)),
+    "items": ("length", ("argument",)),
+    "characters": ("length", ("argument",)),
+    "before": ("before", ("argument",)),
+    "call_first": ("order", ("tool", "argument")),
 }
 """By form: a kind, shared by the forms that exclude each other, and the slots that make up the subject."""
-_OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same"})
+_OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same", "call_first"})
+_ABOUT: Final = ("{argument}: ", "{arguments}: ")
+_BETWEEN_CLAUSES: Final = "; "
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _FIELD_NAME: Final = re.compile(r"\.(\w+)")
 
@@ -116,7 +127,11 @@ class Condition:
     slots: tuple[tuple[str, tuple[str, ...]], ...]
 
     def __str__(self) -> str:
-        return _written(_CONDITIONS[self.form], self.slots)
+        return self.written("en")
+
+    def written(self, language: Language) -> str:
+        """The condition as text."""
+        return _written(CONDITIONS[self.form].sentence(language), self.slots, language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +143,40 @@ class Advice:
     slots : tuple of (str, tuple of str)
         By the slots' names in the order of the sentence. For ``fails``: ``class``, if it is known, and
         ``call``, if another call worked instead.
+    more : tuple of Advice
+        Further clauses about the same argument: ``order_id: only while …; from …``.
     """
 
     form: str
     slots: tuple[tuple[str, tuple[str, ...]], ...] = ()
     conditions: tuple[Condition, ...] = ()
+    language: Language = "en"
+    more: tuple["Advice", ...] = ()
 
     def __str__(self) -> str:
+        clauses = (str(clause).partition(": ")[2] for clause in self.more)
+        return _BETWEEN_CLAUSES.join((f"- {self._sentence()}", *clauses))
+
+    def _sentence(self) -> str:
         if self.form != "fails":
-            return f"- {_written(_STATEMENTS[self.form], self.slots)}"
+            return _written(WORDINGS[self.form].sentence(self.language), self.slots, self.language)
         slots = dict(self.slots)
         error_class = f" ({slots['class'][0]})" if "class" in slots else ""
         instead = f": {slots['call'][0]}" if "call" in slots else ""
-        return f"- {' and '.join(map(str, self.conditions))} fails{error_class}{instead}"
+        conditions = BOTH.sentence(self.language).join(
+            part.written(self.language) for part in self.conditions
+        )
+        return f"{conditions} {FAILS.sentence(self.language)}{error_class}{instead}"
+
+    def clauses(self) -> tuple["Advice", ...]:
+        """Each clause as a line of its own."""
+        return (replace(self, more=()), *self.more)
+
+    def argument(self) -> str | None:
+        """The argument that the line begins with, so that clauses about it can be joined; else None."""
+        is_clause = self.form != "fails" and WORDINGS[self.form].en.startswith(_ABOUT)
+        items = dict(self.slots).get("argument") or dict(self.slots).get("arguments", ())
+        return items[0] if is_clause and len(items) == 1 else None
 
     def is_sound(self) -> bool:
         """Whether the line parses back to this value; a slot with unsuitable text does not."""
@@ -151,6 +187,8 @@ class Advice:
         for slots in (*(condition.slots for condition in self.conditions), self.slots):
             for name, items in slots:
                 yield from ((name, item) for item in items)
+        for clause in self.more:
+            yield from clause.words()
 
     def named(self) -> "Named":
         """The names and values in the line, by the closed vocabulary that must contain them."""
@@ -159,8 +197,8 @@ class Advice:
         calls = [(item.partition("(")[0], item) for slot, item in words if slot == "call"]
         given = [(tool, *_pair(pair)) for tool, call in calls for pair in re.findall(_VALUE, call)]
         return Named(
-            arguments=_items(words, "argument", "arguments") + tuple(name for name, _ in pairs),
-            values=_items(words, "values") + tuple(value for _, value in pairs if value),
+            arguments=_items(words, "argument", "arguments", "other") + tuple(name for name, _ in pairs),
+            values=_items(words, "values", "states", "prefix") + tuple(value for _, value in pairs if value),
             tools=_items(words, "tool")
             + tuple(path.partition("(")[0] for path in _items(words, "paths"))
             + tuple(tool for tool, _ in calls),
@@ -168,11 +206,14 @@ class Advice:
             given=tuple(given),
             fields=tuple(
                 tuple(_FIELD_NAME.findall(path.partition("()")[2])) for path in _items(words, "paths")
-            ),
+            )
+            + tuple((field,) for field in _items(words, "field")),
         )
 
     def subject(self) -> tuple[str, ...]:
         """The subject of the line; a docstring needs only one line about a subject."""
+        if self.form == "fails" and [part.form for part in self.conditions] in (["over"], ["under"]):
+            return self.conditions[0].form, *dict(self.conditions[0].slots)["argument"]
         kind, slots = _SUBJECTS.get(self.form, (self.form, ()))
         items = dict(self.slots)
         conditions = sorted(f"{part.form} {' '.join(part.slots[0][1])}" for part in self.conditions)
@@ -216,12 +257,12 @@ def statement_key(tool: str, line: str, section: str) -> str:
 
 def condition(form: str, **slots: str | tuple[str, ...]) -> Condition:
     """Make a condition from its slots, given by name in any order."""
-    return Condition(form, _in_order(_CONDITIONS[form], slots))
+    return Condition(form, _in_order(CONDITIONS[form].en, slots))
 
 
 def advice(form: str, **slots: str | tuple[str, ...]) -> Advice:
     """Make a line from its slots, given by name in any order."""
-    return Advice(form, _in_order(_STATEMENTS[form], slots))
+    return Advice(form, _in_order(WORDINGS[form].en, slots))
 
 
 def fails(conditions: tuple[Condition, ...], error_class: str, instead: str | None = None) -> Advice:
@@ -254,11 +295,40 @@ def parse_advice(line: str) -> Advice | None:
     """Parse a line; None if it has none of the forms, or contains invisible characters."""
     if not line.isprintable() or not FILLERS.isdisjoint(line):
         return None
-    for form, pattern in _PATTERNS.items():  # compiled at the first line, so that the guard starts sooner
-        match = re.fullmatch(pattern, line)
+    value = next(filter(None, (_parse(line, language) for language in LANGUAGES)), None)
+    return value if value is not None and str(value) == line else None
+
+
+def joined(lines: Iterable[Advice]) -> Advice:
+    """One line of clauses about the same argument."""
+    first, *more = lines
+    return replace(first, more=tuple(more))
+
+
+def in_language(line: Advice, language: Language) -> Advice:
+    """The same line in another language."""
+    return replace(line, language=language, more=tuple(in_language(clause, language) for clause in line.more))
+
+
+def _parse(line: str, language: Language) -> Advice | None:
+    subject, *clauses = line.split(_BETWEEN_CLAUSES)
+    argument = subject.partition(": ")[0]
+    parts = [_clause(text, language) for text in (subject, *(f"{argument}: {clause}" for clause in clauses))]
+    lines = [part for part in parts if part is not None]
+    if len(lines) < len(parts) or (clauses and None in {part.argument() for part in lines}):
+        return None
+    return joined(lines)
+
+
+def _clause(text: str, language: Language) -> Advice | None:
+    for form, pattern in _PATTERNS[
+        language
+    ].items():  # compiled at the first line, so that the guard starts sooner
+        match = re.fullmatch(pattern, text)
         if match is not None:
-            value = _fails(match) if form == "fails" else Advice(form, _read(_STATEMENTS[form], match))
-            return value if str(value) == line else None
+            if form == "fails":
+                return _fails(match, language)
+            return Advice(form, _read(WORDINGS[form], match, language), language=language)
     return None
 
 
@@ -269,35 +339,39 @@ def _in_order(
     return tuple((name, given[name]) for name in _FIELD.findall(sentence))
 
 
-def _written(sentence: str, slots: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
-    return sentence.format(**{name: _SLOTS[name].join(items) for name, items in slots})
+def _written(sentence: str, slots: tuple[tuple[str, tuple[str, ...]], ...], language: Language) -> str:
+    return sentence.format(**{name: _SLOTS[name].join(items, language) for name, items in slots})
 
 
-def _pattern(sentence: str, *, named: bool = True) -> str:
+def _pattern(sentence: str, language: Language, *, named: bool = True) -> str:
     parts = _FIELD.split(sentence)  # text and names of slots alternate
     group = "(?P<{}>{})" if named else "(?:{1})"
     return "".join(
-        group.format(part, _SLOTS[part].pattern) if number % 2 else re.escape(part)
+        group.format(part, _SLOTS[part].pattern(language)) if number % 2 else re.escape(part)
         for number, part in enumerate(parts)
     )
 
 
-def _read(sentence: str, match: re.Match[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((name, _SLOTS[name].split(match[name])) for name in _FIELD.findall(sentence))
+def _read(
+    wording: Wording, match: re.Match[str], language: Language
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The slots in the order of the English sentence, whatever the language."""
+    return tuple((name, _SLOTS[name].split(match[name], language)) for name in _FIELD.findall(wording.en))
 
 
-def _fails(match: re.Match[str]) -> Advice:
-    conditions = tuple(_condition(match[group]) for group in ("first", "second") if match[group] is not None)
-    return fails(conditions, match["class"] or "", match["call"])
+def _fails(match: re.Match[str], language: Language) -> Advice:
+    texts = (match[group] for group in ("first", "second") if match[group] is not None)
+    conditions = tuple(_condition(text, language) for text in texts)
+    return replace(fails(conditions, match["class"] or "", match["call"]), language=language)
 
 
-def _condition(text: str) -> Condition:
+def _condition(text: str, language: Language) -> Condition:
     form, match = next(
         (form, match)
-        for form, pattern in _CONDITION_PATTERNS.items()
-        if (match := re.fullmatch(pattern, text))
+        for form, wording in CONDITIONS.items()
+        if (match := re.fullmatch(_pattern(wording.sentence(language), language), text))
     )
-    return Condition(form, _read(_CONDITIONS[form], match))
+    return Condition(form, _read(CONDITIONS[form], match, language))
 
 
 def _pair(written: str) -> tuple[str, str]:
@@ -310,16 +384,23 @@ def _items(words: Iterable[tuple[str, str]], *slots: str) -> tuple[str, ...]:
     return tuple(item for slot, item in words if slot in slots)
 
 
-_CONDITION_PATTERNS: Final = {form: _pattern(sentence) for form, sentence in _CONDITIONS.items()}
-_ANY_CONDITION: Final = "|".join(
-    f"(?:{_pattern(sentence, named=False)})" for sentence in _CONDITIONS.values()
-)
-# Matched together: "with a and without b" is two conditions, and "with a and b" is one.
-_FAILS: Final = (
-    rf"- (?P<first>{_ANY_CONDITION})(?: and (?P<second>{_ANY_CONDITION}))? fails"
-    rf"(?: \((?P<class>{_SLOTS['class'].item})\))?(?:: (?P<call>{_SLOTS['call'].item}))?"
-)
-_PATTERNS: Final = {
-    **{form: f"- {_pattern(sentence)}" for form, sentence in _STATEMENTS.items()},
-    "fails": _FAILS,
-}
+def _patterns(language: Language) -> dict[str, str]:
+    """By form, what matches its lines."""
+    condition = "|".join(
+        f"(?:{_pattern(wording.sentence(language), language, named=False)})"
+        for wording in CONDITIONS.values()
+    )
+    # Matched together: "with a and without b" is two conditions, and "with a and b" is one.
+    error_class, call = _SLOTS["class"].item, _SLOTS["call"].item
+    failing = (
+        rf"- (?P<first>{condition})(?:{BOTH.sentence(language)}(?P<second>{condition}))? "
+        rf"{FAILS.sentence(language)}(?: \((?P<class>{error_class})\))?(?:: (?P<call>{call}))?"
+    )
+    sentences = {form: wording.sentence(language) for form, wording in WORDINGS.items()}
+    return {
+        **{form: f"- {_pattern(sentence, language)}" for form, sentence in sentences.items()},
+        "fails": failing,
+    }
+
+
+_PATTERNS: Final = {language: _patterns(language) for language in LANGUAGES}

@@ -34,7 +34,7 @@ class Candidate:
         Successes and number of the other requests of its category; without categories, of the other requests
         that begin with the same tool.
     q_value : float or None
-        Of the difference from these: Fisher's test, corrected for all tests of the run.
+        Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
     id: str = ""
@@ -90,7 +90,7 @@ class CandidatesFile:
     Attributes
     ----------
     statements : tuple of Statement
-        One line each; empty in files of older versions.
+        Guide lines that somebody put there; ``pattern`` writes none.
     notes : tuple of Note
         Only with ``--include-audit-analysis``.
     ids : dict of str to str

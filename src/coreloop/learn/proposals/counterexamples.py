@@ -104,15 +104,79 @@ class Counterexample:
         return self.n_failures
 
 
+Mender = Literal["text", "schema", "tool", "policy", "user"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRow:
+    """Failed calls of a tool whose errors differ in values only.
+
+    Attributes
+    ----------
+    error : str
+        The text without values.
+    n_calls, n_cases : int
+        Failed calls, retries included, and the cases that they are from.
+    n_lost : int
+        Failed requests among those with such a call.
+    n_recovered : int
+        Calls after which a later call of the tool worked in the same request.
+    n_repeated : int
+        Calls that are the third or later of the tool in their request.
+    mender : str
+        Who can mend it. ``text``: a proposed line explains most of the calls.
+    nearest : tuple of str
+        The two lines that separate these calls best, each with its counts; none is proposed for that.
+    """
+
+    tool: str
+    error: str
+    error_class: str
+    n_calls: Count
+    n_cases: Count
+    n_lost: Count
+    n_recovered: Count
+    n_repeated: Count
+    mender: Mender
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def task(self) -> str:
+        """A text to hand to a coding agent, without anything of a user; empty if a text mends the cause."""
+        if self.mender == "text":
+            return ""
+        seen = f" Seen beside it: {'; '.join(self.nearest)}." if self.nearest else ""
+        return (
+            f"The tool {self.tool} failed {self.n_calls} times with the error {self.error!r} (class "
+            f"{self.error_class}); {self.n_lost} of these requests failed altogether.{seen} "
+            f"{_ASKED[self.mender]}"
+        )
+
+
+_ASKED: Final[dict[Mender, str]] = {
+    "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
+    "tool": "Find why the tool raises it although it is called as documented, and mend the tool.",
+    "policy": "Find which permission is missing, and say in the error whom to ask.",
+    "user": "Let the error say what the agent should ask the user for.",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterexamplesFile:
-    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; the rest as in a candidates file."""
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; the rest as in a candidates file.
+
+    Attributes
+    ----------
+    errors : tuple of ErrorRow
+        The table of errors; in local files only.
+    """
 
     schema_version: int = SCHEMA_VERSION
     generated_at: datetime
     window: Days
     counterexamples: tuple[Counterexample, ...]
     statements: tuple[Statement, ...] = ()
+    errors: tuple[ErrorRow, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
     n_folded: int = 0
     draft_sha256: str = ""

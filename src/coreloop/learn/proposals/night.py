@@ -120,17 +120,7 @@ def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     document = _decoded(path, kind, refusal)
     if document.schema_version > SCHEMA_VERSION:
         raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    return _without_retired(document) if isinstance(document, ProposalsFile) else document
-
-
-def _without_retired(document: _File) -> _File:
-    """The file without statements of kinds and conditions that are no longer proposed."""
-    statements = tuple(
-        entry
-        for entry in document.statements
-        if entry.kind in {"source", "condition"} and "right after " not in entry.line
-    )
-    return replace(document, statements=statements)
+    return document
 
 
 _Any = TypeVar("_Any")

@@ -3,16 +3,11 @@
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.text import counted, escape_markdown, indented_block, printable
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.statements import Sides, Statement, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
-_MEANINGS: Final = {
-    "source": "where the argument's value occurred before, in calls that succeeded",
-    "condition": "what distinguishes the tool's failed calls",
-}
-_COUNTED: Final = {"source": "values came from that field", "condition": "calls succeeded"}
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 
 
@@ -58,28 +53,32 @@ def statement_line(statement: Statement) -> str:
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:
-    """``58 of 61 calls succeeded, otherwise 17 of 26``; a source counts values."""
-    rest = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
-    return f"{sides.n_ok} of {sides.n} {_COUNTED[statement.kind]}{rest}"
+    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
+    cases, other_cases = (counted(n, statement.case) for n in (sides.cases, sides.other_cases))
+    follows = f"follows: {sides.n_ok} of {counted(sides.n, 'call')}, {cases}"
+    return f"{follows}; does not: {sides.other_ok} of {sides.other_n}, {other_cases}"
 
 
 def difference_text(statement: Statement) -> str:
-    """The difference of the two sides' rates and its interval; for a source, its share."""
+    """The difference of the two sides' rates by case, its interval, and q."""
     interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
-    if statement.kind == "source":
-        return f"share {interval}"
     return f"difference {interval}, {q_text(statement.q_value)}"
+
+
+def cost_text(statement: Statement) -> str:
+    """Calls wasted, and the requests that they may have cost: the higher figure includes other reasons."""
+    low, high = statement.lost
+    return f"per 1,000 requests: {statement.wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost"
 
 
 def statement_section(statement: Statement) -> str:
     """Its section of a draft: kind, both sides, the proposed line and the questions, escaped."""
     figures = (
-        _MEANINGS[statement.kind],
         f"{statement.kind}, key `{statement.key}`",
         sides_text(statement, statement.sides),
-        f"the last 30 % of the days: {sides_text(statement, statement.held)}",
+        f"the last third of the days: {sides_text(statement, statement.held)}",
         f"{difference_text(statement)} (95 %)",
-        f"per 1,000 requests: {statement.avoided:.1f} failures avoided",
+        cost_text(statement),
         f"{statement.n_questions} distinct questions, "
         f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
         f"target: {_target(statement)}",

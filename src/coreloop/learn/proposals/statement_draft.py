@@ -13,13 +13,15 @@ from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
-from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, statement_key
+from coreloop.learn.proposals.advice import Advice, parse_advice, statement_key
 from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.statements import MIN_AVOIDED, Statement
+from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5
+_SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})
+"""A bound, and how earlier versions said it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,11 @@ class Unproposed:
     ----------
     undefined : tuple of str
         Tools that neither the source nor coreloop.yaml defines: the text would have no docstring.
-    n_idle : int
-        Statements about defined tools with nothing to avoid: the other calls succeed as often.
     n_settled : int
         Statements that are promoted, on a branch or rejected.
     """
 
     undefined: tuple[str, ...] = ()
-    n_idle: int = 0
     n_settled: int = 0
 
 
@@ -67,16 +66,15 @@ def draft_statements(
     found = list(statements)
     statements = [statement for statement in found if statement.key not in settled]
     known = [statement for statement in statements if words.is_known(statement.tool)]
-    useful = [statement for statement in known if statement.avoided >= MIN_AVOIDED]
     undefined = {statement.tool for statement in statements} - {statement.tool for statement in known}
     drafts = tuple(
         replace(draft, suggested_append=None, refused=twin)
         if draft.refused is None and (twin := _refuse_twin(draft, words.tool(draft.tool), merges))
         else draft
-        for draft in (draft_statement(statement, words, section=section) for statement in useful)
+        for draft in (draft_statement(statement, words, section=section) for statement in known)
     )
     n_settled = len(found) - len(statements)
-    return drafts, Unproposed(tuple(sorted(undefined)), len(known) - len(useful), n_settled)
+    return drafts, Unproposed(tuple(sorted(undefined)), n_settled)
 
 
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
@@ -106,11 +104,11 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
 
 def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
     """Why a line would add nothing to the tool's schema and docstring, or None."""
-    if _is_in_schema(advice, tool):
+    if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
         return "redundant: its schema says this"
-    if advice.form == "source":
-        (argument,) = dict(advice.slots)["argument"]
-        if all(_names_source(tool.docstring, argument, path) for path in dict(advice.slots)["paths"]):
+    for clause in advice.clauses() if advice.form == "source" else ():
+        argument, paths = dict(clause.slots)["argument"][0], dict(clause.slots).get("paths", ())
+        if paths and all(_names_source(tool.docstring, argument, path) for path in paths):
             return "redundant: its docstring names this source"
     return None
 
@@ -133,6 +131,8 @@ def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, d
 
 def _is_twin(advice: Advice, own: Advice) -> bool:
     """Whether a line says no more than another; the error's class changes with more records."""
+    if {advice.form, own.form} in _SAME_BOUNDS:
+        return dict(advice.slots).get("number") == dict(own.conditions[0].slots).get("number")
     if advice.form != "fails":
         return advice == own
     calls = [dict(line.slots).get("call") for line in (advice, own)]
@@ -154,16 +154,10 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
         return all(_limits(tool, name).never_empty for name in slots["arguments"])
     if advice.form == "one_of":
         return set(tool.choices.get(slots["argument"][0], ())) == set(slots["values"])
-    return any(_is_refused(condition, tool) for condition in advice.conditions)
-
-
-def _is_refused(condition: Condition, tool: Tool) -> bool:
-    """Whether the schema refuses all calls of a condition."""
-    slots = dict(condition.slots)
-    if condition.form not in {"over", "under"}:
+    if advice.form not in {"at_most", "at_least"}:
         return False
     limits, number = _limits(tool, slots["argument"][0]), float(slots["number"][0])
-    if condition.form == "over":
+    if advice.form == "at_most":
         return limits.over is not None and limits.over <= number
     return limits.under is not None and limits.under >= number
 
@@ -201,15 +195,6 @@ def _is_named(name: str, docstring: str) -> bool:
     """Whether a docstring names a tool, or the common prefix of several tools: ``find_user_id``."""
     words = (word for word in re.findall(r"\w+", docstring) if "_" in word)
     return any(name == word or name.startswith(f"{word}_") for word in words)
-
-
-def named_tools(statements: Iterable[Statement]) -> set[str]:
-    """The tools of some statements, and the tools in their lines."""
-    names = set[str]()
-    for statement in statements:
-        advice = parse_advice(statement.line)
-        names |= {statement.tool, *(advice.named().tools if advice is not None else ())}
-    return names
 
 
 def with_questions(

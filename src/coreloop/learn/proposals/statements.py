@@ -10,29 +10,29 @@ from coreloop.learn.proposals.entry import Count, Share, SuggestedAppend
 MAX_Q: Final = 0.05
 """Limit of the q value: the expected share of false statements in a run."""
 MAX_NEAREST: Final = 3
-MIN_AVOIDED: Final = 0.05
-"""Failures per 1,000 requests that a statement must avoid to be proposed: screens show fewer as 0.0."""
-StatementKind = Literal["source", "condition", "order", "once", "choice"]
-"""The last three stand in files of older versions only; they are not read."""
+MIN_CASES: Final = 3
+"""Cases that each side needs: with two, no order of four rates is rarer than one in six."""
+StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Calls that a statement holds for, and all others.
+    """Calls that follow a statement, and those that do not.
 
     Attributes
     ----------
-    n_ok, n : int
-        Successes and number of those that follow the statement. For a source: values that occurred in the
-        field, and all values of the argument in calls that succeeded.
-    other_ok, other_n : int
-        The same for all others; 0 for a source.
+    n_ok, n, cases : int
+        Successes and number of those that follow it, and the cases that they are from.
+    other_ok, other_n, other_cases : int
+        The same for those that do not.
     """
 
     n_ok: Count = 0
     n: Count = 0
     other_ok: Count = 0
     other_n: Count = 0
+    cases: Count = 0
+    other_cases: Count = 0
 
     def __str__(self) -> str:
         rest = f", otherwise {self.other_ok} of {self.other_n}" if self.other_n else ""
@@ -46,20 +46,24 @@ class Statement:
     Attributes
     ----------
     kind : str
-        ``source``: where an argument comes from. ``condition``: what distinguishes a tool's failed calls.
+        What the line is about, see `coreloop.learn.statements`; of joined clauses that of the first.
     sides : Sides
         In the whole window.
     held : Sides
-        In the last 30 % of the days, which the search did not see.
+        In the last third of the days.
+    case : str
+        What a case is: a session, a customer (by identifiers), a question or a request.
     n_questions : int
         Distinct questions of the side that has fewer.
     difference, low, high : float
-        Difference of the two sides' success rates, stratified by category and model, and its 95 % interval;
-        for a source the share and its interval.
+        Difference of the two sides' mean success rates by case, and its 95 % interval.
     q_value : float
-        Corrected for all tests of the run (Benjamini and Hochberg); 0.0 for a source, which is not tested.
-    avoided : float
-        Failures avoided per 1,000 requests if the worse side did as well as the better.
+        Corrected for all tests of the run (Benjamini and Hochberg).
+    wasted : float
+        Calls wasted per 1,000 requests: the lower bounds of the difference and of the share of calls that
+        deviate.
+    lost : tuple of float
+        Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     """
 
     id: str = ""
@@ -69,12 +73,14 @@ class Statement:
     line: str
     sides: Sides
     held: Sides
+    case: str = "request"
     n_questions: Count
     difference: float
     low: float
     high: float
     q_value: Share = 0.0
-    avoided: float = 0.0
+    wasted: float = 0.0
+    lost: tuple[float, float] = (0.0, 0.0)
     first_seen: datetime
     last_seen: datetime
     providers: dict[str, int] = field(default_factory=dict)
@@ -85,7 +91,7 @@ class Statement:
     @property
     def n_behind(self) -> int:
         """Calls of the smaller side; entries with few are not listed in a shared file."""
-        return min(self.sides.n, self.sides.other_n or self.sides.n)
+        return min(self.sides.n, self.sides.other_n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,6 @@ def not_sure(q_value: float) -> str:
     return f"{q_text(q_value)}, above the limit of {MAX_Q}"
 
 
-def too_few(n_missing: int, noun: str) -> str:
-    """Why a statement was not tested: how many more ``noun`` it needs."""
-    return f"needs {counted(n_missing, f'more {noun}')}"
+def too_few(n_cases: int, case: str) -> str:
+    """Why a statement was not tested: how many cases deviate from it."""
+    return f"{MIN_CASES} cases a side needed: {counted(n_cases, case)} so far"

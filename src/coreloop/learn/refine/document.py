@@ -1,10 +1,10 @@
 """A night's counterexamples for people: the draft as Markdown, and the redaction of entries for sharing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from coreloop.base.text import escape_markdown, indented_block, printable
-from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.night import folded_note
 from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
 from coreloop.learn.proposals.statements import Statement
@@ -48,9 +48,10 @@ def counterexamples_markdown(document: CounterexamplesFile) -> str:
     head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
     if not document.entries:
         head += "\nNothing failed often enough.\n"
+    errors = "".join(_error_rows(document.errors))
     statements = "".join(map(statement_section, document.statements))
     sections = "".join(map(_section, document.counterexamples))
-    return head + statements + sections + folded_note(document.n_folded, "failures")
+    return head + errors + statements + sections + folded_note(document.n_folded, "failures")
 
 
 def title(example: Counterexample) -> str:
@@ -90,6 +91,20 @@ def _section(example: Counterexample) -> str:
         asked,
     )
     return "\n" + "\n\n".join(parts) + "\n"
+
+
+def _error_rows(errors: Sequence[ErrorRow]) -> Iterator[str]:
+    """The table of errors; below it what a coding agent could be asked for, where no text mends a cause."""
+    if errors:
+        yield "\n## Errors\n\n| tool | error | calls | requests lost | recovered | who can mend it |\n"
+        yield "|---|---|---|---|---|---|\n"
+    for row in errors:
+        error = escape_markdown(f"{row.error_class}: {row.error}")
+        figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
+        yield f"| {escape_markdown(row.tool)} | {error} | {figures} |\n"
+    tasks = [row.task for row in errors if row.task]
+    if tasks:
+        yield "\nFor a coding agent:\n\n" + "\n".join(f"    {printable(task)}" for task in tasks) + "\n"
 
 
 def _questions(texts: Sequence[str]) -> str:

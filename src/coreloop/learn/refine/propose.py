@@ -12,29 +12,37 @@ from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
-from coreloop.learn.mine.sample import read_sample, rename_tools
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.statements import NearStatement, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.conditions import ConditionSearch, find_conditions
 from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
+from coreloop.learn.statements.errors import error_table
+from coreloop.learn.statements.log import called_tools, read_log
+from coreloop.learn.statements.merge import nearest_statements, to_statements
+from coreloop.learn.statements.search import search_tools
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The proposals of a run: the window, its records and files, the counterexamples and the statements."""
+    """The proposals of a run: the window, its records and files, the errors, statements and counterexamples.
+
+    ``nearest`` are statements that too few cases speak for, and ``n_tests`` counts all that were tested.
+    """
 
     days: Days
     n_days: int
     n_records: int
     n_files: int
+    errors: tuple[ErrorRow, ...]
     counterexample_search: CounterexampleSearch
-    condition_search: ConditionSearch
+    statements: tuple[Statement, ...]
+    nearest: tuple[NearStatement, ...]
+    n_tests: int
     unproposed: Unproposed
     oddities: LogOddities
     words: Vocabulary
@@ -56,30 +64,39 @@ def refine(
     """
     window = merge(files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
-    sample = read_sample(window)
     configured = workspace.settings.tools
-    logged = logged_names(sample.tools, root=workspace.root, configured=configured)
-    sample = rename_tools(sample, logged)
-    names = {example.tool for example in search.counterexamples} | sample.tools
+    logged = logged_names(called_tools(window), root=workspace.root, configured=configured)
+    log = read_log(window, logged)
+    names = {example.tool for example in search.counterexamples} | log.tools
     names |= {step.name for example in search.counterexamples for step in example.steps}
-    tools = resolve_tools(names, root=workspace.root, configured=configured)
-    words = Vocabulary(tools, workspace.settings)
-    conditions = find_conditions(sample, words)
+    words = Vocabulary(resolve_tools(names, root=workspace.root, configured=configured), workspace.settings)
+    tools = search_tools(log, words)
+    found = to_statements(tools, log, language=workspace.settings.language)
+    places = {entry.statement.key: entry.places for entry in found}
     statements, unproposed = draft_statements(
-        conditions.statements, words, section=SECTION, settled=known, merges=merges
+        (entry.statement for entry in found), words, section=SECTION, settled=known, merges=merges
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
-    settled = _with_logged({entry.tool for entry in conditions.statements if entry.key in known}, logged)
+    settled = _with_logged({entry.statement.tool for entry in found if entry.statement.key in known}, logged)
     drafts = (
         draft_counterexample(example, words, explained=explained, settled=settled)
         for example in search.counterexamples
     )
-    conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
     counterexamples, dropped = new_keys(drafts, known)
     search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
-    oddities = find_oddities((file.path, file.oddities) for file in files)
     return Refined(
-        days, sample.n_days, window.n_records(), len(files), search, conditions, unproposed, oddities, words
+        days=days,
+        n_days=len(log.days),
+        n_records=window.n_records(),
+        n_files=len(files),
+        errors=error_table(log, tools),
+        counterexample_search=search,
+        statements=with_questions(statements, places, window),
+        nearest=nearest_statements(tools, log),
+        n_tests=sum(len(tool.tested) for tool in tools),
+        unproposed=unproposed,
+        oddities=find_oddities((file.path, file.oddities) for file in files),
+        words=words,
     )
 
 
@@ -103,6 +120,7 @@ def write_refined(
         document = CounterexamplesFile(
             generated_at=now,
             window=refined.days,
+            errors=() if sanitized else refined.errors,
             statements=numbered.of(Statement),
             counterexamples=numbered.of(Counterexample),
             ids=numbered.ids,
@@ -112,7 +130,7 @@ def write_refined(
 
     redact = partial(redact_entry, words=refined.words) if sanitized else None
     entries: list[Statement | Counterexample] = [
-        *refined.condition_search.statements,
+        *refined.statements,
         *refined.counterexample_search.counterexamples,
     ]
     return write_night(folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build)

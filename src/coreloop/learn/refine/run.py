@@ -101,7 +101,8 @@ def run_refine(
             refined = replace(
                 refined,
                 counterexample_search=replace(refined.counterexample_search, nearest=()),
-                condition_search=replace(refined.condition_search, nearest=()),
+                nearest=(),
+                errors=(),
                 unproposed=replace(refined.unproposed, undefined=()),
             )
         folder = request.out or workspace.counterexamples_dir

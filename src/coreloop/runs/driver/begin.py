@@ -2,10 +2,11 @@
 
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -41,8 +42,17 @@ class DriverOptions:
     mode: Mode = "bounded"
 
 
-def begin_driven(workspace: Workspace, store: Store, options: DriverOptions, *, now: datetime) -> State:
+def begin_driven(
+    workspace: Workspace,
+    store: Store,
+    options: DriverOptions,
+    *,
+    now: datetime,
+    first: Sequence[tuple[str, Any]] = (),
+) -> State:
     """Create a run for the driver, with its plan; no command is started yet.
+
+    ``first`` are names and data of events of the run's kind that it begins with.
 
     Raises
     ------
@@ -55,7 +65,14 @@ def begin_driven(workspace: Workspace, store: Store, options: DriverOptions, *, 
     _require_limit(options)
     _require_program(options)
     run_id = begin_run(
-        workspace, store, _question(options), kind=KIND, now=now, mode=options.mode, limits=_limits(options)
+        workspace,
+        store,
+        _question(options),
+        kind=KIND,
+        now=now,
+        mode=options.mode,
+        limits=_limits(options),
+        first=first,
     )
     folding, newest = load_run(store, run_id)
     planned = Noted(at=now, name=PLAN, data=msgspec.to_builtins(_plan(options)))

@@ -14,6 +14,7 @@ from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.statement_document import cost_text, sides_text
 from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.queue import Waiting as Queued
@@ -95,6 +96,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         "fresh": desk.fresh(source.now),
         "meaning": proposal.meaning if proposal else "",
         "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
+        "evidence": _evidence(proposal) if proposal else "",
         "command": _command(source, proposal) if proposal else "",
     }
 
@@ -103,6 +105,11 @@ def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
     """The state of a proposal; empty for a request."""
     standpoint = states_by_key(read_kept_states(source)).get(proposal.entry.key) if proposal else None
     return str(standpoint.state) if standpoint is not None else ""
+
+
+def _evidence(proposal: WaitingProposal) -> str:
+    entry = proposal.entry
+    return f"{sides_text(entry, entry.sides)}; {cost_text(entry)}" if isinstance(entry, Statement) else ""
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:

@@ -28,11 +28,7 @@ _LABELS: Final = {
     "sequence": ("with these steps", "other requests"),
     "failure": ("these calls", "other calls"),
 }
-"""What the two sides are called, by the kind of a statement."""
-_MEANINGS: Final = {
-    "source": "Values that came from that field",
-    "condition": "Calls that succeeded",
-}
+"""What the two sides are called, by the kind of a proposal."""
 Kind = Literal["statement", "sequence", "failure"]
 
 
@@ -82,12 +78,12 @@ class WaitingProposal:
     def gain(self) -> float:
         """What it promises.
 
-        For a statement, failures avoided per 1,000 requests; for a failure, failed calls beyond those of the
+        For a statement, calls wasted per 1,000 requests; for a failure, failed calls beyond those of the
         tool's other calls; for a sequence, requests beyond those that would succeed without it.
         """
         entry = self.entry
         if isinstance(entry, Statement):
-            return entry.avoided
+            return entry.wasted
         if isinstance(entry, Candidate):
             rest = entry.rest_ok / entry.rest_n if entry.rest_n else entry.base_rate
             return entry.n_succeeded - rest * entry.n_observed
@@ -99,7 +95,7 @@ class WaitingProposal:
     def meaning(self) -> str:
         """What its rates are of."""
         if isinstance(self.entry, Statement):
-            return _MEANINGS[self.entry.kind]
+            return "Calls that succeeded"
         if isinstance(self.entry, Candidate):
             return "Requests that succeeded"
         return "Calls that failed" if self.entry.kind == "call" else "Requests that failed"

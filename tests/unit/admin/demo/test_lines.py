@@ -64,8 +64,8 @@ def _check_ticket_id():
 TRUE_LINES = {
     ("update_ticket", "- priority: one of high, low, normal, urgent"): _check_priority,
     ("update_ticket", "- ticket_id: from list_tickets()[].id"): _check_ticket_id,
-    ("search_articles", "- limit over 20 fails (invalid_argument)"): _check_limit,
-    ("refund_order", '- amount over 100 fails (auth): escalate(team="billing")'): _check_amount,
+    ("search_articles", "- limit: at most 20"): _check_limit,
+    ("refund_order", "- amount: at most 100"): _check_amount,
     ("refund_order", "- Always pass reason"): _check_reason,
 }
 """Every line that the help desk may propose, with a check against the tools."""
@@ -90,7 +90,7 @@ def _check_years():
 
 TRUE_KOREAN_LINES = {
     ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
-    ("trend", "- years over 3 fails (invalid_argument)"): _check_years,
+    ("trend", "- years: at most 3"): _check_years,
 }
 
 

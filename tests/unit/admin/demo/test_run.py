@@ -133,8 +133,8 @@ def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
             HELPDESK,
             {
                 ("update_ticket", "- priority: one of high, low, normal, urgent"),
-                ("search_articles", "- limit over 20 fails (invalid_argument)"),
-                ("refund_order", '- amount over 100 fails (auth): escalate(team="billing")'),
+                ("search_articles", "- limit: at most 20"),
+                ("refund_order", "- amount: at most 100"),
                 ("refund_order", "- Always pass reason"),
             },
             id="helpdesk",

@@ -38,7 +38,12 @@ def test_a_definition_is_found_by_its_name(project):
     tool = resolve(root, "analysis")
     assert isinstance(tool, Tool)
     assert replace(tool, limits={}) == Tool(
-        "analysis", "src/fin/tools.py", "analysis", ("company", "axis", "limit"), frozenset({"수익성"})
+        "analysis",
+        "src/fin/tools.py",
+        "analysis",
+        ("company", "axis", "limit"),
+        frozenset({"수익성"}),
+        numbers=frozenset({3.0}),
     )
     assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
 

@@ -1,7 +1,6 @@
 """Proposed texts are built from closed vocabularies, whatever the records hold."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,11 @@ from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
-from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate, candidate_key
 from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from logs import call, on_days, record, repeated, rest, word, write_log
+from logs import call, repeated, rest, word, write_log
 
 CANARY = "CANARY"
 TOOLS = {
@@ -284,6 +281,9 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     (candidate,) = proposals.candidate_search.candidates
     if place == "tool":
         assert (candidate.suggested_append, candidate.refused) == (None, "a tool's name is not a valid name")
+    elif place == "session":  # one session is one case, which is compared with none
+        assert candidate.refused is not None
+        assert candidate.refused.startswith("weak: ")
     else:
         assert candidate.suggested_append is not None, candidate.refused
         assert _is_silent(candidate.suggested_append.body)
@@ -314,7 +314,7 @@ def test_a_docstring_is_no_literal(tmp_path: Path):
         ),
         pytest.param(
             rest(1),
-            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 0.077)",
+            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 1.000)",
             id="too few to be sure",
         ),
         pytest.param(
@@ -345,147 +345,6 @@ def test_without_categories_a_sequence_is_compared_with_those_that_begin_with_th
     (candidate,) = _propose(tmp_path, rows, Settings()).candidate_search.candidates
     assert (candidate.rest_ok, candidate.rest_n) == ((0, 20) if first == "show" else (0, 0))
     assert (candidate.suggested_append is not None) == (first == "show")
-
-
-# --- from records to statements --------------------------------------------------------------------
-
-MORE_SOURCE = '''
-def find(topic):
-    """Finds companies, says CANARY."""
-
-
-def pay(company):
-    """Pays."""
-
-
-def quote(company):
-    """Tells prices."""
-
-
-def funds(topic):
-    """Finds funds."""
-
-
-def rank(fund):
-    """Ranks a fund."""
-'''
-MARGINS = CategoryRule(label="FIN-margins", any=("수익성",))
-DIVIDENDS = CategoryRule(label="FIN-dividends", any=("배당",))
-
-
-def _statement_log() -> Iterator[dict[str, Any]]:
-    """40 requests of each of four kinds; a company that no call of find returned makes analysis fail."""
-    for number in range(40):
-        company = {"company": f"회사{word(number)}", "axis": "수익성"}
-        from_find = call("analysis", company, args_from={"company": ["find.items[]"]})
-        show = call("show", {"topic": word(number)})
-        find, pay, quote = call("find", {"topic": "a"}), call("pay", company), call("quote", company)
-        margins = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(number)}"}
-        dividends = {"category_hash": DIVIDENDS.label, "question": f"배당 {word(number)} {word(number)}"}
-        failed = call("analysis", company, ok=False, error="ValueError: no", args_from={"company": []})
-        guessed = [failed, show, show]
-        yield record(**margins, tool_calls=[find, from_find, show])
-        yield record(**margins, tool_calls=guessed, error="ValueError: no")
-        yield record(**dividends, tool_calls=[pay, find, show])
-        yield record(**dividends, tool_calls=[quote, show], error="ValueError: no")
-
-
-def _log_with_a_plain_source() -> Iterator[dict[str, Any]]:
-    """The statement log, and requests that nobody attacks: rank fails with a fund that no search returned."""
-    yield from _statement_log()
-    for number in range(40):
-        fund = {"fund": f"펀드{word(number)}"}
-        found = call("rank", fund, args_from={"fund": ["funds.items[].fund"]})
-        guessed = call("rank", fund, ok=False, error="ValueError: no", args_from={"fund": []})
-        question = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(500 + number)}"}
-        for last in (found, found, guessed):
-            yield record(**question, tool_calls=[call("funds", {"topic": "a"}), last])
-
-
-def _propose_statements(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
-    (folder / "lab").mkdir()
-    (folder / "lab" / "more.py").write_text(MORE_SOURCE, encoding="utf-8")
-    return _propose(folder, rows, Settings(categories=(MARGINS, DIVIDENDS)))
-
-
-def test_only_the_source_is_found_and_it_has_its_target(tmp_path: Path):
-    """Requests also succeed by order, number of calls, choice of the tool and topic; none of it is said."""
-    (statement,) = _propose_statements(tmp_path, on_days(_statement_log())).statements
-    assert (statement.tool, statement.line) == ("analysis", "- company: from find().items[]")
-    assert statement.suggested_append is not None, statement.refused
-    assert statement.suggested_append.body == statement.line
-    assert statement.suggested_append.target_file is not None
-
-
-STATEMENT_PLACES = ["question", "value", "selector", "argument", "field", "tool", "tool-phrase", "error"]
-STATEMENT_PLACES += ["session", "provider", "model"]
-
-
-def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[str, Any]:
-    """A record of the statement log with a hostile text in some place."""
-    calls = [{**made, "args": dict(made["args"])} for made in row["tool_calls"]]
-    for made in calls:
-        sources = made.get("args_from") or {}
-        if place == "value":
-            made["args"] = dict.fromkeys(made["args"], f"{text} {number}")
-        elif place == "selector":
-            made["args"] |= {"axis": text, "sub": text}
-        elif place == "argument" and sources and made["name"] == "analysis":
-            made["args"][text] = made["args"].pop("company")
-            made["args_from"] = {text: sources["company"]}
-        elif place == "field" and sources and made["name"] == "analysis":
-            made["args_from"] = {"company": [f"find.{text}!", f"find. {text}[]", f"{text}.x"]}
-        elif place in {"tool", "tool-phrase"} and made["name"] in {"find", "pay"}:
-            made["name"] = text if place == "tool" else f"{text} tool"
-        elif place == "error":
-            made["error"] = text if made is not calls[-1] else None
-    changed = {
-        "question": {"question": f"{row['question']} {text}"},
-        "error": {"error": row["error"] and text},
-        "session": {"session_hash": text},
-    }.get(place, {place: text} if place in {"provider", "model"} else {})
-    return {**row, "tool_calls": calls, **changed}
-
-
-@pytest.mark.parametrize("text", EVERY_TEXT)
-@pytest.mark.parametrize("place", STATEMENT_PLACES)
-def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
-    rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_log_with_a_plain_source()))
-    proposals = _propose_statements(tmp_path, rows)
-    untouched = PLAIN if place in {"argument", "field", "tool", "tool-phrase"} else {*PLAIN, *OWN_SOURCE}
-    assert _proposed(proposals) >= untouched
-    for statement in proposals.statements:
-        assert statement.suggested_append is None or _is_silent(statement.suggested_append.body)
-        if not _is_silent(statement.line):
-            assert place in {"argument", "tool"}
-            _assert_a_plain_name_is_refused(statement)
-    assert _is_silent(_published(proposals, tmp_path))
-
-
-PLAIN = {("rank", "- fund: from funds().items[].fund")}
-OWN_SOURCE = {("analysis", "- company: from find().items[]")}
-
-
-def _proposed(proposals: Proposals) -> set[tuple[str, str]]:
-    """The lines with a text: the attack hides none of those that it does not touch."""
-    statements = (statement for statement in proposals.statements if statement.suggested_append is not None)
-    return {(statement.tool, statement.line) for statement in statements}
-
-
-def _assert_a_plain_name_is_refused(statement: Statement) -> None:
-    """The local draft may show a recorded name, but it is never published."""
-    parsed = parse_advice(statement.line)
-    assert parsed is not None
-    named = parsed.named()
-    assert any(CANARY in name for name in (*named.tools, *named.arguments))
-    assert (statement.suggested_append, bool(statement.refused)) == (None, True)
-
-
-def test_the_hostile_names_are_those_of_true_statements(tmp_path: Path):
-    rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_statement_log()))
-    statements = _propose_statements(tmp_path, rows).statements
-    refused = {statement.line: statement.refused for statement in statements if statement.refused}
-    assert refused == {"- CANARY: from find().items[]": "its definition has no argument CANARY"}
 
 
 TEXT = st.text(min_size=1, max_size=30)

@@ -1,5 +1,7 @@
 """Statements have one of the closed forms; no other line parses."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,9 +17,12 @@ from coreloop.learn.proposals.advice import (
     advice,
     condition,
     fails,
+    in_language,
+    joined,
     parse_advice,
 )
 from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.statements.wordings import SHAPES, WORDINGS
 from rows import each_row
 
 WRITTEN = [
@@ -51,6 +56,16 @@ WRITTEN = [
      "- right after pay fails (invalid_argument)"),
     (fails((condition("no_result", argument="id"),), "not_found"),
      "- id from no earlier result fails (not_found)"),
+    (advice("only_while", argument="id", field="status", states=("open", "new")),
+     "- id: only while status is open or new"),
+    (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
+    (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
+    (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
+    (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
+    (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
+    (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),
+    (advice("before", argument="since", other="until"), "- since: before until"),
+    (advice("call_first", tool="check", argument="id"), "- Call check first (same id)"),
     (fails((condition("not_from", argument="id", paths="find().id"),), "not_found"),
      "- id not from find().id fails (not_found)"),
 ]  # fmt: skip
@@ -95,6 +110,11 @@ SLOTS = {
     "values": several(NAMES | st.from_regex(r"[a-z][a-z-]{0,9}", fullmatch=True)),
     "number": st.integers(-(10**9), 10**9).map(str) | st.decimals(0, 10**6, places=2).map("{:f}".format),
     "pair": PAIRS,
+    "field": HARD_NAMES,
+    "other": HARD_NAMES,
+    "states": several(NAMES),
+    "shape": st.sampled_from(sorted(SHAPES)),
+    "prefix": st.from_regex(r"[A-Za-z][A-Za-z_./:-]{0,8}", fullmatch=True),
 }
 FORMS = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN if value.form != "fails"}
 CONDITIONS = {
@@ -120,9 +140,38 @@ ADVICE: st.SearchStrategy[Advice] = st.one_of(
 )
 
 
+CLAUSES = {form: names for form, names in FORMS.items() if WORDINGS[form].en.startswith("{argument}: ")}
+
+
 @given(ADVICE)
 def test_a_line_parses_to_the_value_that_wrote_it(value: Advice) -> None:
     assert parse_advice(str(value)) == value
+
+
+@given(ADVICE)
+def test_a_korean_line_says_the_same(value: Advice) -> None:
+    korean = parse_advice(str(in_language(value, "ko")))
+    assert korean is not None
+    assert in_language(korean, "en") == value
+
+
+@given(st.lists(filled(advice, CLAUSES), min_size=1, max_size=3), HARD_NAMES)
+def test_clauses_about_an_argument_are_one_line(clauses: list[Advice], name: str) -> None:
+    same = [
+        replace(part, slots=(("argument", (name,)), *(slot for slot in part.slots if slot[0] != "argument")))
+        for part in clauses
+    ]
+    line = str(joined(same))
+    parsed = parse_advice(line)
+    assert parsed == joined(same)
+    assert parsed is not None
+    assert parsed.clauses() == tuple(same)
+    assert set(parsed.named().arguments) >= {name}
+
+
+def test_clauses_about_different_arguments_are_no_line() -> None:
+    assert parse_advice("- a: at most 5; b: at most 6") is None
+    assert parse_advice("- Always pass a; at most 6") is None
 
 
 @given(ADVICE, st.text(max_size=3), st.integers(0, 200))

@@ -10,13 +10,11 @@ import msgspec
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.pattern import document as pattern_document
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.learn.proposals.night import CANDIDATES, COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_document import (
     redact_statement,
-    sides_text,
     statement_line,
     statement_section,
 )
@@ -43,37 +41,19 @@ def read_statement(**changes: Any) -> Statement:
 
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:
-    assert statement_section(read_statement(key="0123456789abcdef", kind="condition")) == (
+    assert statement_section(read_statement(key="0123456789abcdef", kind="presence")) == (
         "\n## ce-2026-04-25-001: analysis: First: show\n\n"
-        "- what distinguishes the tool's failed calls\n"
-        "- condition, key `0123456789abcdef`\n"
-        "- 58 of 61 calls succeeded, otherwise 17 of 26\n"
-        "- the last 30 % of the days: 12 of 14 calls succeeded, otherwise 10 of 21\n"
+        "- presence, key `0123456789abcdef`\n"
+        "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
+        "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
+        "7 customers\n"
         "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
-        "- per 1,000 requests: 12.3 failures avoided\n"
+        "- per 1,000 requests: 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
         "    Caveats\n    -------\n    - First: show\n\n"
         "Example questions:\n\n    첫째 질문?\n"
     )
-
-
-@each_row(
-    ("kind", "meaning", "figures"),
-    [
-        ("source", "where the argument's value occurred before", "58 of 61 values came from that field"),
-        ("condition", "what distinguishes the tool's failed calls", "58 of 61 calls succeeded, otherwise"),
-    ],
-)
-def test_each_kind_says_what_it_is(kind: str, meaning: str, figures: str) -> None:
-    section = statement_section(read_statement(kind=kind))
-    assert meaning in section
-    assert figures in section
-
-
-def test_an_empty_other_side_is_left_out() -> None:
-    alone = read_statement(sides={"n_ok": 3, "n": 4})
-    assert sides_text(alone, alone.sides) == "3 of 4 values came from that field"
 
 
 def test_refused_statement_says_why_and_has_no_target() -> None:
@@ -100,27 +80,20 @@ def test_markup_in_recorded_text_is_escaped() -> None:
     assert "(no text recorded)" in statement_section(read_statement(example_questions=[]))
 
 
-@each_row("kind", ["pattern", "refine"])
-def test_drafts_list_statements_first(kind: str) -> None:
-    statements, at = (read_statement(), read_statement(id="x-2")), {"generated_at": NOW, "window": DAYS}
-    if kind == "pattern":
-        entries = (msgspec.convert(candidate(id="x-3"), Candidate),)
-        guides = CandidatesFile(candidates=entries, statements=statements, **at)
-        page, ids = pattern_document.candidates_markdown(guides, WORDS), [e.id for e in guides.entries]
-    else:
-        failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
-        caveats = CounterexamplesFile(counterexamples=failing, statements=statements, **at)
-        page, ids = refine_document.counterexamples_markdown(caveats), [e.id for e in caveats.entries]
+def test_the_draft_lists_statements_first() -> None:
+    statements = (read_statement(), read_statement(id="x-2"))
+    failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
+    document = CounterexamplesFile(
+        counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
+    )
+    page = refine_document.counterexamples_markdown(document)
+    ids = [entry.id for entry in document.entries]
     assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
     assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
 
 
-def test_a_file_with_only_a_statement_is_not_reported_as_empty() -> None:
-    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(read_statement(),))
-    assert "Nothing passed the gates" not in pattern_document.candidates_markdown(document, WORDS)
-
-
 SHOWN = [
+    "- axis: only while company is growth or margin; one of margin, growth",
     "- First: show",
     "- company: from show().orders[].company",
     "- Use for: exchange, 환불",
@@ -141,6 +114,7 @@ def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) 
 
 
 WITHHELD = [
+    "- axis: one of margin, growth; before canary",
     "- First: canary",
     "- company: from canary().x",
     "- canary: from show().x",
@@ -183,7 +157,7 @@ def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> Candi
         )
         return document, "draft"
 
-    redact = (lambda entry: pattern_document.redact_entry(entry, WORDS)) if sanitized else None
+    redact = (lambda entry: refine_document.redact_entry(entry, WORDS)) if sanitized else None
     return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build)[0]
 
 
@@ -207,7 +181,7 @@ def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Pat
         )
         return document, ""
 
-    entries = [read_statement(kind="condition"), msgspec.convert(counterexample(), Counterexample)]
+    entries = [read_statement(kind="presence"), msgspec.convert(counterexample(), Counterexample)]
     document, _ = write_night(
         tmp_path,
         NOW.date(),
@@ -223,12 +197,8 @@ def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared
     few = read_statement(
         line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4}
     )
-    alone = read_statement(line="- company: from show().x", kind="source", sides={"n_ok": 5, "n": 5})
-    document = night(tmp_path, [few, read_statement(), alone], sanitized=True)
-    assert ([entry.line for entry in document.statements], document.n_folded) == (
-        ["- First: show", "- company: from show().x"],
-        1,
-    )
+    document = night(tmp_path, [few, read_statement()], sanitized=True)
+    assert ([entry.line for entry in document.statements], document.n_folded) == (["- First: show"], 1)
     assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
 
 

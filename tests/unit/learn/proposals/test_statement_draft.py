@@ -20,7 +20,7 @@ NOW = datetime(2026, 4, 1, tzinfo=UTC)
 def _statement(line: str) -> Statement:
     return Statement(
         key=statement_key("refund", line, "Caveats"),
-        kind="condition",
+        kind="presence",
         tool="refund",
         line=line,
         sides=Sides(n_ok=9, n=10, other_ok=1, other_n=10),
@@ -102,12 +102,12 @@ def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
 @pytest.mark.parametrize(
     ("line", "limits", "is_said"),
     [
-        ("- hours over 4 fails", SchemaLimits(over=4), True),
-        ("- hours over 4 fails", SchemaLimits(over=3), True),
-        ("- hours over 4 fails", SchemaLimits(over=10), False),
-        ("- hours over 4 and with room fails", SchemaLimits(over=4), True),
-        ("- hours under 1 fails (other)", SchemaLimits(under=1), True),
-        ("- hours under 1 fails", SchemaLimits(under=0), False),
+        ("- hours: at most 4", SchemaLimits(over=4), True),
+        ("- hours: at most 4", SchemaLimits(over=3), True),
+        ("- hours: at most 4", SchemaLimits(over=10), False),
+        ("- hours: at most 4; only while status is open", SchemaLimits(over=4), False),
+        ("- hours: at least 1", SchemaLimits(under=1), True),
+        ("- hours: at least 1", SchemaLimits(under=0), False),
         ("- Always pass hours", SchemaLimits(required=True), True),
         ("- Always pass hours and room", SchemaLimits(required=True), False),
         ("- hours: never empty", SchemaLimits(never_empty=True), True),

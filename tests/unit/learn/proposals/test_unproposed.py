@@ -1,17 +1,15 @@
-"""Statements that are found and not proposed, and those of older files that are not read any more."""
+"""Statements that are found and not proposed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 import pytest
 
 from coreloop.learn.proposals.advice import statement_key
-from coreloop.learn.proposals.night import read_candidates, read_counterexamples
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements
-from coreloop.learn.proposals.statements import MIN_AVOIDED, Statement
-from promoting import statement, write_candidates, write_counterexamples
+from coreloop.learn.proposals.statements import Statement
+from promoting import statement
 from samples import words
 
 
@@ -26,27 +24,6 @@ def test_a_statement_about_an_undefined_tool_is_not_proposed():
     )
     assert [draft.tool for draft in drafts] == ["analysis"]
     assert unproposed == Unproposed(undefined=("elsewhere",))
-
-
-@pytest.mark.parametrize(("avoided", "n_proposed"), [(0.0, 0), (MIN_AVOIDED - 0.01, 0), (MIN_AVOIDED, 1)])
-def test_a_statement_with_nothing_to_avoid_is_not_proposed(avoided: float, n_proposed: int):
-    known = words("analysis", "search", parameters=["company"])
-    drafts, unproposed = draft_statements([_statement(avoided=avoided)], known, section="Guide")
-    assert (len(drafts), unproposed.n_idle) == (n_proposed, 1 - n_proposed)
-
-
-@pytest.mark.parametrize("kind", ["order", "once", "choice"])
-def test_statements_of_retired_kinds_in_older_files_are_not_read(kind: str, tmp_path: Path):
-    path = write_candidates(tmp_path / "c.json", statement(kind=kind), statement(id="cand-2026-04-25-002"))
-    assert [entry.id for entry in read_candidates(path).statements] == ["cand-2026-04-25-002"]
-
-
-@pytest.mark.parametrize(
-    "line", ["- Do not call right after pay", "- right after pay and with axis fails (not_found)"]
-)
-def test_a_line_about_the_call_before_is_not_read(line: str, tmp_path: Path):
-    path = write_counterexamples(tmp_path / "c.json", statement(kind="condition", line=line))
-    assert read_counterexamples(path).statements == ()
 
 
 DOCSTRING = """Books a room.
@@ -65,12 +42,13 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
         pytest.param("- hours over 4 fails", "its docstring has this line", id="no class"),
         pytest.param("- hours over 4 fails (auth): find", "is newer than these records", id="says more"),
         pytest.param("- hours over 3 fails", "is newer than these records", id="another bound"),
-        pytest.param("- hours under 3 fails", None, id="another subject"),
+        pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
+        pytest.param("- Always pass hours", None, id="another subject"),
     ],
 )
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
     merges = {statement_key("analysis", "- hours over 4 fails (other)", "Caveats"): MERGED}
-    entry = msgspec.convert(statement(line=line, kind="condition", suggested_append=None), Statement)
+    entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], KNOWN, section="Caveats", merges=merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
     assert refused is None or refused in (draft.refused or "")
@@ -79,7 +57,7 @@ def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str,
 def test_newer_records_may_replace_a_merged_line():
     merges = {statement_key("analysis", "- hours over 4 fails (other)", "Caveats"): MERGED}
     entry = msgspec.convert(
-        statement(line="- hours over 3 fails", kind="condition", suggested_append=None), Statement
+        statement(line="- hours over 3 fails", kind="presence", suggested_append=None), Statement
     )
     (draft,), _ = draft_statements(
         [replace(entry, first_seen=MERGED)], KNOWN, section="Caveats", merges=merges

@@ -39,10 +39,10 @@ def _write_log(folder: Path) -> None:
 def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path, capsys):
     _write_log(tmp_path)
     before = _refine(tmp_path)
-    keys = frozenset(entry.key for entry in before.condition_search.statements)
+    keys = frozenset(entry.key for entry in before.statements)
     assert len(keys) == 1
     after = _refine(tmp_path, keys)
-    assert after.condition_search.statements == ()
+    assert after.statements == ()
     reasons = {
         example.refused for example in after.counterexample_search.counterexamples if example.tool == "ship"
     }

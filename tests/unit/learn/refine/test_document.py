@@ -68,6 +68,7 @@ def test_the_file_has_its_documented_keys(tmp_path: Path) -> None:
         "window",
         "counterexamples",
         "statements",
+        "errors",
         "ids",
         "n_folded",
         "draft_sha256",

@@ -279,10 +279,8 @@ def lookup(person):
 '''
 LINES = {
     "analysis": "- Always pass company",
-    "pay": '- amount over 150 fails (auth): escalate(team="billing")',
+    "pay": "- amount: at most 140",
     "page": "- topic: one of refund, shipping",
-    "change": "- Call before edit (same order_id)",
-    "cancel": "- after cancel (same order_id) fails (invalid_argument)",
     "mail": "- Leave out cc",
     "ship": "- address: from lookup().address",
 }
@@ -354,13 +352,14 @@ def _written(refined: Refined, folder: Path, *, sanitized: bool) -> tuple[Path, 
 
 def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
-    assert {statement.tool: statement.line for statement in refined.condition_search.statements} == LINES
-    for statement in refined.condition_search.statements:
+    assert {statement.tool: statement.line for statement in refined.statements} == LINES
+    for statement in refined.statements:
         tool, line = statement.tool, statement.line
         assert statement.suggested_append == SuggestedAppend("lab/axes.py", tool, "Caveats", line)
         assert refuse_line(line) is None
     reasons = {example.tool: example.refused for example in refined.counterexample_search.counterexamples}
-    assert reasons == {**dict.fromkeys(LINES, EXPLAINED), "done": SEQUENCE}
+    unexplained = {"change": UNKNOWN, "cancel": UNKNOWN, "done": SEQUENCE}
+    assert reasons == {**dict.fromkeys(LINES, EXPLAINED), **unexplained}
 
 
 def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Path) -> None:
@@ -376,7 +375,7 @@ def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Pat
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_a_statement_about_a_tool_without_one_definition_is_not_proposed(source: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()), source)
-    assert refined.condition_search.statements == ()
+    assert refined.statements == ()
     assert set(refined.unproposed.undefined) >= set(LINES) - {"page"}  # its values stand in the source
 
 
@@ -421,9 +420,12 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
-    assert len(refined.condition_search.statements) >= 4
-    assert sum(s.suggested_append is not None for s in refined.condition_search.statements) >= 3
-    for statement in refined.condition_search.statements:
+    if place == "session":  # one session is one case, from which nothing follows
+        assert refined.statements == ()
+        return
+    assert len(refined.statements) >= 4
+    assert sum(s.suggested_append is not None for s in refined.statements) >= 3
+    for statement in refined.statements:
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
             _assert_a_plain_name_is_not_published(statement)
@@ -460,32 +462,17 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
         pytest.param(
             "argument", "mail", "- Leave out CANARY", "its definition has no argument CANARY", id="argument"
         ),
-        pytest.param(
-            "tool",
-            "change",
-            "- Call before CANARY (same order_id)",
-            "CANARY is not defined here; name it under tools: in coreloop.yaml",
-            id="tool",
-        ),
     ],
 )
 def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(
     place: str, tool: str, line: str, reason: str, tmp_path: Path
 ) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, "CANARY", n) for n, row in enumerate(_log())))
-    (statement,) = (statement for statement in refined.condition_search.statements if statement.tool == tool)
+    (statement,) = (statement for statement in refined.statements if statement.tool == tool)
     assert (statement.line, statement.suggested_append, statement.refused) == (line, None, reason)
     assert CANARY in _written(refined, tmp_path, sanitized=False)[1]
 
 
 def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).condition_search.statements}
-
-
-def test_a_remedy_whose_name_is_no_name_is_left_out(tmp_path: Path) -> None:
-    rows = on_days(_hostile(row, "tool-phrase", "CANARY", n) for n, row in enumerate(_log()))
-    lines = {
-        statement.tool: statement.line for statement in _refine(tmp_path, rows).condition_search.statements
-    }
-    assert lines["pay"] == "- amount over 150 fails (auth)"
+    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).statements}

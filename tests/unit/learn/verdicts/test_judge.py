@@ -117,7 +117,7 @@ def test_a_written_verdict_is_read_again(item_id: str, key: str | None, workspac
 @pytest.mark.parametrize("item_id", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
 def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, workspace: Workspace):
     guide = statement(id="cand-2026-04-25-009")
-    caveat = statement(id="ce-2026-04-25-009", kind="condition", line="- Always pass axis")
+    caveat = statement(id="ce-2026-04-25-009", kind="presence", line="- Always pass axis")
     write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", guide)
     write_counterexamples(workspace, statements=[caveat])
     entry = {entry["id"]: entry for entry in (guide, caveat)}[item_id]

@@ -45,7 +45,7 @@ def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(un
     assert otherwise.is_other
     assert view["change"].target == "helpdesk/articles.py::search_articles"
     added = [line.text for line in view["change"].lines if line.kind == "added"]
-    assert added == ["", "- limit over 20 fails (invalid_argument)"]
+    assert added == ["", "- limit: at most 20"]
     assert view["change"].lines[0].text == "Search the help center."
     assert not any(line.kind == "taken" for line in view["change"].lines)
 
@@ -57,7 +57,7 @@ def test_the_command_of_an_item_promotes_it(project: Path, source: PageSource, e
     assert program == "dartlab-coreloop"
     code, out, _ = entry_point(project, *arguments, "--json")
     assert code == 0
-    assert "limit over 20 fails" in json.loads(out)["diff"]
+    assert "limit: at most 20" in json.loads(out)["diff"]
 
 
 def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):

@@ -1,0 +1,128 @@
+"""What a kind of line is: what it reads of a call, which lines it may say, and whether a call deviates."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Final
+
+from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.proposals.advice import Advice
+from coreloop.learn.proposals.statements import StatementKind
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.log import Place
+
+Subject = tuple[str, ...]
+"""An argument's name, and what it is compared with: another argument, a field, a tool."""
+Key = Any
+"""What a kind reads about a subject in a call; None where the call shows nothing about it."""
+ROUND: Final = frozenset(range(21)) | {
+    *(factor * 10**power for factor in (1, 2, 3, 5, 8) for power in range(1, 5)),
+    *(25, 140, 250, 255, 280),
+}
+"""Bounds that people set, beside the numbers in a tool's source."""
+
+
+_MAX_BOUNDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Calls with a key: how many succeeded, and how many there are."""
+
+    ok: int
+    n: int
+
+    @property
+    def works(self) -> bool:
+        """Whether more than half succeeded."""
+        return 2 * self.ok > self.n
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a tool's source declares.
+
+    Attributes
+    ----------
+    texts : mapping of int to str
+        Declared values by hash; other values are never written.
+    listed : callable
+        Sets of values that the source lists, by argument.
+    numbers : frozenset of float
+        Numbers in the source.
+    tools : frozenset of str
+        Names of all tools, to read the paths of sources.
+    """
+
+    texts: Mapping[int, str]
+    listed: Callable[[str], frozenset[frozenset[str]]]
+    numbers: frozenset[float]
+    tools: frozenset[str]
+
+
+def known_of(words: Vocabulary, tool: str) -> Known:
+    """What a tool's source declares."""
+    defined = words.tool(tool)
+    return Known(
+        texts=words.values_by_hash(tool),
+        listed=partial(words.listed, tool),
+        numbers=defined.numbers if defined is not None else frozenset(),
+        tools=frozenset(words.tools),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of line.
+
+    Attributes
+    ----------
+    name : str
+        As in proposals' files.
+    forms : frozenset of str
+        The forms of its lines.
+    reads : callable
+        Place -> subjects with a key.
+    subject : callable
+        Line -> the subject whose key decides.
+    candidates : callable
+        Subject, tally of each key, source -> lines.
+    deviates : callable
+        Line, key -> whether a call deviates from the line; None where the line says nothing about it.
+    """
+
+    name: StatementKind
+    forms: frozenset[str]
+    reads: Callable[[Place], Iterator[tuple[Subject, Key]]]
+    subject: Callable[[Advice], Subject]
+    candidates: Callable[[Subject, Mapping[Key, Tally], Known], Iterator[Advice]]
+    deviates: Callable[[Advice, Key], bool | None]
+
+
+@lru_cache(maxsize=4096)
+def hash_of(text: str) -> int:
+    """A text's hash as facts hold it."""
+    return next(iter(texts_by_hash([text])))
+
+
+def slot(line: Advice, name: str) -> str:
+    """The only item of a line's slot."""
+    return dict(line.slots)[name][0]
+
+
+def bounds(numbers: Iterable[float], known: Known, *, upper: bool) -> list[float]:
+    """Numbers of the source, and up to ten round ones, that leave some numbers on each side.
+
+    Of several with the same numbers on their sides, the one next to what worked: what lies beyond was never
+    tried. More tests find less, due to the correction for their number.
+    """
+    values, by_side = sorted(numbers), dict[int, float]()
+    if not values:
+        return []
+    inside = [bound for bound in ROUND | known.numbers if values[0] <= bound <= values[-1]]
+    for bound in sorted(inside, key=lambda bound: (bound in known.numbers, -bound if upper else bound)):
+        by_side[(bisect_right if upper else bisect_left)(values, bound)] = bound
+    rest = [bound for side, bound in sorted(by_side.items()) if bound not in known.numbers]
+    in_source = [bound for bound in by_side.values() if bound in known.numbers]
+    return [*in_source, *rest[:: max(1, -(-len(rest) // _MAX_BOUNDS))]]

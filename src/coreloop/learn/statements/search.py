@@ -1,0 +1,283 @@
+"""The lines of each tool: all that kinds may say are tested; calls that one explains are out for the next."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.evidence import Calls, compare
+from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, known_of
+from coreloop.learn.statements.log import Call, Log, Place, Request, Value, last_third
+from coreloop.learn.statements.precondition import PRECONDITION
+from coreloop.learn.statements.presence import PRESENCE
+from coreloop.learn.statements.sets import bits_of, iter_places
+from coreloop.learn.statements.shape import SHAPE
+from coreloop.learn.statements.source import SOURCE
+from coreloop.learn.statements.state import STATE
+from coreloop.learn.statements.value import VALUE
+
+KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
+_DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
+_LAST: Final = (PRECONDITION, SOURCE)
+"""Tested on what the others leave: beside them they named false causes and displaced true lines."""
+_RANKS: Final = {"only_while": 0, "never_empty": 1, "always_pass": 2, "leave_out": 2, "one_of": 3, "fails": 4}
+_RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
+_LEAST_RANK: Final = 6
+MIN_DAYS: Final = 2
+_MAX_ROUNDS: Final = 5
+_ALIKE: Final = 0.8
+"""Share of failed calls in common at which two lines name the same cause."""
+_AS_GOOD: Final = 1.25
+"""A better reason may be wrong about a quarter more calls."""
+_CLEAR: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A line that a tool's calls may speak for, and the sets of calls that deviate from it or follow it."""
+
+    kind: StatementKind
+    line: Advice
+    deviate: int
+    follow: int
+    p_value: float = 1.0
+    q_value: float = 1.0
+
+    @property
+    def rank(self) -> int:
+        """Among lines about the same calls, the lowest is the best reason."""
+        return _RANKS.get(self.line.form, _RANKS_OF_SHAPES.get(self.line.form, _LEAST_RANK))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSearch:
+    """What was found of a tool.
+
+    Attributes
+    ----------
+    places : tuple of Place
+        Its calls without retries; their index is the number in all sets.
+    tested : tuple of Hypothesis
+        All, with what they explain and the p-value of all calls.
+    said : tuple of Hypothesis
+        Those that explain failures, best first; none explains calls that an earlier one explains.
+    few : tuple of (Hypothesis, int)
+        Those that too few cases deviate from, and how many do.
+    """
+
+    tool: str
+    places: tuple[Place, ...]
+    calls: Calls
+    tested: tuple[Hypothesis, ...]
+    said: tuple[Hypothesis, ...] = ()
+    few: tuple[tuple[Hypothesis, int], ...] = ()
+
+
+def search_tools(log: Log, words: Vocabulary) -> list[ToolSearch]:
+    """Search the lines of every tool that fails in at least three cases.
+
+    Parameters
+    ----------
+    log : Log
+        Of a window.
+    words : Vocabulary
+        Definitions of the tools; only declared values are written.
+
+    Returns
+    -------
+    list of ToolSearch
+        By tool. ``said`` has a q-value of at most 0.05 over the hypotheses of all tools.
+    """
+    failing: defaultdict[str, set[int]] = defaultdict(set)
+    for request in log.requests:
+        for call in request.calls:
+            if not (call.ok or call.retry):
+                failing[call.tool].add(request.case)
+    tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
+    searches = [search_tool(log, tool, known_of(words, tool)) for tool in tools]
+    q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
+    if len(log.days) < MIN_DAYS:  # the last days have to agree
+        searches = [replace(search, said=()) for search in searches]
+    return [
+        _corrected(search, {found.line: next(q_values) for found in search.tested}) for search in searches
+    ]
+
+
+def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSearch:
+    said, tested = (
+        tuple(replace(found, q_value=q_values[found.line]) for found in hypotheses)
+        for hypotheses in (search.said, search.tested)
+    )
+    return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
+
+
+def search_tool(log: Log, tool: str, known: Known) -> ToolSearch:
+    """Search the lines of a tool, not corrected for the number of tests."""
+    places = tuple(log.places(tool))
+    calls = evidence_calls(log, places)
+    said: list[Hypothesis] = []
+    tested: list[Hypothesis] = []
+    few: list[tuple[Hypothesis, int]] = []
+    rest = (1 << calls.n) - 1
+    for kinds in (_DIRECT, _LAST):
+        hypotheses = _hypotheses(places, calls, kinds, known, rest)
+        first = [_tested(calls, found, rest) for found in hypotheses]
+        tested += [found for found in first if found is not None]
+        few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
+        rest = _step_down(calls, hypotheses, rest, said)
+    accepted = {found.line: found for found in said}
+    tested = [accepted.get(found.line, found) for found in tested]
+    return ToolSearch(tool, places, calls, tuple(tested), tuple(said), tuple(few))
+
+
+def evidence_calls(log: Log, places: Sequence[Place]) -> Calls:
+    """Calls as evidence sees them."""
+    requests = [place.request for place in places]
+    since, n = last_third(log), len(places)
+    strata = [
+        [request.day for request in requests],
+        *([getattr(request, name) for request in requests] for name in ("model", "template", "owner")),
+    ]
+    return Calls(
+        n,
+        bits_of((number for number, place in enumerate(places) if place.call.ok), n),
+        [request.case for request in requests],
+        [stratum for stratum in strata if any(stratum)],
+        bits_of((number for number, request in enumerate(requests) if request.day >= since), n),
+    )
+
+
+def _step_down(calls: Calls, hypotheses: Sequence[Hypothesis], rest: int, said: list[Hypothesis]) -> int:
+    """Add the best hypotheses to ``said``, each about calls that those before leave; return what is left."""
+    for _ in range(_MAX_ROUNDS):
+        subjects = {found.line.subject() for found in said}
+        tested = [
+            found
+            for hypothesis in hypotheses
+            if hypothesis.line.subject() not in subjects
+            and (found := _tested(calls, hypothesis, rest)) is not None
+            and found.p_value <= MAX_Q
+        ]
+        if not tested:
+            break
+        best = _best(calls, tested)
+        said.append(best)
+        rest &= ~best.deviate
+    return rest
+
+
+def _tested(calls: Calls, found: Hypothesis, rest: int) -> Hypothesis | None:
+    deviate, follow = found.deviate & rest, found.follow & rest
+    p_value = compare(calls, follow, deviate)
+    return None if p_value is None else replace(found, deviate=deviate, follow=follow, p_value=p_value)
+
+
+def _lacking(calls: Calls, found: Hypothesis) -> tuple[Hypothesis, int] | None:
+    """A hypothesis that too few cases speak for, and how many it has."""
+    rates = calls.rate(found.follow), calls.rate(found.deviate)
+    n_cases = len({calls.cases[place] for place in iter_places(found.deviate)})
+    is_near = 0 < n_cases < MIN_CASES and rates[0] - rates[1] > _CLEAR and not rates[1]
+    return (found, n_cases) if is_near else None
+
+
+def _best(calls: Calls, tested: Sequence[Hypothesis]) -> Hypothesis:
+    """The surest hypothesis; among those about the same failures, the best reason."""
+    first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
+    alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
+    limit = _AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    good = (found for found in alike if _errors(calls, found) <= limit)
+    return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
+
+
+def _errors(calls: Calls, found: Hypothesis) -> int:
+    """Calls about which a line is wrong."""
+    return (found.deviate & calls.good).bit_count() + (found.follow & ~calls.good).bit_count()
+
+
+def _overlap(calls: Calls, found: Hypothesis, other: Hypothesis) -> float:
+    union = (found.deviate | other.deviate) & ~calls.good
+    return (found.deviate & other.deviate & ~calls.good).bit_count() / (union.bit_count() or 1)
+
+
+def _hypotheses(
+    places: Sequence[Place], calls: Calls, kinds: Sequence[Kind], known: Known, rest: int
+) -> list[Hypothesis]:
+    """A hypothesis for each pair of sides, said by the best reason."""
+    by_sides: dict[tuple[int, int], Hypothesis] = {}
+    for kind in kinds:
+        for found in _of_kind(places, calls, kind, known, rest):
+            sides = found.deviate, found.follow
+            before = by_sides.get(sides)
+            if before is None or found.rank < before.rank:
+                by_sides[sides] = found
+            elif {before.line.form, found.line.form} == {"always_pass"}:
+                by_sides[sides] = replace(before, line=_both(before.line, found.line))
+    return list(by_sides.values())
+
+
+def _both(line: Advice, other: Advice) -> Advice:
+    names = dict(line.slots)["arguments"] + dict(other.slots)["arguments"]
+    return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
+
+
+def _of_kind(
+    places: Sequence[Place], calls: Calls, kind: Kind, known: Known, rest: int
+) -> Iterator[Hypothesis]:
+    for subject, keys in grouped(places, kind, calls.n).items():
+        left = {key: bits & rest for key, bits in keys.items()}
+        tallies = {
+            key: Tally((bits & calls.good).bit_count(), bits.bit_count())
+            for key, bits in left.items()
+            if bits
+        }
+        for line in kind.candidates(subject, tallies, known):
+            deviate, follow = sides_of(kind, line, left)
+            if deviate and follow and line.is_sound():
+                yield Hypothesis(kind.name, line, deviate, follow)
+
+
+def grouped(places: Sequence[Place], kind: Kind, n: int) -> dict[Subject, dict[Key, int]]:
+    """The sets of calls by what a kind reads of them; None stands for calls that show nothing."""
+    numbers: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, place in enumerate(places):
+        for subject, key in dict(kind.reads(place)).items():
+            numbers[subject][key].append(number)
+    groups: dict[Subject, dict[Key, int]] = {}
+    for subject, of_key in numbers.items():
+        groups[subject] = {key: bits_of(calls, n) for key, calls in of_key.items()}
+        shown = bits_of((number for calls in of_key.values() for number in calls), n)
+        groups[subject][None] = ((1 << n) - 1) & ~shown
+    return groups
+
+
+def sides_of(kind: Kind, line: Advice, keys: Mapping[Key, int]) -> tuple[int, int]:
+    """The calls that deviate from a line, and those that follow it."""
+    deviate = follow = 0
+    for key, bits in keys.items():
+        deviates = kind.deviates(line, key)
+        if deviates is not None:
+            deviate, follow = (deviate | bits, follow) if deviates else (deviate, follow | bits)
+    return deviate, follow
+
+
+def kind_of(line: Advice) -> Kind | None:
+    """The kind of a line, or None for one that is no longer proposed."""
+    return next((kind for kind in KINDS if line.form in kind.forms and _is_current(line)), None)
+
+
+def _is_current(line: Advice) -> bool:
+    return line.form != "fails" or [part.form for part in line.conditions] == ["value"]
+
+
+def deviates(line: Advice, values: Mapping[str, Value]) -> bool | None:
+    """Whether a call with these arguments deviates from a line; None where the line says nothing about it."""
+    kind = kind_of(line)
+    if kind is None:
+        return None
+    call = Call("", values)
+    read = dict(kind.reads(Place(Request(0, 0, 0, "", "", 0, 0, 0, (call,)), 0)))
+    return kind.deviates(line, read.get(kind.subject(line)))

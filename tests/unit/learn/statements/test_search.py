@@ -1,0 +1,168 @@
+"""Lines are true: planted causes come out word for word, and nothing from logs without a cause."""
+
+import importlib.util
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import orjson
+import pytest
+
+from coreloop.learn.effect.failures import named_failure, places_against
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.statements.errors import error_table
+from coreloop.learn.statements.log import Call, Log, Place
+from coreloop.learn.statements.merge import nearest_statements, to_statements
+from coreloop.learn.statements.search import ToolSearch, search_tools
+
+BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+FALSE, PLANTED = _load("false_lines"), _load("planted_causes")
+BENCH = _load("statements")
+WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
+CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
+
+
+def _log(name: str, seed: int = 101) -> Log:
+    log: Log = BENCH.log_of(PLANTED.records(CAUSES[name], seed))
+    return log
+
+
+def _lines(searches: Iterable[ToolSearch]) -> list[tuple[str, str]]:
+    return [(search.tool, str(found.line)) for search in searches for found in search.said]
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_planted_cause_is_said_word_for_word_and_nothing_else(name: str) -> None:
+    line = CAUSES[name].line
+    assert _lines(search_tools(_log(name), WORDS)) == ([("act", line)] if line else [])
+
+
+@pytest.mark.parametrize("name", FALSE.SIMULATIONS)
+def test_what_is_no_cause_is_not_said(name: str) -> None:
+    logs = [BENCH.log_of(FALSE.SIMULATIONS[name](Random(seed))) for seed in (1001, 1002, 1003)]
+    assert [lines for log in logs if (lines := _lines(search_tools(log, WORDS)))] == []
+
+
+def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
+    log = BENCH.log_of(FALSE.one_template(Random(1001)))
+    assert _lines(search_tools(log, WORDS)) == [("act", "- Leave out note")]
+
+
+@pytest.mark.parametrize("name", [name for name, cause in CAUSES.items() if cause.line])
+def test_effect_counts_the_calls_that_the_evidence_is_of(name: str, tmp_path: Path) -> None:
+    records = sorted(PLANTED.records(CAUSES[name], 101), key=lambda record: str(record["ts"]))
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)) + b"\n")
+    (search,) = search_tools(_log(name), WORDS)
+    (found,) = search.said
+    against = places_against(named_failure([str(found.line)]), "act", read_folder(tmp_path, MineSettings()))
+    expected = {
+        (place.request.offset, place.index)
+        for number, place in enumerate(search.places)
+        if found.deviate >> number & 1
+    }
+    retries = {
+        (request.offset, index)
+        for request in _log(name).requests
+        for index, call in enumerate(request.calls)
+        if call.retry
+    }
+    assert against - retries == expected
+
+
+def _with_retries(log: Log) -> Log:
+    """After each failed call the agent looks the customer up and calls again, which works."""
+    requests = []
+    for request in log.requests:
+        calls: list[Call] = []
+        for call in request.calls:
+            calls.append(call)
+            if not call.ok:
+                again = replace(call, error_class="", template=0, retry=True)
+                calls += [Call("lookup_again", {}), again]
+        requests.append(replace(request, calls=tuple(calls)))
+    return replace(log, requests=tuple(requests))
+
+
+def test_a_retry_is_no_evidence() -> None:
+    log = _log("order")
+    plain, retried = search_tools(log, WORDS), search_tools(_with_retries(log), WORDS)
+    assert [search.said for search in retried] == [search.said for search in plain]
+    assert not any(place.call.retry for search in retried for place in search.places)
+
+
+def test_what_a_retry_called_before_is_not_before_it() -> None:
+    request = _with_retries(_log("order")).requests[0]
+    place = Place(request, len(request.calls) - 1)
+    assert not any(call.retry for call in place.earlier)
+
+
+def test_records_of_one_day_say_nothing() -> None:
+    log = _log("bound")
+    first = log.requests[0].ts_us
+    one_day = replace(log, requests=tuple(replace(request, ts_us=first) for request in log.requests))
+    assert _lines(search_tools(one_day, WORDS)) == []
+
+
+def test_evidence_is_read_in_cases() -> None:
+    log = _log("state")
+    ((search),) = search_tools(log, WORDS)
+    (found,) = to_statements([search], log)
+    statement = found.statement
+    assert (statement.kind, statement.tool, statement.case) == ("state", "act", "customer")
+    assert statement.line == "- order_id: only while status is pending"
+    sides = statement.sides
+    assert (sides.n, sides.other_n) == (search.said[0].follow.bit_count(), search.said[0].deviate.bit_count())
+    assert 0 < sides.other_cases <= sides.other_n
+    assert 0 < statement.wasted < 1000
+    assert statement.lost[0] <= statement.lost[1]
+
+
+def test_a_korean_project_gets_a_korean_line() -> None:
+    log = _log("state")
+    (found,) = to_statements(search_tools(log, WORDS), log, language="ko")
+    assert found.statement.line == "- order_id: status 값이 pending 일 때만"
+
+
+def test_two_cases_are_too_few_and_the_screen_says_how_many_are_needed() -> None:
+    log = _log("absence")
+    failing = [request for request in log.requests if "force" in request.calls[-1].values][:2]
+    rest = [request for request in log.requests if all("force" not in call.values for call in request.calls)]
+    small = replace(log, requests=tuple(sorted((*rest, *failing), key=lambda request: request.ts_us)))
+    searches = search_tools(small, WORDS)
+    assert _lines(searches) == []
+    reasons = {near.line: near.reason for near in nearest_statements(searches, small)}
+    assert reasons.get("- Leave out force") in {None, "3 cases a side needed: 2 customers so far"}
+
+
+def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
+    log = _log("bound")
+    (row,) = error_table(log, search_tools(log, WORDS))
+    failed = [call for request in log.requests for call in request.calls if not call.ok]
+    assert (row.tool, row.error, row.n_calls, row.mender) == ("act", "bad request", len(failed), "text")
+    assert (row.task, row.nearest) == ("", ())
+    assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
+
+
+def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
+    log = _log("too many calls")
+    (row,) = error_table(log, search_tools(log, WORDS))
+    assert row.mender == "tool"
+    assert row.n_repeated > 0.8 * row.n_calls
+    assert row.task.startswith(f"The tool act failed {row.n_calls} times with the error 'bad request'")
+    assert "cu0" not in row.task
