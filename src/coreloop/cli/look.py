@@ -32,14 +32,16 @@ def command(paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     from coreloop.cli.import_ import reading_bar
     from coreloop.learn.look import look
 
+    if out is not None:
+        from coreloop.web.look_page import check_page_place, write_look_page
+
+        check_page_place(out)
     looked = look(paths, now=datetime.now(UTC), watching=reading_bar)
     if as_json:
         click.echo(_facts(looked))
     else:
         _show(looked)
     if out is not None:
-        from coreloop.web.look_page import write_look_page
-
         write_look_page(looked, out)
         click.echo(f"wrote {out}", err=True)
 

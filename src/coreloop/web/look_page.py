@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import write_private
+from coreloop.base.errors import UsageError
+from coreloop.base.files import read_file, write_private
 from coreloop.base.text import counted, printable
 from coreloop.learn.look import Looked
 
@@ -21,22 +21,24 @@ code { overflow-wrap: anywhere; }
 """
 
 
-def write_look_page(looked: Looked, path: Path) -> None:
-    """Write the page.
+def check_page_place(path: Path) -> None:
+    """Refuse a file that is not such a page, before traces are read for it.
 
     Raises
     ------
     UsageError
         The file exists and is not such a page.
     WorkspaceError
-        The file cannot be written.
+        It is not a regular file, or cannot be read.
     """
-    try:
-        if path.exists() and not path.read_bytes().startswith(_MARK.encode()):
-            raise UsageError(f"{path} exists and is not a page of look; name another file")
-        write_private(path, look_page(looked).encode())
-    except OSError as error:
-        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
+    if (path.is_symlink() or path.exists()) and not read_file(path).startswith(_MARK.encode()):
+        raise UsageError(f"{path} exists and is not a page of look; name another file")
+
+
+def write_look_page(looked: Looked, path: Path) -> None:
+    """Write the page, after the check; raises as `check_page_place`, and if the disk is full."""
+    check_page_place(path)
+    write_private(path, look_page(looked).encode())
 
 
 def look_page(looked: Looked) -> str:

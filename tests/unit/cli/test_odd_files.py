@@ -24,6 +24,8 @@ FILES = {
     "sanitize --key-file": "sanitize --mode hash --out new --in logs/in.jsonl --key-file {}",
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
+    "look PATHS": "look {}",
+    "look --out": "look event.json --out {}",
     "import --times": "import --from openai-chat --times {} log.jsonl",
     "docstring append TARGET": "docstring append --section Guide --line x {}::name",
     "docstring check PATHS": "docstring check {}",
@@ -57,6 +59,8 @@ FOLDERS = {
     "runs restore FOLDER": "runs restore {}",
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
+    "observe install --project": "observe install claude-code --project {}",
+    "observe uninstall --project": "observe uninstall claude-code --project {}",
     "demo --out": "demo --out {}",
     "mine --in-dir": "mine --in-dir {}",
     "pattern --in-dir": "pattern --in-dir {}",
@@ -122,7 +126,7 @@ def _assert_refused(entry_point, place: Path, words: str, name: str) -> None:
 @pytest.mark.parametrize("words", FILES.values(), ids=FILES)
 def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, name: str):
     if name == "a-folder" and any(
-        kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}", "index {}")
+        kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}", "index {}", "look {}")
     ):
         pytest.skip("this option accepts a folder")
     _assert_refused(entry_point, place, words, name)
