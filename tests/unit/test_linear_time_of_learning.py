@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from coreloop.admin.doctor.guard import _RUNS_GUARD
-from coreloop.admin.init import starter, topics, usage
+from coreloop.admin.init import starter, usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pin import _is_public
-from coreloop.answer.repair.targets import _SYMBOL, _name
+from coreloop.answer.agent.believe import _END
+from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
 from coreloop.learn.knowledge.audit_analysis import improvement_bullets
 from coreloop.learn.pattern.questions import distinct_questions
@@ -73,11 +74,12 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "a source in a docstring": (lambda text: statement_draft._names_source(text, "a", "b().a"), ("a_", "\n")),
     "whether a docstring names it": (lambda text: statement_draft._is_named("a_b", text), ("a_b", "a_")),
     "symbols of a file": (_SYMBOL.findall, ("\n", "def ", "async ", "\n def a", "\t", "class ")),
-    "a name": (_name, ("a.", "a#", "a/", "aB")),
+    "words about a column": (_SPEAKS.findall, ("column", "columns ", "컬럼")),
+    "ends of sentences": (_END.findall, (".", ". ", "!?", "。")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
     "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),
-    "words of a topic": (topics._WORD.findall, ("aB", "가a")),
-    "parts of a name": (topics._PARTS.findall, ("aB", "AB", "Aa", "가A")),
+    "words of a topic": (starter._WORD.findall, ("aB", "가a")),
+    "parts of a name": (starter._PARTS.findall, ("aB", "AB", "Aa", "가A")),
     "a starting file": (
         lambda text: starter._RULES.search(text.encode()),
         ("#  - {label: a\n", "#  - {label: "),

@@ -202,14 +202,17 @@ def test_the_real_episodes_first_candidate(
     assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
 
 
-def test_the_table_of_the_real_episodes_leads_with_the_first_statement(
+def test_the_real_episodes_lead_with_the_errors_and_then_the_first_statement(
     run: Run, tau_log: Path, tmp_path: Path
 ):
     shutil.copytree(DOCS.parent / "examples" / "retail", tmp_path, dirs_exist_ok=True)
     write_log(tmp_path / "in" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
-    rows = run("refine", "--since", "2025-07-01", "--in-dir", "in").stdout.splitlines()[2:]
-    assert re.match(r"ce-\d{4}-\d\d-\d\d-001 +\d+/\d+ +\d+/\d+ +\d+\.\d  get_return_refund_options$", rows[0])
-    assert rows[1].strip() == "Always pass order_id and item_ids"
+    shown = run("refine", "--since", "2025-07-01", "--in-dir", "in").stdout
+    rows = shown.splitlines()
+    errors = next(number for number, row in enumerate(rows) if row.endswith("find_user_id_by_email"))
+    first = next(number for number, row in enumerate(rows) if re.match(r"ce-\d{4}-\d\d-\d\d-001 ", row))
+    assert errors < first
+    assert rows[first + 2].strip().startswith("follows: ")
 
 
 def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path):

@@ -156,7 +156,7 @@ def _read_history(
         settled = asked | {entry.key for entry in promoted.promotions}
         judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
-        return promotions, replace(promoted, known=promoted.known | asked), notes
+        return promotions, replace(promoted, known=promoted.known | asked, requested=asked), notes
 
 
 def _ask_forge(

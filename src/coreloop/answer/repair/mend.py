@@ -41,7 +41,7 @@ from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""
-_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file docs/a.md: done
+_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file notes/a.md: done
 USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
 """Stands in place of the jobs of a round."""
 

@@ -113,10 +113,17 @@ class Standpoint:
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """What git says: the promotions of the base branch, and the keys that are merged or on a branch."""
+    """What git says: the promotions of the base branch, and the keys that are merged or on a branch.
+
+    Attributes
+    ----------
+    requested : frozenset of str
+        Keys of open pull requests, as far as the forge was asked.
+    """
 
     promotions: tuple[Promotion, ...] = ()
     known: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
 
     @property
     def open(self) -> frozenset[str]:
@@ -204,8 +211,8 @@ def read_states(
         is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
         if promotion is not None:
             state = _of_promotion(promotion, effect, is_retired=key in gone, is_judged=is_judged)
-        elif key in is_open:
-            state = ProposalState.OPEN
+        elif key in promoted.requested or (key in is_open and not _is_rejected(judgment)):
+            state = ProposalState.OPEN  # a branch that was left behind is not: its request was closed
         else:
             state = _of_proposal(last.get(key), judgment)
         standpoints.append(
@@ -249,9 +256,13 @@ def _of_promotion(
 
 
 def _of_proposal(entry: Proposed | None, judgment: HumanVerdict | None) -> ProposalState:
-    if judgment is not None and not judgment.verdict.passes:
+    if _is_rejected(judgment):
         return ProposalState.REJECTED
     return ProposalState.WAITING if entry is not None and entry.is_draft else ProposalState.FOUND
+
+
+def _is_rejected(judgment: HumanVerdict | None) -> bool:
+    return judgment is not None and not judgment.verdict.passes
 
 
 def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:

@@ -15,7 +15,8 @@ from coreloop.base.categories import Categories
 from rows import each_row
 from scripted import answered, tools_of, work
 
-OF_THE_RUN = ("request_id", "duration_total_ms")
+OF_THE_RUN = ("request_id", "duration_total_ms", "case")
+"""Differs between two runs; cases are hashes with a key of each project."""
 TOOL_ERRORS = (LookupError, PermissionError, TypeError, ValueError)
 
 

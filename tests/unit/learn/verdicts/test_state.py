@@ -29,10 +29,12 @@ CHANGE = Change(
 )
 
 
-def _state(*, entries=(ENTRY,), verdict=None, open_keys=(), promotions=(), effects=()) -> ProposalState:
+def _state(
+    *, entries=(ENTRY,), verdict=None, open_keys=(), requested=(), promotions=(), effects=()
+) -> ProposalState:
     judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
     given = (HumanVerdict(verdict=verdict, **judged),) if verdict else ()
-    promoted = Promoted(tuple(promotions), frozenset(open_keys))
+    promoted = Promoted(tuple(promotions), frozenset(open_keys), frozenset(requested))
     (standpoint,) = read_states(entries, HumanVerdicts(given), promoted, effects)
     return standpoint.state
 
@@ -50,7 +52,15 @@ ROWS = {
     "waiting": (ProposalState.WAITING, {}),
     "accepted still waits": (ProposalState.WAITING, {"verdict": Judged.PASS}),
     "rejected": (ProposalState.REJECTED, {"verdict": Judged.VIOLATION}),
-    "open, whatever was judged": (ProposalState.OPEN, {"open_keys": ("k",), "verdict": Judged.VIOLATION}),
+    "open, whatever was judged": (
+        ProposalState.OPEN,
+        {"open_keys": ("k",), "requested": ("k",), "verdict": Judged.VIOLATION},
+    ),
+    "on a branch": (ProposalState.OPEN, {"open_keys": ("k",)}),
+    "rejected, its branch left": (
+        ProposalState.REJECTED,
+        {"open_keys": ("k",), "verdict": Judged.VIOLATION},
+    ),
     "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
     "its file is gone": (ProposalState.MERGED, {"entries": (), "promotions": (MERGED,)}),
     "too early": (

@@ -145,7 +145,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
         ("which private data is detected in logs?", "docs/explanation/privacy.md"),
         ("drive Claude Code with a stop hook", "docs/how-to/claude-code.md"),
         ("remove playbook bullets that fail", "docs/how-to/knowledge.md"),
-        ("Fisher's exact test", "docs/explanation/statistics.md"),
+        ("Mann and Whitney's rank test", "docs/explanation/statistics.md"),
         ("data_dir setting", "docs/reference/settings.md"),
     ],
 )
