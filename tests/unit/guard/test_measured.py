@@ -1,11 +1,11 @@
 """The trailer of a measurement: one of its verdicts, or the promotion is refused."""
 
 from coreloop.base.git.trailers import MEASURED, MEASURED_VERDICTS
-from guarding import MESSAGE, commit, event, judged
+from guarding import commit, event, judged
 
 
 def reasons(verdict: str) -> str:
-    message = f"{MESSAGE.rstrip()}\n{MEASURED}: {verdict}\n"
+    message = f"{commit().message.rstrip()}\n{MEASURED}: {verdict}\n"
     return " ".join(judged(event(), commits=(commit(message),)).reasons)
 
 
