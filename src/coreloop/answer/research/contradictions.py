@@ -246,10 +246,14 @@ def _differs(here: Statement, there: Statement, one: str, other: str) -> Kind | 
 
 
 def _numbers_apart(one: str, other: str) -> bool:
-    """Whether there is a unit in which both have amounts, and none of them agree."""
+    """Whether there is a unit in which both have amounts, and none of them agree.
+
+    Bare numbers, such as those of a list, do not count beside an amount with a unit in which both agree.
+    """
     here, there = read_spans(split_dates(one)[1]), read_spans(split_dates(other)[1])
     units = {span.unit for span in here} & {span.unit for span in there}
-    return any(not _any_agree(here, there, unit) for unit in units)
+    apart = {unit for unit in units if not _any_agree(here, there, unit)}
+    return bool(apart - {""} if any(units - apart - {""}) else apart)
 
 
 def _any_agree(here: Sequence[Span], there: Sequence[Span], unit: str) -> bool:

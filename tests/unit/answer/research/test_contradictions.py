@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from coreloop.answer.research.contradictions import SourcedText, contradictions
+from coreloop.answer.research.contradictions import SourcedText, contradictions, contradictions_in
 from rows import each_row
 
 
@@ -102,3 +102,13 @@ def test_a_later_source_that_says_so_supersedes():
     assert [found.is_superseded for found in contradictions([old, new])] == [True]
     undated = SourcedText(new.text, (2,))
     assert [found.is_superseded for found in contradictions([old, undated])] == [False]
+
+
+def test_a_number_of_a_list_is_no_other_length():
+    said = [
+        SourcedText("1. The Han river is 494 kilometres long.", (1,)),
+        SourcedText("2. The Han river is 494 km long.", (2,)),
+        SourcedText("3. The Han river is 481 km long.", (3,)),
+    ]
+    pairs = contradictions_in("How long is the Han river?", said)
+    assert [(pair.a.sources, pair.b.sources) for pair in pairs] == [((1,), (3,)), ((2,), (3,))]
