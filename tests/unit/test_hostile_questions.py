@@ -204,7 +204,7 @@ def collect(loop: Loop, question: str, axis: str, hostile: str, **more: Any) -> 
         question,
         provider=hostile,
         model=hostile,
-        session_id=hostile,
+        session_id=f"{hostile} {question}",  # one session is one case
         stockCode_hint=hostile,
         data_dir=data_dir,
     ) as audit:
@@ -358,15 +358,14 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
 def test_hostile_labels_name_no_category(loop: Loop) -> None:
     for number, text in enumerate(QUESTIONS):
         collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", "배당", "x", category=text)
-    fail_beside(loop, "UNSPECIFIED")
+    fail_beside(loop, "UNSPECIFIED", count=200)
     (collected,) = loop.propose("pattern")
     assert (collected["cat_hash"], collected["n_observed"]) == ("UNSPECIFIED", len(QUESTIONS))
     write_log(
         loop.records / "a.jsonl",
         (
             today(question=f"질문 {unlike(n)} 회사{unlike(n)}", category_hash=text)
-            for text in map(encodable, SHORT)
-            for n in range(3)
+            for n, text in enumerate(text for text in map(encodable, SHORT) for _ in range(3))
         ),
     )
     proposals = loop.propose("pattern")
@@ -414,7 +413,7 @@ NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begin
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("refine", "Call after {0} (same company)"),
+        ("refine", "Call {0} first (same company)"),
         ("refine", "Leave out {0}"),
         ("refine", "Always pass {0}"),
     ],
@@ -424,7 +423,7 @@ def test_hostile_names_are_in_no_statement_that_goes_anywhere(
 ) -> None:
     right, wrong = call("analysis", ARGS), failed("analysis", ARGS, NO)
     good, bad = {
-        "Call after {0} (same company)": (
+        "Call {0} first (same company)": (
             [call(name, {"company": "company"}), call("show"), right],
             [call(name, {"company": "other"}), call("show"), wrong],
         ),

@@ -32,7 +32,7 @@ from coreloop.learn.proposals.lines import refuse_line
 from coreloop.observe import dropped
 from scripted import SCENARIOS
 
-BY_RUN = ("request_id", "duration_total_ms")
+BY_RUN = ("request_id", "duration_total_ms", "case")
 
 
 def _demo(scenario: Scenario, folder: Path, seed: int = 7):

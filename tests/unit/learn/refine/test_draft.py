@@ -423,7 +423,9 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     if place == "session":  # one session is one case, from which nothing follows
         assert refined.statements == ()
         return
-    assert len(refined.statements) >= 4
+    assert len(refined.statements) >= (
+        3 if place == "argument" else 4
+    )  # another name explains the same calls
     assert sum(s.suggested_append is not None for s in refined.statements) >= 3
     for statement in refined.statements:
         if not _is_silent(statement.line):
