@@ -423,9 +423,8 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     if place == "session":  # one session is one case, from which nothing follows
         assert refined.statements == ()
         return
-    assert len(refined.statements) >= (
-        3 if place == "argument" else 4
-    )  # another name explains the same calls
+    is_strange = place == "argument" and not text.isidentifier()  # such a name is in no line
+    assert len(refined.statements) >= (3 if is_strange else 4)
     assert sum(s.suggested_append is not None for s in refined.statements) >= 3
     for statement in refined.statements:
         if not _is_silent(statement.line):
