@@ -61,9 +61,9 @@ def finish(workspace: Workspace, run_id: str, calls: Path) -> AgentResponse:
 
 
 def comparable(response: AgentResponse) -> dict:
-    """A response without what a restart may change."""
+    """A response without its usage, which a restart may change, and what names its run."""
     shown = response_json(response)
-    return {name: value for name, value in shown.items() if name not in {"run_id", "usage"}}
+    return {name: value for name, value in shown.items() if name not in {"run_id", "session_id", "usage"}}
 
 
 def check_kills(folder: Path, points: list[tuple[int, bool]]) -> None:
@@ -91,6 +91,7 @@ def check_going_on(workspace: Workspace, run_id: str, calls: Path, whole: AgentR
         done = [event for _, event in store.read(run_id) if isinstance(event, StepCommitted)]
     response = finish(workspace, run_id, calls)
     after = calls_in(calls)
+    assert (response.run_id, response.session_id) == (run_id, run_id)
     assert comparable(response) == comparable(whole)
     searched = {f"search {event.result['query']}" for event in done if event.name == "search"}
     assert {call: after[call] for call in searched} == dict.fromkeys(searched, 1)
