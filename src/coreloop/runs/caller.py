@@ -81,7 +81,10 @@ def may_be_started_here(pid: int) -> bool:
 
     Number 0 is a process outside of this one's namespace.
     """
-    return pid != 0 and (not (_PROC / str(pid)).exists() or os.getpid() in _ancestors(pid))
+    if pid == 0:
+        return False
+    line = [pid, *_ancestors(pid)]  # read first: a process that ends meanwhile has none, and is gone below
+    return os.getpid() in line[1:] or not all((_PROC / str(number)).exists() for number in line)
 
 
 def pid_namespace() -> str:
