@@ -50,7 +50,7 @@ class Shop:
         found: list[dict[str, Any]] = json.loads(self.file(kind).read_text(encoding="utf-8"))[of or kind]
         return found
 
-    def statement(self, line: str, tool: str, *, kind: str = "candidates") -> dict[str, Any]:
+    def statement(self, line: str, tool: str, *, kind: str = "counterexamples") -> dict[str, Any]:
         """The statement that says a line of a tool."""
         found = self.entries(kind, "statements")
         return next(one for one in found if (one["tool"], one["line"]) == (tool, f"- {line}"))

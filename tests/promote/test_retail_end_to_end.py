@@ -17,15 +17,9 @@ from retail_shop import SHOP, Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow
 KIND = "candidates"
+OF_STATEMENTS = "counterexamples"
 # Of those that are mined and have a text.
-STATEMENTS: Final = {
-    "source": ("item_ids: from get_order_details().items[].item_id", "exchange_delivered_order_items"),
-    "another source": (
-        "payment_method_id: from get_user_details().payment_methods.*.id",
-        "exchange_delivered_order_items",
-    ),
-    "another tool": ("item_ids: from get_order_details().items[].item_id", "modify_pending_order_items"),
-}
+STATEMENTS: Final = {"presence": ("new_item_ids: never empty", "modify_pending_order_items")}
 EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
 # The best sequence for each of these tools, with the three lines that older versions wrote.
 ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
@@ -95,12 +89,13 @@ def added_words(diff: str) -> str:
 def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop: Shop) -> None:
     arguments = arguments_of(shop.folder)
     keywords = {word for rule in load_settings(shop.folder, environ={}).categories for word in rule.any}
-    found = [*shop.entries(KIND, "statements"), *shop.entries("counterexamples", "statements")]
+    found = shop.entries(OF_STATEMENTS, "statements")
+    assert shop.entries(KIND, "statements") == []
     by_kind = defaultdict(set)
     for one in found:
         by_kind[one["kind"]].add(one["tool"])
-    assert by_kind.keys() == {"source", "condition"}
-    assert by_kind["source"] >= {tool for _, tool in STATEMENTS.values()} | {"get_order_details"}
+    assert by_kind.keys() == {"presence"}
+    assert by_kind["presence"] >= {tool for _, tool in STATEMENTS.values()}
 
     for one in found:
         said = parse_advice(one["line"])
@@ -133,22 +128,15 @@ def test_real_sequences_that_do_no_better_than_the_rest_have_no_text(shop: Shop)
 @pytest.mark.slow
 def test_tool_that_stands_only_in_the_log_is_in_no_text(shop: Shop) -> None:
     settings = shop.folder / "coreloop.yaml"
-    for gone in ("products.py", "returns.py"):
+    for gone in ("orders.py",):
         (shop.folder / "retail" / gone).unlink()
         lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
         settings.write_text("".join(line for line in lines if gone not in line), encoding="utf-8")
 
-    document = shop.mine("pattern")
-    mined = document["statements"]
-    undefined = STATEMENTS["source"][1]
+    document = shop.mine("refine")
+    undefined = STATEMENTS["presence"][1]
     assert undefined in document["unproposed"]["undefined"]
-    assert undefined not in {one["tool"] for one in mined}
-    defined = "modify_pending_order_items"
-    (about,) = (one for one in mined if one["tool"] == defined and "get_product_details()" in one["line"])
-    assert about["suggested_append"] is None
-    assert (
-        about["refused"] == "get_product_details is not defined here; name it under tools: in coreloop.yaml"
-    )
+    assert undefined not in {one["tool"] for one in document["statements"]}
 
 
 @EVERY_KIND
@@ -158,7 +146,7 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
     statement = shop.statement(line, tool)
     before = shop.state()
 
-    done = shop.promote(KIND, statement["id"], "--ask", "--json")
+    done = shop.promote(OF_STATEMENTS, statement["id"], "--ask", "--json")
 
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
@@ -172,15 +160,15 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [KIND, "counterexamples"])
-def test_best_real_statement_of_every_tool_has_a_proven_edit(shop: Shop, kind: str) -> None:
+def test_best_real_statement_of_every_tool_has_a_proven_edit(shop: Shop) -> None:
+    kind = OF_STATEMENTS
     found = [
         one
         for one in shop.entries(kind, "statements")
         if one["suggested_append"] is not None and one["suggested_append"]["target_file"]
     ]
     best = {one["tool"]: one for one in reversed(found)}
-    assert len(best) >= 2
+    assert best
     for tool, statement in best.items():
         done = shop.promote(kind, statement["id"], "--allow-unreached", "--json")
         assert done.returncode == 0, done.stderr
@@ -211,12 +199,12 @@ def test_dry_run_of_an_older_guide_shows_its_lines_and_asks_for_an_agent(shop: S
 
 
 def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -> None:
-    line, tool = STATEMENTS["source"]
+    line, tool = STATEMENTS["presence"]
     before = descriptions(shop.folder)[tool]
 
-    done = shop.promote(KIND, shop.statement(line, tool)["id"])
+    done = shop.promote(OF_STATEMENTS, shop.statement(line, tool)["id"])
 
-    assert f"target   retail/returns.py::{tool}, the end of its first block of text" in done.stdout
+    assert f"target   retail/orders.py::{tool}, the end of its first block of text" in done.stdout
     assert f"reach    {len(before):,} -> {len(before) + len(line) + 4:,} characters" in done.stdout
     assert "characters, from the schema command" in done.stdout
 
@@ -240,7 +228,7 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
     forget_reach(shop)
 
     done = shop.promote(
-        KIND, shop.statement(*STATEMENTS["another tool"])["id"], "--confirm", "--allow-unverified"
+        OF_STATEMENTS, shop.statement(*STATEMENTS["presence"])["id"], "--confirm", "--allow-unverified"
     )
 
     assert done.returncode == 1
@@ -254,12 +242,11 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
     ("change", "reason"),
     [
         pytest.param({"line": "- Call once per session"}, "not what coreloop writes", id="words of its own"),
-        pytest.param({"line": "- Use for: lunch"}, "coreloop.yaml has no such keywords", id="keyword"),
-        pytest.param({"line": "- Always pass order_id"}, "not what coreloop writes", id="a caveat's line"),
+        pytest.param({"line": "- Use for: lunch"}, "not what coreloop writes", id="a guide's line"),
         pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
         pytest.param(
-            {"line": "- coupon: from get_order_details().coupon", "kind": "source"},
-            "the guard would stop it: coupon is not an argument of exchange_delivered_order_items.",
+            {"line": "- coupon: never empty"},
+            "the guard would stop it: coupon is not an argument of modify_pending_order_items.",
             id="argument",
         ),
     ],
@@ -267,19 +254,19 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
 def test_real_statement_that_was_changed_in_its_file_is_refused(
     shop: Shop, change: dict[str, str], reason: str
 ) -> None:
-    path = shop.file(KIND)
+    path = shop.file(OF_STATEMENTS)
     document = json.loads(path.read_text(encoding="utf-8"))
-    line, tool = STATEMENTS["source"]
+    line, tool = STATEMENTS["presence"]
     (statement,) = (
         one for one in document["statements"] if (one["line"], one["tool"]) == (f"- {line}", tool)
     )
     statement |= change
     statement["suggested_append"]["body"] = statement["line"]
     if "line" in change:
-        statement["key"] = statement_key(statement["tool"], statement["line"], "Guide")
+        statement["key"] = statement_key(statement["tool"], statement["line"], "Caveats")
     path.write_text(json.dumps(document), encoding="utf-8")
 
-    done = shop.promote(KIND, statement["id"], *ALLOWED)
+    done = shop.promote(OF_STATEMENTS, statement["id"], *ALLOWED)
 
     assert done.returncode == 1
     assert reason in done.stderr
@@ -288,14 +275,14 @@ def test_real_statement_that_was_changed_in_its_file_is_refused(
 
 @pytest.mark.slow
 def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) -> None:
-    line, tool = STATEMENTS["another tool"]
+    line, tool = STATEMENTS["presence"]
     file = shop.folder / shop.statement(line, tool)["suggested_append"]["target_file"]
     written = [
         "docstring",
         "append",
         f"{file}::{tool}",
         "--section",
-        "Guide",
+        "Caveats",
         "--line",
         f"- {line}",
         "--write",
@@ -304,7 +291,7 @@ def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) ->
     git(shop.folder, "commit", "--quiet", "--all", "--message=somebody wrote it")
     git(shop.folder, "push", "--quiet")
 
-    done = shop.promote(KIND, shop.statement(line, tool)["id"], *ALLOWED)
+    done = shop.promote(OF_STATEMENTS, shop.statement(line, tool)["id"], *ALLOWED)
 
     assert done.returncode == 1
     assert "has these lines already" in done.stderr
@@ -327,12 +314,13 @@ def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints
     lines = entry["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
-    done = shop.promote(KIND, entry["id"], *ALLOWED)
-    again = shop.promote(KIND, entry["id"], *ALLOWED)
+    kind, command = (OF_STATEMENTS, "refine") if line is not None else (KIND, "pattern")
+    done = shop.promote(kind, entry["id"], *ALLOWED)
+    again = shop.promote(kind, entry["id"], *ALLOWED)
 
     assert (done.returncode, again.returncode) == (0, 0), done.stderr + again.stderr
     (branch,) = shop.branches()
-    assert branch.startswith(f"skill/docstring-{engine.replace('_', '-')}-general-")
+    assert branch.startswith(f"skill/{'caveat' if line else 'docstring'}-{engine.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
     assert git(shop.remote, "diff", "--numstat", "main", branch).split()[1] == "0"
     clone = tmp_path / "clone"
@@ -343,8 +331,8 @@ def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints
     assert {**after, engine: ""} == {**before, engine: ""}
     assert doctests(clone)["failed"] == 0
     assert nine_of_nine(clone, after) == sorted(after)
-    mined = shop.mine("pattern")
-    keys = {one["key"] for one in (*mined["statements"], *mined["candidates"])}
+    mined = shop.mine(command)
+    keys = {one["key"] for name in ("statements", kind) for one in mined.get(name, ())}
     assert entry["key"] not in keys
     assert keys
 

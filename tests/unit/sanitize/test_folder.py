@@ -217,7 +217,7 @@ def test_an_export_that_is_killed_leaves_no_file_under_its_name(tmp_path: Path):
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path):
-    _log(tmp_path / "in" / "a.jsonl", 60_000)
+    _log(tmp_path / "in" / "a.jsonl", 200_000)
     out = tmp_path / "out"
     code = _EXPORT.replace('mode="mask"', 'mode="mask", jobs=2')
     process = subprocess.Popen(

@@ -327,7 +327,8 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
         assert read.reason == "replay"
         return
     _, oddities = read_facts([(0, raw)], MineSettings())
-    assert set(oddities.absent) == set(read.absent)
+    of_facts = {"args_from", "case", "saw"}  # only facts read these
+    assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
     assert oddities.skipped == {}
 
 
