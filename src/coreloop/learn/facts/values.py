@@ -1,7 +1,6 @@
 """Argument values as facts hold them: hashes to compare by, numbers, and the shapes of texts."""
 
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, Final
@@ -34,9 +33,6 @@ _FORMS: Final[Mapping[str, str]] = {
 SHAPES: Final = (*_FORMS, "null word", "word", "text")
 """Of texts; numbers are ``whole`` or ``decimal``. A ``word`` has no space, a ``text`` has."""
 _NULL_WORDS: Final = ("null", "none", "nil", "undefined", "n/a", "nan", "-")
-_STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
-"""Upper ends of the buckets of positive numbers, ten per decade; bucket 0 holds numbers up to 0.001."""
 _PLAIN: Final = r'^(?:"[^"\\\x00-\x1f]+"|0|-?[1-9][0-9]{0,14}|true|false)$'
 """JSON that is its own text: ``"a b"``, ``-20``, ``true``; not ``""``, ``"a\\n"``, ``1.0``, ``[1]``."""
 _SLOW: Final[Mapping[str, Any]] = {
@@ -233,8 +229,3 @@ def _float(value: float) -> float:
 
 def _stripped(value: str) -> str:
     return unicodedata.normalize("NFC", value).strip().encode("utf-8", "replace").decode()
-
-
-def bucket_of(number: float) -> int:
-    """The logarithmic bucket of a number, see `EDGES`; negative for negative numbers."""
-    return bisect_left(EDGES, number) if number >= 0 else -1 - bisect_left(EDGES, -number)

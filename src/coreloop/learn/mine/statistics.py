@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from math import exp, lgamma, log, sqrt
+from math import exp, lgamma, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -97,27 +97,6 @@ def fisher_exact(a_hits: int, a_n: int, b_hits: int, b_n: int) -> float:
     if _log_probability(_mode(a_n, b_n, hits), a_n, b_n, hits) <= limit:
         return 1.0
     return min(1.0, _tail(a_n, b_n, hits, limit) + _tail(b_n, a_n, hits, limit))
-
-
-def combined_p(first: float, second: float) -> float:
-    """Combine the p-values of two independent tests of a hypothesis (Fisher's method).
-
-    Parameters
-    ----------
-    first, second : float
-        0–1.
-
-    Returns
-    -------
-    float
-        0–1: chi-square of ``-2 ln(first * second)`` with four degrees of freedom, which has a closed form.
-
-    References
-    ----------
-    Fisher (1932), Statistical Methods for Research Workers, 4th edition, 21.1.
-    """
-    product = first * second
-    return product * (1 - log(product)) if product else 0.0
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.encoding import ELIDED
-from coreloop.learn.facts.values import EDGES, bucket_of, read_values, texts_by_hash
+from coreloop.learn.facts.values import read_values, texts_by_hash
 from rows import each_row
 
 
@@ -164,22 +164,3 @@ def test_the_length_counts_characters_items_or_keys(value: Any, kind: str, lengt
 # --- buckets ---------------------------------------------------------------------------------------
 
 _numbers = st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(_numbers, _numbers)
-def test_buckets_are_monotone(number: float, other: float):
-    lower, higher = sorted((number, other))
-    assert bucket_of(lower) <= bucket_of(higher)
-
-
-@given(st.sampled_from(EDGES))
-def test_a_bucket_ends_at_its_edge_which_it_holds(edge: float):
-    place = bucket_of(edge)
-    assert EDGES[place] == edge
-    assert bucket_of(edge * 1.001) == place + 1
-
-
-def test_zero_and_the_greatest_numbers_have_buckets():
-    assert bucket_of(0) == 0
-    assert bucket_of(10**400) == len(EDGES)
-    assert bucket_of(-(10**400)) == -1 - len(EDGES)

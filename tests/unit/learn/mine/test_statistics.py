@@ -13,7 +13,6 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.mine.statistics import (
     TwoSides,
     benjamini_hochberg,
-    combined_p,
     fisher_exact,
     newcombe_interval,
     success_bound,
@@ -170,24 +169,6 @@ def test_adjusted_p_values_are_those_of_statsmodels_and_scipy(p_values: list[flo
         assert adjusted == pytest.approx(scipy.stats.false_discovery_control(p_values).tolist(), abs=1e-12)
     else:
         assert adjusted == []
-
-
-@given(st.tuples(st.floats(1e-12, 1), st.floats(1e-12, 1)))
-def test_two_p_values_are_combined_as_in_scipy(pair: tuple[float, float]):
-    assert combined_p(*pair) == pytest.approx(
-        scipy.stats.combine_pvalues(pair, method="fisher").pvalue, rel=1e-9
-    )
-
-
-def test_five_percent_of_the_combined_p_values_of_true_nulls_are_below_0_05():
-    rng = random.Random(5)
-    below = sum(combined_p(rng.random(), rng.random()) <= 0.05 for _ in range(20_000))
-    assert below / 20_000 == pytest.approx(0.05, abs=0.005)
-
-
-def test_a_p_value_of_zero_combines_to_zero():
-    assert combined_p(0.0, 0.5) == 0.0
-    assert combined_p(1.0, 1.0) == 1.0
 
 
 def test_adjusted_p_values_stay_in_their_order():
