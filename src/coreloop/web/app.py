@@ -67,7 +67,7 @@ class _Front:
             await self._admit(scope, receive, sent)
         except Exception as error:
             if isinstance(error, RunStoreError):
-                self._service.outage.failed(error)
+                self._service.outage.failed(error, began=started)
             problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)

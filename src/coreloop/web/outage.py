@@ -1,6 +1,7 @@
 """Whether the databases can be used, as the log says it: a line when they cannot, and one when they can."""
 
 from collections.abc import Callable
+from math import inf
 from threading import Lock
 
 from coreloop.web.log import log
@@ -19,13 +20,19 @@ class Outage:
         self._monotonic = monotonic
         self._lock = Lock()
         self._since: float | None = None
-        self._noted: Exception | None = None
+        self._back_at = -inf
 
-    def failed(self, error: Exception) -> None:
-        """Note that something could not be read or written; the same error again is no new outage."""
+    def now(self) -> float:
+        """Return when an attempt begins."""
+        return self._monotonic()
+
+    def failed(self, error: Exception, *, began: float) -> None:
+        """Note that something could not be read or written.
+
+        An attempt that began before the databases were back may end later, and says nothing of them now.
+        """
         with self._lock:
-            if self._since is None and error is not self._noted:
-                self._noted = error
+            if self._since is None and began > self._back_at:
                 self._since = self._monotonic()
                 log("database", state="away", error=str(error))
 
@@ -33,5 +40,6 @@ class Outage:
         """Note that something was written."""
         with self._lock:
             if self._since is not None:
-                log("database", state="back", after_s=round(self._monotonic() - self._since, 1))
+                self._back_at = self._monotonic()
+                log("database", state="back", after_s=round(self._back_at - self._since, 1))
                 self._since = None

@@ -60,13 +60,14 @@ class Workers:
 
     def _work(self) -> None:
         while not self._shutdown.is_set():
+            began = self._outage.now()
             try:
                 work(self._queue, self._handlers, until_idle=True, stop=self._shutdown)
                 self._outage.worked()
             except Interrupted:
                 return
             except RunStoreError as error:  # the database is away for a while
-                self._outage.failed(error)
+                self._outage.failed(error, began=began)
             except Exception:  # a thread that ended would be missing until the next start
                 log_bug("")
             self._new.wait(_IDLE_S)
