@@ -66,7 +66,7 @@ class _Front:
         try:
             await self._admit(scope, receive, sent)
         except Exception as error:
-            if isinstance(error, RunStoreError):
+            if isinstance(error, RunStoreError) and scope["path"] not in _PROBES:  # those note it themselves
                 self._service.outage.failed(error, began=started)
             problem = problem_of(error, trace_id)
             if sent.status == 0:

@@ -17,6 +17,7 @@ from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
+from coreloop.base.errors import RunStoreError
 from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
@@ -47,13 +48,16 @@ class Readiness:
         With the store of runs and the index.
     backlog : Backlog
         The jobs that wait in its queue.
+    outage : Outage
+        Hears once of each answer, however often it is given.
     monotonic : callable
         Returns seconds.
     """
 
-    def __init__(self, deps: Deps, backlog: Backlog, monotonic: Callable[[], float]) -> None:
+    def __init__(self, deps: Deps, backlog: Backlog, outage: Outage, monotonic: Callable[[], float]) -> None:
         self._deps = deps
         self._backlog = backlog
+        self._outage = outage
         self._monotonic = monotonic
         self._asked_at = 0.0
         self._answer: asyncio.Future[None] | None = None
@@ -73,8 +77,13 @@ class Readiness:
         await asyncio.shield(self._answer)
 
     def _ask(self) -> None:
-        self._deps.store.runs(limit=1)
-        self._backlog.number()
+        began = self._outage.now()
+        try:
+            self._deps.store.runs(limit=1)
+            self._backlog.number()
+        except RunStoreError as error:
+            self._outage.failed(error, began=began)
+            raise
         workspace = self._deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
             require_index(workspace.index_file, now=datetime.now(UTC))
@@ -249,7 +258,7 @@ def open_service(
             watch=watch,
             workers=Workers(deps.queue, handlers, shutdown, outage),
             backlog=backlog,
-            readiness=Readiness(deps, backlog, time.monotonic),
+            readiness=Readiness(deps, backlog, outage, time.monotonic),
             outage=outage,
             shutdown=shutdown,
         )
