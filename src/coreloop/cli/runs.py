@@ -16,7 +16,7 @@ from coreloop.base.records import encodable
 from coreloop.base.text import counted
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
     FILE,
     FOLDER,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def command() -> None:
     """Drive a command, and show, pause, stop and remove runs: work whose end is decided outside the model.
 
-    RUN is the id of a run; without it, the newest run.
+    RUN is the id of a run; without it, the run of the agent's session, or else the newest.
     """
 
 
@@ -113,31 +113,34 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     from coreloop.cli.show_runs import show_state
     from coreloop.runs.manage import read_iteration, read_run
 
-    with project_store() as (_, store):
+    with project_store() as (workspace, store):
+        meant = meant_run(workspace, store, run_id)
         if iteration is not None:
-            events = read_iteration(store, run_id, iteration)
+            events = read_iteration(store, meant, iteration)
             click.echo(orjson.dumps(events, option=orjson.OPT_INDENT_2))
             return
-        show_state(read_run(store, run_id), as_json=as_json)
+        show_state(read_run(store, meant), as_json=as_json)
 
 
 @command.command()
 @run_argument
+@session_option
 @json_option
-def pause(run_id: str | None, as_json: bool) -> None:
+def pause(run_id: str | None, session: str, as_json: bool) -> None:
     """Let a run stop after its current iteration; resume lets it go on."""
     from coreloop.runs.control import pause_run
 
-    _tell(pause_run, run_id, as_json=as_json)
+    _tell(pause_run, run_id, session, as_json=as_json)
 
 
 @command.command()
 @run_argument
+@session_option
 @click.option("--max-iterations", type=click.IntRange(1), help="Stop a run of start after N iterations.")
 @click.option("--deadline", type=DurationType(), help="Stop a run of start after 8h, 30m or 90s of work.")
 @click.option("--usd-per-iteration", type=UsdType(), help="What an iteration of start costs at least.")
 @json_option
-def resume(run_id: str | None, *, as_json: bool, **options: Any) -> None:
+def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -> None:
     """Let a paused or failed run go on, in the next process that works on it; a run of start here.
 
     The options can make its limits tighter, not wider.
@@ -150,7 +153,7 @@ def resume(run_id: str | None, *, as_json: bool, **options: Any) -> None:
     from coreloop.runs.manage import read_run
 
     with project_store() as (workspace, store):
-        named = read_run(store, run_id)
+        named = read_run(store, meant_run(workspace, store, run_id, session))
         by = require_outside(store, named, "resume", os.environ)
         bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
         state = resume_run(store, named.run_id, by=by)
@@ -171,17 +174,18 @@ def complete(run_id: str | None, as_json: bool) -> None:
 
     if os.environ.get("CLAUDECODE"):
         raise UsageError("an agent cannot complete a run; run this in a terminal of your own")
-    _tell(complete_run, run_id, as_json=as_json, is_for_persons=True)
+    _tell(complete_run, run_id, "", as_json=as_json, is_for_persons=True)
 
 
 @command.command()
 @run_argument
+@session_option
 @json_option
-def stop(run_id: str | None, as_json: bool) -> None:
+def stop(run_id: str | None, session: str, as_json: bool) -> None:
     """End a run: a call under way is finished, no other begins."""
     from coreloop.runs.control import stop_run
 
-    _tell(stop_run, run_id, as_json=as_json)
+    _tell(stop_run, run_id, session, as_json=as_json)
 
 
 @command.command()
@@ -192,8 +196,8 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
     """Write a run's events as JSON lines. They contain questions: sanitize the file before you share it."""
     from coreloop.runs.manage import write_export
 
-    with project_store() as (_, store):
-        count = write_export(store, run_id, out)
+    with project_store() as (workspace, store):
+        count = write_export(store, meant_run(workspace, store, run_id), out)
     facts = {"file": encodable(os.fsdecode(out)), "events": count}
     click.echo(orjson.dumps(facts) if as_json else f"wrote {out}: {counted(count, 'event')}")
 
@@ -210,7 +214,9 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
 
     require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
-        state = backup.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
+        state = backup.forget(
+            workspace, store, meant_run(workspace, store, run_id), confirm=confirm, environ=os.environ
+        )
     if as_json:
         click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
         return
@@ -262,7 +268,12 @@ def restore(folder: Path, as_json: bool) -> None:
 
 
 def _tell(
-    tell: "Callable[..., State]", run_id: str | None, *, as_json: bool, is_for_persons: bool = False
+    tell: "Callable[..., State]",
+    run_id: str | None,
+    session: str,
+    *,
+    as_json: bool,
+    is_for_persons: bool = False,
 ) -> None:
     from coreloop.runs.caller import require_person
     from coreloop.runs.driver.driven import is_driven, require_outside
@@ -271,7 +282,7 @@ def _tell(
 
     by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (workspace, store):
-        named = read_run(store, run_id)
+        named = read_run(store, meant_run(workspace, store, run_id, session))
         if is_for_persons:
             require_outside(store, named, "complete", os.environ)
         if is_driven(named):

@@ -11,7 +11,7 @@ import orjson
 from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.cli.limit_options import chosen_limits, limit_options
-from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_id, session_option
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
@@ -19,15 +19,7 @@ if TYPE_CHECKING:
     from coreloop.runs.limits import Mode
     from coreloop.runs.stores.store import Store
 
-session_option = click.option(
-    "--session",
-    default="",
-    metavar="ID",
-    help="The agent's session, which the Stop hook keeps at work.  [default: $CLAUDE_CODE_SESSION_ID]",
-)
 _MAX_QUESTION_BYTES: Final = 100_000
-_SESSION_CHARS: Final = 200
-
 
 file_option = click.option("--file", "file", type=FILE, help="A JSON file.  [default: stdin]", metavar="FILE")
 
@@ -76,7 +68,7 @@ def open_(
             run_id = read_run(store, continued).run_id
         else:
             run_id = open_run(workspace, store, text, mode=mode, limits=limits, now=datetime.now(UTC))
-        attach(store, run_id, _session(session))
+        attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
     words = session_words(text)
@@ -99,7 +91,7 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
         known = _run(workspace, store, run_id, session)
-        attach(store, known, _session(session))
+        attach(store, known, session_id(session))
         state = close_if_over(store, known)
         facts = next_for_agent(store, state)
         take_up(workspace, state)
@@ -132,7 +124,7 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("place", metavar="URL|FILE|NUMBER")
-@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the newest]")
+@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
 @click.option("--text", "text_file", metavar="FILE", help="What your own tools found there; - for stdin.")
 @click.option("--query", default="", help="Show the passages that are nearest to it.")
 @click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
@@ -209,14 +201,15 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     help="Of the report.",
 )
 @click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
+@session_option
 @json_option
-def report(run_id: str | None, form: str, out: Path | None, as_json: bool) -> None:
+def report(run_id: str | None, session: str, form: str, out: Path | None, as_json: bool) -> None:
     """Write the report of an agent's run: also while it runs, or after a crash."""
     from coreloop.answer.research.report import REPORTS, write_report
     from coreloop.runs.manage import read_run
 
     with project_store() as (workspace, store):
-        state = read_run(store, _run(workspace, store, run_id))
+        state = read_run(store, _run(workspace, store, run_id, session))
     if out is None:
         click.echo(REPORTS[form](state, ()))
         return
@@ -226,7 +219,7 @@ def report(run_id: str | None, form: str, out: Path | None, as_json: bool) -> No
 
 @click.command()
 @click.argument("sub_question")
-@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the newest]")
+@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
 @json_option
 def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
@@ -240,7 +233,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
         raise UsageError("an agent cannot agree to its own proposal; run this in a terminal of your own")
     by = require_person("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
-        named = read_run(store, run_id)
+        named = read_run(store, meant_run(workspace, store, run_id))
         require_outside(store, named, "waive a part of", os.environ)
         state = agree(store, named.run_id, sub_question, by=by)
         show_views(workspace, store, state)
@@ -252,10 +245,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
     """Return the run that was named, the driver's, the session's, or the newest."""
-    from coreloop.runs.agent.session_file import run_of_session
-    from coreloop.runs.manage import named_run
-
-    return named_run(store, _own_run(run_id) or run_of_session(workspace.root, _session(session)))
+    return meant_run(workspace, store, _own_run(run_id), session)
 
 
 def _own_run(run_id: str | None) -> str | None:
@@ -268,10 +258,6 @@ def _own_run(run_id: str | None) -> str | None:
     if own and run_id not in {None, own}:
         raise UsageError(f"this agent works on run {own}; leave out RUN")
     return run_id or own or None
-
-
-def _session(session: str) -> str:
-    return (session or os.environ.get("CLAUDE_CODE_SESSION_ID", ""))[:_SESSION_CHARS]
 
 
 def _text(question: str | None, file: Path | None) -> str:

@@ -1,4 +1,4 @@
-"""``runs next|record`` without an id are about the session's own run, not the newest one."""
+"""Commands on runs without an id are about the session's own run, and never about another session's."""
 
 import json
 from pathlib import Path
@@ -6,29 +6,64 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.cli.main import main
 
 
 def runs(session: str, *words: str, given: str = "") -> str:
     environ = {"CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "", "CORELOOP_RUN": ""}
     done = CliRunner(env=environ).invoke(main, ["runs", *words], input=given)
+    if isinstance(done.exception, CoreloopError):
+        raise done.exception
     assert done.exit_code == 0, done.output
     return done.stdout.strip()
 
 
 def test_a_session_goes_on_with_its_own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
+    mine = runs("mine", "open", "why?")
+    runs("another", "open", "how?")
     assert json.loads(runs("mine", "next"))["run_id"] == mine
     assert json.loads(runs("", "next", "--session", "mine"))["run_id"] == mine
     searched = {"query": "one", "results_count": 1, "success": True}
     report = json.dumps({"sub_questions": ["one?"], "queries": [searched]})
     assert json.loads(runs("mine", "record", "--json", given=report))["run_id"] == mine
-    assert json.loads(runs("a third", "next"))["run_id"] == others  # the newest
 
 
-def test_a_session_whose_run_was_forgotten_gets_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def status(run_id: str) -> str:
+    return json.loads(runs("", "show", run_id, "--json"))["status"]
+
+
+@pytest.mark.parametrize(("word", "then"), [("pause", "paused"), ("stop", "stopped_by_user")])
+def test_a_person_in_a_session_ends_its_run_and_not_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, then: str
+):
+    monkeypatch.chdir(tmp_path)
+    mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
+    assert runs("", word, "--session", "mine") == f"{mine}  {then}"
+    assert (status(mine), status(others)) == (then, "running")
+
+
+def test_a_person_in_a_session_resumes_its_run_and_sees_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    mine = runs("mine", "open", "why?")
+    runs("another", "open", "how?")
+    runs("mine", "pause")
+    assert runs("mine", "resume").startswith(mine)
+    assert "why?" in runs("", "report", "--session", "mine")
+    assert json.loads(runs("mine", "show", "--json"))["run_id"] == mine
+
+
+@pytest.mark.parametrize("word", ["next", "pause", "stop", "resume", "report"])
+def test_a_session_without_a_run_does_not_take_another_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+):
     monkeypatch.chdir(tmp_path)
     mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
     runs("", "forget", mine, "--confirm")
-    assert json.loads(runs("mine", "next"))["run_id"] == others
+    with pytest.raises(UsageError, match=f"this session has no run; name one, .*: {others}"):
+        runs("mine", word)
+    assert status(others) == "running"
+    assert runs("", "pause") == f"{others}  paused"  # a person's own terminal means the newest
