@@ -83,6 +83,7 @@ def test_a_verdict_undoes_it(
     assert _promote(workspace, closed, environ).endswith("/pull/2")
 
 
+@pytest.mark.slow
 def test_a_merged_promotion_is_no_no(
     workspace: Workspace, closed: Path, environ: dict[str, str], github: GithubStandIn
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_merged_promotion_is_no_no(
     assert read_verdicts(workspace.judgments_dir).given == ()
 
 
+@pytest.mark.slow
 def test_a_key_that_nobody_proposed_gets_no_verdict(
     workspace: Workspace, closed: Path, environ: dict[str, str]
 ) -> None:

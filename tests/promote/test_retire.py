@@ -43,6 +43,7 @@ def test_a_line_without_effect_gets_one_draft_that_removes_it(shop: Shop):
     assert again.state is DraftState.IN_REVIEW
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["refund_order", "cancel_order"])
 def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop, tool: str):
     run_effect(shop.workspace, now=at(100))  # as the nightly status does
@@ -68,6 +69,7 @@ def test_the_weakest_go_first_and_only_as_many_as_must():
         displaced(["- a", "- b"], ["- c"], [], budget)
 
 
+@pytest.mark.slow
 def test_lines_of_other_descriptions_are_not_weak_here(shop: Shop):
     found = run_effect(shop.workspace, now=at(100)).effects
     assert weak_lines(found, f"{FILE}::refund_order:7") == ("- Always pass reason",)

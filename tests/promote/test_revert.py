@@ -35,6 +35,7 @@ def _run(*args: str):
     return CliRunner().invoke(main, ["promote", "--revert", *args])
 
 
+@pytest.mark.slow
 def test_the_status_warns_and_names_the_command(shop: Shop):
     status = read_status(shop.workspace, now=at(90), environ={}, mining=MiningOptions())
     (alarm,) = [alarm for alarm in status.alarms if alarm.kind == "hurts"]
@@ -45,6 +46,7 @@ def test_the_status_warns_and_names_the_command(shop: Shop):
     assert states[proposal_id(12)] is ProposalState.HELPS
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing(shop: Shop):
     before = shop.project.fingerprint()
     done = _run(proposal_id(11))
@@ -77,16 +79,19 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     assert [effect.change.is_revert for effect in effects].count(True) == 1
 
 
+@pytest.mark.slow
 def test_a_second_run_says_that_the_branch_is_there(shop: Shop):
     assert json.loads(_run(proposal_id(11), "--confirm", "--json").stdout)["fresh"] is True
     assert json.loads(_run(proposal_id(11), "--confirm", "--json").stdout)["fresh"] is False
 
 
+@pytest.mark.slow
 def test_an_unknown_change_is_one_line(shop: Shop):
     done = _run("ce-2020-01-01-001")
     assert "no change of ce-2020-01-01-001 in the base branch" in str(done.exception)
 
 
+@pytest.mark.slow
 def test_lines_that_a_person_changed_since_are_refused(shop: Shop):
     text = (shop.project.root / FILE).read_text().replace("- Always pass reason", "- Mind the reason")
     shop.project.commit({FILE: text}, "reworded")

@@ -23,6 +23,7 @@ def _effect(shop: Shop, now: int = 100) -> Effect:
     return run_effect(shop.workspace, now=at(now)).effects[0]
 
 
+@pytest.mark.slow
 def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: Shop):
     write_days(shop, ONE, range(100))
     effect = _effect(shop)
@@ -30,6 +31,7 @@ def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: S
     assert "left out, since both descriptions may have been in force: 2 days" in effect.notes
 
 
+@pytest.mark.slow
 def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
     deployed = (Planted("refund_order", 0.3, 0.02, 69),)
     first, merged = git(shop, "rev-parse", "HEAD~1"), shop.shas["refund_order"]
@@ -53,6 +55,7 @@ def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop
     assert not any("dated by the merge" in note for note in effect.notes)
 
 
+@pytest.mark.slow
 def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
     audit_dir = shop.workspace.audit_dir
     old, new = (
@@ -65,6 +68,7 @@ def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
     assert (effect.since, effect.until) == (date(2026, 5, 2), date(2026, 5, 30))
 
 
+@pytest.mark.slow
 def test_a_version_that_git_does_not_know_is_said(shop: Shop):
     write_days(shop, ONE, range(100), tools_version="build 7")
     assert any("tools_version that this clone does not know" in note for note in _effect(shop).notes)
@@ -77,6 +81,7 @@ def test_without_a_past_it_cannot_be_told(shop: Shop):
     assert effect.reason == "5 days with calls before it, at least 14 are needed"
 
 
+@pytest.mark.slow
 def test_a_second_change_ends_the_first(shop: Shop):
     lines = {name: [] for name in ("refund_order", *CONTROLS)}
     text = source({**lines, "refund_order": ["- Always pass reason", "Mind the date."]})
@@ -88,12 +93,14 @@ def test_a_second_change_ends_the_first(shop: Shop):
     assert effect.reason.startswith("another change came")
 
 
+@pytest.mark.slow
 def test_tools_in_the_same_sessions_are_no_controls(shop: Shop):
     write_days(shop, ONE, range(100), is_shared=True)
     effect = _effect(shop)
     assert any(note.startswith("compared with its own past only") for note in effect.notes)
 
 
+@pytest.mark.slow
 def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop):
     write_days(shop, ONE, range(61), is_shared=True, model="old")
     write_days(shop, ONE, range(61, 100), is_shared=True, model="new")

@@ -25,6 +25,7 @@ def _effect(shop: Shop, now: int) -> Effect:
     return effect
 
 
+@pytest.mark.slow
 def test_a_settled_effect_outlives_its_records(shop: Shop):
     write_days(shop, ONE, range(200))
     first = _effect(shop, 200)
@@ -36,12 +37,14 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
     assert _effect(shop, 400).verdict is EffectVerdict.UNKNOWN
 
 
+@pytest.mark.slow
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
     assert _effect(shop, 100).verdict is EffectVerdict.HELPS
     assert read_kept(shop.workspace).settled == ()
 
 
+@pytest.mark.slow
 def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
     write_days(shop, ONE, range(100))
     assert not _effect(shop, 100).is_stale
@@ -60,6 +63,7 @@ def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
     assert effect.todo.endswith(f"promote --revert {proposal_id(11)}")
 
 
+@pytest.mark.slow
 def test_a_failure_that_comes_back_after_it_helped_is_said(shop: Shop):
     write_days(shop, ONE, range(100))
     write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(100, 130))
