@@ -3,6 +3,8 @@
 import tomllib
 from collections.abc import Callable, Iterator
 from configparser import ConfigParser, Error
+from functools import cache
+from itertools import chain
 from typing import Final
 
 DEFAULT: Final = 88
@@ -26,7 +28,8 @@ def line_length(read: Callable[[str], bytes | None]) -> int:
     read : callable
         Returns the content of a project file by its name, or None if absent.
     """
-    lengths = (length for length in (*_from_toml(read), *_from_ini(read)) if length is not None)
+    read = cache(read)  # three tools share a file
+    lengths = (length for length in chain(_from_toml(read), _from_ini(read)) if length is not None)
     return next(lengths, DEFAULT)
 
 

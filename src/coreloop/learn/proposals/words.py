@@ -2,9 +2,9 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from coreloop.base.git.repository import Repository
@@ -95,13 +95,15 @@ class BaseNames:
 
     def among(self, lines: Iterable[str]) -> frozenset[str]:
         """The names that `Words.names` may have, of some lines."""
-        return frozenset(filter(self._has, {name for line in lines for name in names_in(line)}))
+        definitions = cache(self._definitions)  # a search of git for each tool, not for each of its names
+        names = {name for line in lines for name in names_in(line)}
+        return frozenset(name for name in names if self._has(name, definitions))
 
-    def _has(self, name: str) -> bool:
+    def _has(self, name: str, definitions: Callable[[str], list[tuple[Definition, str]]]) -> bool:
         if name.startswith("."):
             return name.isascii() and bool(self.repository.files_with(self.base, name[1:], _SOURCES))
         tool, sign, rest = _NAME.fullmatch(name).groups()  # type: ignore[union-attr]  # matches any text
-        found = self._definitions(tool)
+        found = definitions(tool)
         if sign == "(":
             return any(takes(definition, rest) for definition, _ in found)
         return any(rest in _strings(source) for _, source in found) if sign else bool(found)
