@@ -1,9 +1,10 @@
-"""coreloop's own lines among what docstrings gain, whoever wrote the commit.
+"""coreloop's own lines among what docstrings and other descriptions gain, whoever wrote the commit.
 
 The values of docstrings are compared, not how they are spelled: escapes, joined literals, continuation lines
 and wrapped bullets all read the same.
 """
 
+import ast
 import re
 import unicodedata
 from collections import Counter
@@ -103,6 +104,17 @@ def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
         text = "" if node is None else str(node.value)
         listed = _listed(text) if "-" in text else ()  # most have no list: it need not be looked for
         yield from ((definition.qualname, bullet) for bullet in listed)
+    yield from (("", bullet) for text in _descriptions(tree) for bullet in _listed(text))
+
+
+def _descriptions(tree: ast.Module) -> Iterator[str]:
+    """Texts that a model is sent without being a docstring: ``f.__doc__ = "…"``, ``description="…"``."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[*_, ast.Attribute(attr="__doc__")], value=ast.Constant(value=str(text))):
+                yield text
+            case ast.keyword(arg="description", value=ast.Constant(value=str(text))):
+                yield text
 
 
 def _texts(source: bytes) -> Iterator[str]:

@@ -61,6 +61,30 @@ def test_a_line_is_gained_however_it_is_written(new: bytes, line: str):
 
 
 @each_row(
+    "written",
+    [
+        b'f.__doc__ = "Sums.\\n\\n- Call once per request"',
+        b'tool(f, description="Sums.\\n\\n- Call " "once per request")',
+        b'@tool(description="""Sums.\n- Call once per request""")\ndef g(): pass',
+    ],
+    ids=["a later docstring", "an argument", "a decorator"],
+)
+def test_a_line_is_gained_where_another_description_than_a_docstring_has_it(written: bytes):
+    assert lines_of(PLAIN, PLAIN + written) == [("", ONCE)]
+
+
+def test_a_line_that_moves_from_a_docstring_to_another_description_is_not_gained():
+    assert lines_of(function(ONCE), PLAIN + b'f.__doc__ = "Sums.\\n\\n- Call once per request"') == []
+
+
+def test_other_texts_gain_no_lines():
+    assert (
+        lines_of(PLAIN, PLAIN + b'label = "- Call once per request"; log(text="- Call once per request")')
+        == []
+    )
+
+
+@each_row(
     ("old", "new"),
     [
         (function(ONCE), function("- Fast.", ONCE)),
