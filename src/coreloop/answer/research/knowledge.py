@@ -276,11 +276,6 @@ class Knowledge:
         return [one for one in self.all_hypotheses if one.id in self.active_hypotheses]
 
     @property
-    def is_degraded(self) -> bool:
-        """Whether a search was blocked or failed."""
-        return bool(self.failed_queries)
-
-    @property
     def actions(self) -> frozenset[str]:
         """The actions of repairs that were taken."""
         return frozenset(action for repair in self.repairs for action in repair.actions)

@@ -169,7 +169,12 @@ def _by_verdict(verdicts: Mapping[str, str]) -> pl.Expr:
 
 
 def _by_length(min_chunk_len: int | None) -> pl.Expr:
-    """The outcome of an answer by its length; an unknown length is no failure."""
+    """The outcome of an answer by its length.
+
+    One of at least ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN, min_chunk_len)``
+    fails, and one in between is neutral. Without the setting, an empty answer fails and any other is
+    complete. An answer of unknown length is complete.
+    """
     length = pl.col("chunk_len")
     enough = length > 0 if min_chunk_len is None else length >= min_chunk_len
     return (

@@ -57,20 +57,6 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
     return None
 
 
-def by_length(chunk_len: float | None, min_chunk_len: int | None) -> RequestOutcome:
-    """The outcome of a record that `decide` leaves to the length of its answer.
-
-    An answer of at least ``min_chunk_len`` characters is complete, one below ``min(LOW_CHUNK_LEN,
-    min_chunk_len)`` fails, and one in between is neutral. Without the setting, an empty answer fails and any
-    other is complete. An answer of unknown length is complete.
-    """
-    if chunk_len is None or (chunk_len > 0 if min_chunk_len is None else chunk_len >= min_chunk_len):
-        return RequestOutcome.SUCCESS
-    if min_chunk_len is None or chunk_len < min(LOW_CHUNK_LEN, min_chunk_len):
-        return RequestOutcome.FAILURE
-    return RequestOutcome.NEUTRAL
-
-
 def is_judged(fields: CountedFields) -> bool:
     """Whether a record holds a verdict."""
     return fields.judgment is not None and fields.judgment.verdict in BY_VERDICT
