@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -21,11 +21,10 @@ from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.research.knowledge import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.origins import origin_of
 from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import Document, Section, Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Document, Section, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
 from coreloop.answer.search.extract.passages import Passage, split_passages
 from coreloop.answer.search.extract.plain import extract_plain
-from coreloop.answer.search.page.reader import MAX_CHARS, PageReader
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import GitError, UsageError
@@ -36,6 +35,9 @@ from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
+
+if TYPE_CHECKING:
+    from coreloop.answer.search.page.reader import PageReader
 
 SHOWN_CHARS: Final = 6_000
 """Of a source at once; about 1,500 tokens, so that five sources fit an iteration."""
@@ -93,7 +95,7 @@ def read_source(
     place: str,
     *,
     root: Path,
-    pages: PageReader,
+    pages: "PageReader",
     text: str | None = None,
     wanted: Excerpt | None = None,
     clock: Clock | None = None,
@@ -135,7 +137,7 @@ def read_source(
 
 
 def _read(
-    place: str, text: str | None, state: State, *, root: Path, pages: PageReader, now: datetime
+    place: str, text: str | None, state: State, *, root: Path, pages: "PageReader", now: datetime
 ) -> tuple[Source, str]:
     """Return a source, and why its text is only the agent's, if it is."""
     if place.startswith(_WEB):

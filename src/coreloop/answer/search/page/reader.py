@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.document import Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
 from coreloop.answer.search.page.fetch import Fetched, Network, fetch
 from coreloop.answer.search.page.robots import Robots
 from coreloop.answer.search.page.text import page_text
@@ -13,8 +13,6 @@ from coreloop.answer.search.results import date_in
 from coreloop.answer.search.source import Source
 from coreloop.base.files import write_private
 
-MAX_CHARS: Final = 200_000
-"""Of a page's text."""
 _GONE: Final = frozenset({404, 410})
 
 
