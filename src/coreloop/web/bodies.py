@@ -143,7 +143,7 @@ class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchReply(msgspec.Struct, frozen=True):
-    """Passages, best first; ``note`` says if changed files are still being read."""
+    """Passages, best first; ``note`` says which changed files they lack."""
 
     sources: tuple[SourceReply, ...]
     note: str = ""

@@ -13,7 +13,7 @@ from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.base.errors import CoreloopError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted
 
@@ -21,14 +21,14 @@ MOST_BEFORE: Final = 500
 """Changed files that are read before the answer: about two seconds. More of them are read beside it."""
 _reading: set[Path] = set()
 """Indexes that a thread of this process updates."""
-_failed: dict[Path, CoreloopError] = {}
-"""What such a thread ended with; the next question raises it."""
+_failed: set[Path] = set()
+"""Those that such a thread could not write; the next question says so."""
 _lock: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFresh:
-    """Passages, best first; ``note`` says if files are still being read, else ""."""
+    """Passages, best first; ``note`` says which files they lack, else ""."""
 
     sources: tuple[Source, ...]
     note: str
@@ -47,15 +47,14 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     Returns
     -------
     str
-        One line if so much changed that it is read beside the question; "" if the index is up to date.
+        One line if the answer will not have all files as they are now: so much changed that it is read
+        beside the question, or the index cannot be written, for example on a full disk. Else "".
 
     Raises
     ------
     WorkspaceError
-        The index cannot be read or written.
+        The index cannot be read, or there is none and it cannot be written.
     """
-    if failure := _failed.pop(workspace.index_file, None):
-        raise failure
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
     if not workspace.index_file.exists():
         index_paths(workspace, starts, now=now)
@@ -65,11 +64,23 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     if not changed:
         return ""
     starts += [workspace.root / file.location for file in coverage.elsewhere]
+    if workspace.index_file in _failed:
+        _failed.discard(workspace.index_file)
+        return _unwritten(len(changed))
     if len(changed) <= MOST_BEFORE and workspace.index_file not in _reading:
-        index_paths(workspace, starts, now=now)
+        try:
+            index_paths(workspace, starts, now=now)
+        except WorkspaceError:
+            return _unwritten(len(changed))
         return ""
     _read_beside(workspace, starts, now)
     return f"{counted(len(changed), 'changed file')} are still being read; ask again for what they say"
+
+
+def _unwritten(changed: int) -> str:
+    """The line about an index that stays as it was; a stranger who asks a service learns no path by it."""
+    files = counted(changed, "changed file")
+    return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
 
 
 def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:
@@ -96,8 +107,8 @@ def _read_beside(workspace: Workspace, starts: Sequence[Path], now: datetime) ->
     def read() -> None:
         try:
             index_paths(workspace, starts, now=now)
-        except CoreloopError as error:
-            _failed[workspace.index_file] = error
+        except WorkspaceError:
+            _failed.add(workspace.index_file)
         finally:
             _reading.discard(workspace.index_file)
 
