@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,33 +23,58 @@ session_option = click.option(
 )
 _SESSION_CHARS: Final = 200
 """Of an id; those of Claude Code have 36."""
+_LOOK_BACK: Final = 20
+"""Runs of a project in which a session without its file finds its own."""
 
 
 def session_id(session: str = "") -> str:
-    """Return the session of the agent that calls: as it says, or as its environment does; "" for none."""
-    return (session or os.environ.get("CLAUDE_CODE_SESSION_ID", ""))[:_SESSION_CHARS]
-
-
-def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session: str = "") -> str:
-    """Return the run that was named, or else the session's own, or else the newest of the project.
+    """Return the session of the agent that calls: as it says, or as its environment does; "" for none.
 
     Raises
     ------
     UsageError
-        The newest belongs to another session, which this one shall not disturb.
+        The id is too long.
+    """
+    session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if len(session) > _SESSION_CHARS:
+        raise UsageError(f"the id of a session has at most {_SESSION_CHARS} characters")
+    return session
+
+
+def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session: str = "") -> str:
+    """Return the run that was named, or else the session's own; outside of a session the project's newest.
+
+    Raises
+    ------
+    UsageError
+        The session has no run, and shall not disturb that of another one.
     RunNotFoundError
         There is no run.
     """
-    from coreloop.runs.agent.session_file import run_of_session
-    from coreloop.runs.manage import named_run, read_run
+    from coreloop.runs.manage import named_run
 
     session = session_id(session)
-    own = run_id or run_of_session(workspace.root, session)
-    if session and own is None:
-        newest = read_run(store, None)
-        if newest.owner not in {"", session}:
-            raise UsageError(f"this session has no run; name one, such as the newest: {newest.run_id}")
-    return named_run(store, own)
+    if run_id is not None or not session:
+        return named_run(store, run_id)
+    own = _own_run(workspace, store, session)
+    if own is None:
+        newest = named_run(store, None)
+        raise UsageError(f"this session has no run; name one, such as the newest: {newest}")
+    return own
+
+
+def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
+    """Return a session's run: as its file says if the run's events do, else its newest that goes on."""
+    from coreloop.base.errors import RunNotFoundError
+    from coreloop.runs.agent.session_file import run_of_session
+    from coreloop.runs.manage import read_run
+
+    named = run_of_session(workspace.root, session)
+    for run_id in (named, *(row.run_id for row in store.runs(limit=_LOOK_BACK))):
+        with suppress(RunNotFoundError):  # it was forgotten
+            if run_id is not None and read_run(store, run_id).owner == session:
+                return run_id
+    return None
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import counted
@@ -172,8 +171,6 @@ def complete(run_id: str | None, as_json: bool) -> None:
     """End a run whose question you call answered. No report of an agent completes a run."""
     from coreloop.runs.control import complete_run
 
-    if os.environ.get("CLAUDECODE"):
-        raise UsageError("an agent cannot complete a run; run this in a terminal of your own")
     _tell(complete_run, run_id, "", as_json=as_json, is_for_persons=True)
 
 
@@ -275,7 +272,8 @@ def _tell(
     as_json: bool,
     is_for_persons: bool = False,
 ) -> None:
-    from coreloop.runs.caller import require_person
+    from coreloop.runs.agent.agent import KIND as DRIVES_ITSELF
+    from coreloop.runs.caller import require_person, require_terminal
     from coreloop.runs.driver.driven import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
@@ -285,6 +283,8 @@ def _tell(
         named = read_run(store, meant_run(workspace, store, run_id, session))
         if is_for_persons:
             require_outside(store, named, "complete", os.environ)
+            if named.kind == DRIVES_ITSELF:
+                require_terminal("complete a run", os.environ)
         if is_driven(named):
             settle_left_over(workspace, store, named.run_id)
         state = tell(store, named.run_id, by=by)

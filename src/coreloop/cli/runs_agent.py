@@ -225,13 +225,12 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.agent import waive as agree
-    from coreloop.runs.caller import require_person
+    from coreloop.runs.caller import require_person, require_terminal
     from coreloop.runs.driver.driven import require_outside
     from coreloop.runs.manage import read_run
 
-    if os.environ.get("CLAUDECODE"):
-        raise UsageError("an agent cannot agree to its own proposal; run this in a terminal of your own")
     by = require_person("agree to its own proposal", os.environ)
+    require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
         require_outside(store, named, "waive a part of", os.environ)

@@ -22,6 +22,8 @@ _PS: Final = ("ps", "-o", "ppid=,command=", "-p")
 _PS_S: Final = 10
 _KEEPER: Final = b"runs/driver/keeper.py"
 """In the command line of `coreloop.runs.driver.keeper`, the ancestor of all that a driver starts."""
+_CLAUDE: Final = b"CLAUDECODE=1"
+"""In the environment of each command of Claude Code."""
 RUN: Final = "CORELOOP_RUN"
 """The environment variable that names the run of a driver's command."""
 UNKNOWN: Final = "unknown"
@@ -53,6 +55,27 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     if driving_run(environ):
         raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
     return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
+
+
+def require_terminal(act: str, environ: Mapping[str, str]) -> None:
+    """Refuse who has no terminal, or was started by a shell of Claude Code.
+
+    The agent of a run that it drives itself is no child of a driver, so that neither ancestors nor mark tell
+    it; but the shells of agents have no terminal, and no process can change the environment that an ancestor
+    was started with.
+
+    Raises
+    ------
+    UsageError
+        The message says where to run this.
+    """
+    if environ.get("CLAUDECODE") or is_below_claude_code() or not os.isatty(0):
+        raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
+
+
+def is_below_claude_code() -> bool:
+    """Whether this process was started by a command of Claude Code, as far as that can be read."""
+    return any(_CLAUDE in _words(pid, "environ") for pid in _ancestors(os.getpid()))
 
 
 def driving_run(environ: Mapping[str, str]) -> str:

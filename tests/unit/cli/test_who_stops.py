@@ -15,6 +15,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
 from coreloop.runs.stores.store import open_store
 from rows import slow_after
+from terminals import typed
 
 COMMAND = [sys.executable, "-m", "coreloop", "runs"]
 DONE = {
@@ -68,7 +69,7 @@ def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
     query = {"query": "why", "results_count": 1, "success": True}
     assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE}))
     assert json.loads(runs(tmp_path, "next"))["goes_on"] is True
-    assert runs(tmp_path, "complete") == f"{run_id}  completed\n"
+    assert typed(tmp_path, "runs", "complete").stdout == f"{run_id}  completed\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
@@ -98,3 +99,31 @@ def test_a_run_that_an_error_of_its_program_ended_goes_on(tmp_path: Path):
     (tmp_path / "pay").touch()
     went_on = json.loads(driven(tmp_path, "resume", "--json").stdout)
     assert (went_on["status"], went_on["stop_reason"], went_on["cost_usd"]) == ("budget_exceeded", "usd", 0.5)
+
+
+CLEARED = ["env -i", "env -u CLAUDECODE", "setsid env -i", "script -qec", "setsid script -qec"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
+@pytest.mark.parametrize("cleared", slow_after(2, CLEARED))
+@pytest.mark.parametrize("verb", slow_after(1, ["complete", "waive q1"]))
+def test_an_agent_that_drives_itself_cannot_take_a_persons_place(tmp_path: Path, verb: str, cleared: str):
+    run_id = runs(tmp_path, "open", "why?").strip()
+    query = {"query": "why", "results_count": 0, "success": True}
+    for parts in (["one?", "two?", "three?"], [{"id": "q1", "falls_away": "moot"}]):
+        runs(tmp_path, "record", stdin=json.dumps({"queries": [query], "sub_questions": parts}))
+    command = f"{sys.executable} -m coreloop runs {verb}"
+    if "script" in cleared:  # gives it a terminal
+        command = f"'env -u CLAUDECODE {command}' /dev/null"
+    shell = f"{cleared} {command}; true"
+    done = subprocess.run(
+        ["sh", "-c", shell],
+        cwd=tmp_path,
+        env={**os.environ, "CLAUDECODE": "1", "CORELOOP_RUN": ""},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=True,
+    )
+    assert "an agent cannot" in done.stdout + done.stderr
+    assert json.loads(runs(tmp_path, "show", run_id, "--json"))["status"] == "running"

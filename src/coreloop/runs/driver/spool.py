@@ -37,11 +37,20 @@ def open_spool(path: Path) -> Iterator[int]:
 
 
 def read_spool(path: Path) -> Reports:
-    """Read the reports of an execution whose driver died; none without the file."""
+    """Read the reports of an execution whose driver died; none without the file.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read.
+    """
     reports = Reports()
     lines = StreamLines(reports)
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        while data := file.read(_CHUNK_BYTES):
-            lines.add(data)
+    try:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            while data := file.read(_CHUNK_BYTES):
+                lines.add(data)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
     lines.end()
     return reports

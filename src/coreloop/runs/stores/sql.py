@@ -418,7 +418,10 @@ def _run_row(
     version: int,
     data: bytes,
 ) -> RunRow:
-    changed = datetime.fromisoformat(updated_at)
+    try:
+        changed = datetime.fromisoformat(updated_at)
+    except ValueError:  # `damage` says so; it must not hide the other runs
+        changed = datetime.fromtimestamp(0, UTC)
     try:
         created = _decoded(run_id, version, data)
         problem = "it does not begin with its creation"

@@ -15,6 +15,7 @@ import coreloop
 from coreloop.runs.agent.session_file import session_file
 from happenings import RUN_ID
 from rows import slow_after
+from terminals import typed
 
 HOOK = Path(coreloop.__file__).parent / "runs" / "claude_code" / "templates" / "stop_hook.py"
 STATUS = {
@@ -223,7 +224,7 @@ def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: s
     run_id = runs(tmp_path, "open", "why?", session=session)
     other = runs(tmp_path, "open", "who?", session="other")
     assert run_id in installed(tmp_path, session)
-    runs(tmp_path, verb, run_id)
+    assert typed(tmp_path, "runs", verb, run_id).returncode == 0
     assert installed(tmp_path, session) == ""
     assert other in installed(tmp_path, "other")  # two sessions do not disturb each other
     status = {"stop": "stopped_by_user", "pause": "paused", "complete": "completed"}[verb]

@@ -1,16 +1,19 @@
 """Reports of spending: JSON lines, never prose."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from coreloop.base.errors import WorkspaceError
 from coreloop.runs.amounts import Amount
 from coreloop.runs.driver.attempt import ExecutionResult
 from coreloop.runs.driver.process import Finished
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
+from coreloop.runs.driver.spool import read_spool
 from happenings import AT
 from rows import each_row
 
@@ -169,3 +172,10 @@ def test_a_line_without_end_is_skipped_and_the_next_is_read():
         lines.add(b"{" + b"x" * 1_000_000)
     lines.add(b'\n{"usd": 1}\n')
     assert reports.cost.usd == 1
+
+
+def test_reports_whose_folder_became_a_file_are_one_line(tmp_path: Path):
+    (tmp_path / "spending").write_bytes(b"")
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        read_spool(tmp_path / "spending" / "run.jsonl")
+    assert not read_spool(tmp_path / "run.jsonl").is_reported

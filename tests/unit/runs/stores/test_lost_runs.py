@@ -73,3 +73,12 @@ def test_a_store_that_was_emptied_or_removed_is_lost_for_a_backup_too(command: s
         assert "was removed or emptied" in said
         assert "remove it to begin" not in said
     assert not database.with_name("kept").exists()
+
+
+def test_a_damaged_time_is_told_and_hides_no_run(database: Path):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE runs SET updated_at = 'x' || substr(updated_at, 2)")
+    assert len(runs("list").output.splitlines()) == 3
+    done = runs("check")
+    assert done.exit_code == 1
+    assert "updated_at in its row contradict its events" in done.output
