@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coreloop.base.errors import RunStoreError
 from coreloop.web.caller import identify
+from coreloop.web.connections import client_address
 from coreloop.web.log import log
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
@@ -45,7 +46,27 @@ def build_app(service: Service) -> ASGIApp:
         app = CORSMiddleware(
             app, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
         )
+        app = _Preflights(app, service)
     return app
+
+
+class _Preflights:
+    """Counts the requests that the middleware answers before `_Front` sees them, by their address."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "OPTIONS":
+            await self._app(scope, receive, send)
+            return
+        address = client_address(scope["client"][0]) if scope["client"] else ""
+        try:
+            with self._service.admission.request(address):
+                await self._app(scope, receive, send)
+        except Problem as problem:
+            await problem_response(problem)(scope, receive, send)
 
 
 class _Front:

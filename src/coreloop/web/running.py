@@ -1,15 +1,11 @@
 """The routes of runs: lists, states, events, and what people say to them."""
 
-from collections.abc import Callable
-
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from coreloop.answer.repair.queued import go_on
-from coreloop.runs.control import pause_run, stop_run
+from coreloop.answer.repair.queued import go_on, stop_queued
+from coreloop.runs.control import pause_run
 from coreloop.runs.manage import read_run, require_status
-from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
 from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, StatusReply
 from coreloop.web.follow import EventStream
 from coreloop.web.replies import row_reply, run_reply
@@ -46,21 +42,19 @@ async def stream_of(call: HttpCall, run_id: str) -> Response:
 
 def pause(call: HttpCall) -> StatusReply:
     """Let a run stop after its iteration."""
-    return _tell(call, pause_run)
+    state = pause_run(call.service.store, call.run_id)
+    return StatusReply(state.run_id, state.status)
 
 
 def stop(call: HttpCall) -> StatusReply:
     """End a run."""
-    return _tell(call, stop_run)
+    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
+    call.service.workers.wake()
+    return StatusReply(state.run_id, state.status)
 
 
 def resume(call: HttpCall) -> StatusReply:
     """Let a run go on; a worker takes it if workers know its kind."""
     state = go_on(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
-    return StatusReply(state.run_id, state.status)
-
-
-def _tell(call: HttpCall, tell: Callable[[Store, str], State]) -> StatusReply:
-    state = tell(call.service.store, call.run_id)
     return StatusReply(state.run_id, state.status)

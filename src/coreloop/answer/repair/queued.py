@@ -18,7 +18,7 @@ from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
-from coreloop.runs.control import resume_run
+from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
@@ -62,6 +62,18 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
         raise UsageError(f"a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
     state = resume_run(store, run_id)
     if state.kind in _NAMES:
+        queue_run(queue, state.kind, run_id, is_new=False)
+    return state
+
+
+def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
+    """End a run; a worker writes the record of one that was paused, since none works on it.
+
+    As `coreloop.runs.control.stop_run` otherwise.
+    """
+    was_paused = read_run(store, run_id).status == "paused"
+    state = stop_run(store, run_id)
+    if was_paused and state.kind in _NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)
     return state
 

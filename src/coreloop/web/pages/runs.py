@@ -9,14 +9,14 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.queued import go_on
+from coreloop.answer.repair.queued import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import ASK, TESTED, ReadSource, knowledge_of
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
-from coreloop.runs.control import pause_run, stop_run
+from coreloop.runs.control import pause_run
 from coreloop.runs.driver.driven import is_driven, plan_of
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
@@ -200,7 +200,7 @@ RUNS: Final = PageSection(
     read_item=read_one,
     actions={
         "pause": _tell(lambda source, run_id: pause_run(source.runs, run_id)),
-        "stop": _tell(lambda source, run_id: stop_run(source.runs, run_id)),
+        "stop": _tell(lambda source, run_id: stop_queued(source.runs, source.queue, run_id)),
         "resume": _tell(lambda source, run_id: go_on(source.runs, source.queue, run_id)),
     },
 )
