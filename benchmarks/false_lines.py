@@ -109,6 +109,30 @@ def drift(rng: Random) -> Iterator[Record]:
         )
 
 
+def hidden_difficulty(rng: Random) -> Iterator[Record]:
+    """A quarter of the requests is hard, which no record shows: they fail, and the agent adds a note."""
+    for number in range(_N):
+        hard = rng.random() < 0.25
+        yield _request(rng, number, **({"fails": 0.9, "note": 0.95} if hard else {"fails": 0.1, "note": 0.1}))
+
+
+def repealed_rule(rng: Random) -> Iterator[Record]:
+    """Calls with a note fail in 95 % until the last day, on which the tool begins to take them."""
+    for number in range(_N):
+        record = _request(rng, number)
+        call = record["tool_calls"][0]
+        is_last = number * _DAYS // _N == _DAYS - 1
+        fails = 0.95 if "note" in call["args"] and not is_last else 0.05
+        call["ok"] = rng.random() >= fails
+        call["error"] = None if call["ok"] else "bad request"
+        yield record
+
+
+CANNOT_TELL: Final[dict[str, Callable[[Random], Iterator[Record]]]] = {
+    "hidden difficulty": hidden_difficulty,
+    "rule repealed on the last day": repealed_rule,
+}
+"""What records cannot tell from a true cause: reported, and no measure of the search."""
 SIMULATIONS: Final[dict[str, Callable[[Random], Iterator[Record]]]] = {
     "heavy user": heavy_user,
     "template user": template_user,

@@ -89,7 +89,12 @@ def _causes(options: argparse.Namespace) -> None:
 
 def _false(options: argparse.Namespace) -> None:
     words = words_of(planted_causes.SOURCE, ("act",))
-    for name, simulate in {**false_lines.SIMULATIONS, "one template, true": false_lines.one_template}.items():
+    simulations = {
+        **false_lines.SIMULATIONS,
+        "one template, true": false_lines.one_template,
+        **false_lines.CANNOT_TELL,
+    }
+    for name, simulate in simulations.items():
         logs = (log_of(simulate(Random(seed))) for seed in range(1, options.seeds + 1))
         said = [_lines(search_tools(log, words)) for log in logs]
         lines = Counter(line for of_log in said for _, line in of_log)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.errors import GitError, RefusedError
+from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.git.trailers import read_trailers
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.settings import Settings
@@ -59,7 +59,11 @@ def settle(project: Project, **settings: Any) -> None:
 
 
 def promote(
-    project: Project, forge: Forge | None, overrides: Overrides = UNVERIFIED, wanted: str = ID
+    project: Project,
+    forge: Forge | None,
+    overrides: Overrides = UNVERIFIED,
+    wanted: str = ID,
+    **changes: Any,
 ) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
@@ -71,6 +75,7 @@ def promote(
             settings=workspace.settings,
             ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
             overrides=overrides,
+            **changes,
         )
         _, done = promotion.promote(promoting, forge)
     return done
@@ -116,6 +121,20 @@ def test_git_revert_of_a_merged_promotion_restores_every_byte(project, hub, forg
     assert all(line in words for line in LINES)
     project.git("revert", "--no-edit", "HEAD")
     assert (project.root / FILE).read_bytes() == SOURCE
+
+
+def test_a_merged_promotion_whose_failure_came_back_gets_a_second_pull_request(project, hub, forge) -> None:
+    promote(project, forge)
+    project.git("fetch", "--quiet", "origin")
+    project.git("merge", "--quiet", "--ff-only", f"origin/{BRANCH}")
+    project.commit({FILE: SOURCE}, "Say it shorter")
+    project.git("push", "--quiet", "origin", "main")
+    hub.pulls[0].state, hub.pulls[0].merged_at = "closed", hub.pulls[0].created_at
+    with pytest.raises(HumanDecidesError, match="was merged"):
+        promote(project, forge)
+    again = promote(project, forge, returned=frozenset({KEY}))
+    assert (again.branch, again.fresh, len(hub.pulls)) == (f"{BRANCH}-2", True, 2)
+    assert promote(project, forge, returned=frozenset({KEY})).pull_request == again.pull_request
 
 
 STOPS, NOTED, GOES = "stops", "noted", "goes on"

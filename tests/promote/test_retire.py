@@ -7,14 +7,16 @@ import pytest
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.settings import DocstringSettings
 from coreloop.learn.effect.run import run_effect
-from coreloop.promote.budget import displaced, weak_lines
+from coreloop.promote.budget import Weak, Worth, displaced, weak_lines
 from coreloop.promote.nightly import DraftState, open_retirements
-from coreloop.promote.run import PromoteRequest, plan_promotion
+from coreloop.promote.plan import Overrides
+from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from promoting import run_git, statement, write_counterexamples
 
 PLANTED = (Planted("refund_order", 0.16, 0.15, 60), Planted("cancel_order", 0.3, 0.02, 60))
 LINE = "- order_id: never empty"
+ALLOWED = Overrides(unreached=True, unverified=True)
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop,
     append = {"target_file": FILE, "target_symbol": tool, "section": "Caveats", "body": LINE}
     write_counterexamples(path, statement(tool=tool, line=LINE, kind="presence", suggested_append=append))
     request = PromoteRequest(path=path, wanted="ce-2026-04-25-001")
-    if tool == "cancel_order":
+    if tool == "cancel_order":  # its line helps, and what it is worth is not known
         with pytest.raises(RefusedError, match="none of them is known to be weaker"):
             plan_promotion(shop.workspace, request)
         return
@@ -62,9 +64,10 @@ def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop,
 
 def test_the_weakest_go_first_and_only_as_many_as_must():
     budget = DocstringSettings(max_lines=2, max_chars=40)
-    assert displaced(["- a", "- b"], ["- c"], ["- b", "- a"], budget) == ["- b"]
-    assert displaced(["- a"], ["- c"], ["- a"], budget) == []
-    assert displaced(["- a"], ["- " + 37 * "c"], ["- a"], budget) == ["- a"]
+    weak = [Weak(("- b",)), Weak(("- a",))]
+    assert displaced(["- a", "- b"], ["- c"], weak, budget) == ["- b"]
+    assert displaced(["- a"], ["- c"], weak[1:], budget) == []
+    assert displaced(["- a"], ["- " + 37 * "c"], weak[1:], budget) == ["- a"]
     with pytest.raises(RefusedError):
         displaced(["- a", "- b"], ["- c"], [], budget)
 
@@ -72,5 +75,37 @@ def test_the_weakest_go_first_and_only_as_many_as_must():
 @pytest.mark.slow
 def test_lines_of_other_descriptions_are_not_weak_here(shop: Shop):
     found = run_effect(shop.workspace, now=at(100)).effects
-    assert weak_lines(found, f"{FILE}::refund_order:7") == ("- Always pass reason",)
-    assert weak_lines(found, f"{FILE}::cancel_order") == ()
+    ours, worth = ["- Always pass reason"], Worth(found)
+    assert weak_lines(ours, worth, {}, tool="refund_order", target=f"{FILE}::refund_order:7") == [
+        Weak(("- Always pass reason",))
+    ]
+    assert weak_lines(ours, worth, {}, tool="cancel_order", target=f"{FILE}::cancel_order") == []
+
+
+def test_a_new_line_displaces_a_line_that_helps_only_if_it_is_worth_more(shop: Shop):
+    run_effect(shop.workspace, now=at(100))
+    old = "- Always pass reason"
+    _write_worth(shop, "25", old, 12.0)
+    for worth in (5.0, 12.0):
+        request = _write_worth(shop, "26", LINE, worth)
+        with pytest.raises(RefusedError, match="none of them is known to be weaker"):
+            plan_promotion(shop.workspace, request)
+    request = _write_worth(shop, "26", LINE, 20.0)
+    result = confirm_promotion(shop.workspace, request, environ={}, now=at(100), warn=pytest.fail)
+    git(shop, "fetch", "--quiet", "origin")
+    before = git(shop, "show", f"main:{FILE}")
+    git(shop, "merge", "--quiet", "--ff-only", f"origin/{result.done.branch}")
+    after = git(shop, "show", f"main:{FILE}")
+    assert (after.count(old), after.count(LINE)) == (before.count(old) - 1, 1)
+    git(shop, "revert", "--no-edit", "HEAD")
+    assert git(shop, "show", f"main:{FILE}") == before
+
+
+def _write_worth(shop: Shop, day: str, line: str, wasted: float) -> PromoteRequest:
+    """A night's proposal of a line for the tool whose line helps."""
+    id, tool = f"ce-2026-04-{day}-001", "cancel_order"
+    append = {"target_file": FILE, "target_symbol": tool, "section": "Caveats", "body": line}
+    entry = statement(tool=tool, line=line, kind="presence", wasted=wasted, id=id, suggested_append=append)
+    path = shop.workspace.counterexamples_dir / f"2026-04-{day}-counterexamples.json"
+    write_counterexamples(path, entry, generated_at=f"2026-04-{day}T03:00:00+00:00")
+    return PromoteRequest(path=path, wanted=id, overrides=ALLOWED)

@@ -21,6 +21,7 @@ from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import counted
 from coreloop.learn.mine.session import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, Window, merge
+from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.observe.importers import IMPORTERS, openai_chat
@@ -29,37 +30,11 @@ from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.run import Watching
 
-MAX_ERRORS: Final = 100
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _KEY: Final = ("file", "offset")
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorGroup:
-    """Failed calls of a tool whose errors differ in values only.
-
-    Attributes
-    ----------
-    error : str
-        The text without values.
-    n_calls, n_requests : int
-        Failed calls, and requests with one.
-    n_lost : int
-        Those of the requests that failed as a whole.
-    n_recovered : int
-        Calls after which a later call of the tool worked in the same request.
-    """
-
-    tool: str
-    error: str
-    error_class: str
-    n_calls: int
-    n_requests: int
-    n_lost: int
-    n_recovered: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +70,7 @@ class Looked:
     report: ImportReport
     n_requests: int
     n_failed: int
-    errors: tuple[ErrorGroup, ...]
+    errors: tuple[ErrorRow, ...]
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
@@ -177,43 +152,18 @@ def _mine(workspace: Workspace, report: ImportReport, now: datetime) -> Looked:
         window = merge(mined.files, days)
         requests = window.all_requests().collect()
         calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
-        errors, arguments = error_rows(window, calls), argument_rows(window)
+        arguments = argument_rows(window)
     return Looked(
         formats={},
         n_unknown=0,
         report=report,
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
-        errors=errors,
+        errors=refined.document.errors,
         statements=refined.document.statements,
         arguments=arguments,
         missing=tuple(_missing(report, requests, calls, has_sources=bool(arguments))),
     )
-
-
-def error_rows(window: Window, calls: pl.DataFrame) -> tuple[ErrorGroup, ...]:
-    """The errors by tool and text, those that cost most requests first; ``calls`` with ``outcome``."""
-    request = pl.struct(_KEY)
-    rows = (
-        calls.filter(pl.col("error_class") != "")
-        .group_by("tool", "template", "error_class")
-        .agg(
-            n_calls=pl.len(),
-            n_requests=request.n_unique(),
-            n_lost=request.filter(IS_FAILURE).n_unique(),
-            n_recovered=pl.col("recovered").sum(),
-        )
-        .sort("n_lost", "n_calls", "tool", "template", descending=[True, True, False, False])
-        .head(MAX_ERRORS)
-    )
-    texts = window.texts_of("template", rows["template"])
-    return tuple(
-        ErrorGroup(
-            row["tool"], texts.get(row["template"], ""), row["error_class"],
-            row["n_calls"], row["n_requests"], row["n_lost"], row["n_recovered"],
-        )
-        for row in rows.iter_rows(named=True)
-    )  # fmt: skip
 
 
 def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:

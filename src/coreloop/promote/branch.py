@@ -93,6 +93,16 @@ def _messages(
             yield name, _message(repository, remote, name, sha)
 
 
+def published_head(repository: WritableRepository, branch: str, *, fetch: bool) -> str:
+    """The commit of a branch from `published_keys`."""
+    remote = repository.remote()
+    return (
+        repository.heads(remote)[branch]
+        if fetch
+        else repository.promotion_heads(remote, BRANCH_PREFIX)[branch].sha
+    )
+
+
 def read_published(repository: WritableRepository, branch: str, *, fetch: bool) -> PublishedBranch:
     """Read a branch that coreloop published; without ``fetch``, as this clone knows it.
 
@@ -101,13 +111,8 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
     RefusedError
         Its commit is not coreloop's.
     """
-    remote = repository.remote()
-    if fetch:
-        sha = repository.heads(remote)[branch]
-        groups = read_promoted(_message(repository, remote, branch, sha))
-    else:
-        known = repository.promotion_heads(remote, BRANCH_PREFIX)[branch]
-        sha, groups = known.sha, read_promoted(known.message)
+    sha = published_head(repository, branch, fetch=fetch)
+    groups = read_promoted(_message(repository, repository.remote(), branch, sha))
     base_sha = repository.resolve(f"{sha}^")
     verdicts = {group.get("Replay", "") for group in groups}
     measured = {group.get(MEASURED, "") for group in groups}

@@ -1,30 +1,113 @@
-"""The budget of a description: a line that no longer fits must displace one that is known to be weak."""
+"""The budget of a description: a line that no longer fits must beat the weakest that stand there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Final
 
 from coreloop.base.errors import RefusedError
+from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.project.settings import DocstringSettings
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.night import read_every_night
+
+_UNDECIDED: Final = 4
+_HELPS: Final = 5
 
 
-def weak_lines(effects: Iterable[Effect], target: str) -> tuple[str, ...]:
-    """The lines of promotions in a description that are known to be weak, the weakest first.
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What is known of the worth of lines.
+
+    Attributes
+    ----------
+    effects : sequence of Effect
+        Of the merged changes, as they were last judged.
+    read_wasted : callable
+        Calls wasted per 1,000 requests without a statement, by its key; called only if a place is full.
+    """
+
+    effects: Sequence[Effect] = ()
+    read_wasted: Callable[[], Mapping[str, float]] = field(default=dict)
+
+
+NOTHING_KNOWN: Final = Worth()
+
+
+@dataclass(frozen=True, slots=True)
+class Weak:
+    """Lines that stand in a description and may give way together, and what a new line must be worth for it.
+
+    ``worth`` is in calls wasted per 1,000 requests; below all numbers where the lines are known to do little.
+    """
+
+    lines: tuple[str, ...]
+    worth: float = -inf
+
+
+def wasted_by_key(workspace: Workspace) -> dict[str, float]:
+    """Calls wasted per 1,000 requests, by the key of each statement as it was last proposed."""
+    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    documents = sorted(nights, key=lambda document: document.generated_at)
+    return {entry.key: entry.wasted for document in documents for entry in document.statements}
+
+
+def weak_lines(
+    ours: Sequence[str], worth: Worth, wasted: Mapping[str, float], *, tool: str, target: str
+) -> list[Weak]:
+    """The lines of promotions in a description, the weakest first.
+
+    First those that were measured to hurt, to be stale, to have no effect or no verdict for too long; then by
+    their worth those without a verdict, then those that help. A line of unknown worth gives way to none.
 
     Parameters
     ----------
-    effects : iterable of Effect
-        Of all changes.
-    target : str
-        ``path.py::qualname``; a line number after it is ignored.
+    ours : sequence of str
+        Lines of promotions that stand in the description.
+    worth : Worth
+        Effects of all changes.
+    wasted : mapping of str to float
+        From ``worth.read_wasted``.
+    tool, target : str
+        The tool, and ``path.py::qualname``; a line number after it is ignored.
     """
-    mine = (effect for effect in effects if _symbol(effect.change.target) == _symbol(target))
-    weak = sorted((effect for effect in mine if effect.why_retire), key=_rank)
-    return tuple(line for effect in weak for line in effect.change.added)
+    ranked = sorted(
+        _ranked(ours, worth.effects, wasted, tool, target), key=lambda entry: (entry[0], entry[1].worth)
+    )
+    return [weak for _, weak in ranked]
+
+
+def _ranked(
+    ours: Sequence[str], effects: Sequence[Effect], wasted: Mapping[str, float], tool: str, target: str
+) -> Iterator[tuple[int, Weak]]:
+    mine = [effect for effect in effects if _symbol(effect.change.target) == _symbol(target)]
+    newest = {line: effect for effect in mine if effect.change.is_in_force for line in effect.change.added}
+    seen = set[str]()
+    for line in ours:
+        effect = newest.get(line)
+        if effect is not None and effect.why_retire:
+            together = tuple(own for own in effect.change.added if own in ours and own not in seen)
+            seen.update(together)
+            if together:
+                yield _rank(effect), Weak(together)
+            continue
+        keys = (statement_key(tool, line, section) for section in SECTIONS.values())
+        known = next((wasted[key] for key in keys if key in wasted), None)
+        if known is not None:
+            helps = effect is not None and effect.verdict is EffectVerdict.HELPS
+            yield _HELPS if helps else _UNDECIDED, Weak((line,), known)
 
 
 def displaced(
-    ours: Sequence[str], lines: Sequence[str], weak: Sequence[str], budget: DocstringSettings
+    ours: Sequence[str],
+    lines: Sequence[str],
+    weak: Sequence[Weak],
+    budget: DocstringSettings,
+    *,
+    worth: float = 0.0,
 ) -> list[str]:
     """The lines that must go so that new ones fit.
 
@@ -34,23 +117,25 @@ def displaced(
         Lines of promotions that stand in the description.
     lines : sequence of str
         New ones.
-    weak : sequence of str
-        From `weak_lines`; a new line beats these and no other, since only they were measured to do little.
+    weak : sequence of Weak
+        From `weak_lines`.
     budget : DocstringSettings
         Its ``max_lines`` and ``max_chars`` count lines of promotions; what people wrote is theirs.
+    worth : float
+        Of the least of the new lines; only what is worth less gives way.
 
     Raises
     ------
     RefusedError
-        Without other lines than weak ones, they do not fit.
+        Without the weaker lines, they do not fit.
     """
     stay, gone = list(ours), list[str]()
-    for line in weak:
+    for candidate in weak:
         if fits([*stay, *lines], budget):
             break
-        if line in stay:
-            stay.remove(line)
-            gone.append(line)
+        if candidate.worth < worth or candidate.worth == -inf:
+            stay = [line for line in stay if line not in candidate.lines]
+            gone.extend(line for line in candidate.lines if line in ours)
     if not fits([*stay, *lines], budget):
         limits = f"{budget.max_lines} lines and {budget.max_chars:,} characters"
         raise RefusedError(

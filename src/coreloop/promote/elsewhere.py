@@ -3,12 +3,10 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
+from coreloop.descriptions.argument import described_calls, describes
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import find_definition, parse, read_source
-
-_KEYWORDS: Final = ("description", "description_override")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +87,10 @@ def described_by(source: bytes, symbol: str, line: int | None) -> str | None:
 def _places(tree: ast.Module, line: int) -> Iterator[str]:
     """Calls with a description: decorators of the definition at a line, or calls that take it by name."""
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    nodes = list(ast.walk(tree))
+    nodes = ast.walk(tree)
     definition = next((node for node in nodes if isinstance(node, definitions) and node.lineno == line), None)
     if definition is None:
         return
-    calls = [node for node in definition.decorator_list if isinstance(node, ast.Call)]
-    calls += [node for node in nodes if isinstance(node, ast.Call) and _takes(node, definition.name)]
-    for call in calls:
-        for keyword in call.keywords:
-            if keyword.arg in _KEYWORDS:
-                yield f"{keyword.arg}= of {_name(call)}(…), line {keyword.value.lineno}"
-
-
-def _takes(call: ast.Call, name: str) -> bool:
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return any(isinstance(value, ast.Name) and value.id == name for value in values)
-
-
-def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func)
+    found = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, definition)]
+    for call, keyword in sorted(found, key=lambda pair: pair[0] not in definition.decorator_list):
+        yield f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"

@@ -14,12 +14,11 @@ from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, put_lines
 from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.descriptions.source import read_source
-from coreloop.learn.effect.effect import Effect
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
-from coreloop.promote.budget import displaced, fits, weak_lines
+from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
 from coreloop.promote.measure.measurement import Measurement
@@ -66,6 +65,8 @@ class Plan:
         The branch, if an earlier run published it.
     measured : Measurement, optional
         What a model does with the lines, if they were measured.
+    returned : frozenset of str
+        As in `Promoting`.
     """
 
     proposals: tuple[Proposal, ...]
@@ -82,6 +83,7 @@ class Plan:
     notes: tuple[str, ...]
     published: PublishedBranch | None = None
     measured: Measurement | None = None
+    returned: frozenset[str] = frozenset()
 
     @property
     def proposal(self) -> Proposal:
@@ -147,12 +149,14 @@ class Promoting:
         Whether to add to an open promotion of the same docstring.
     reopened : frozenset of str
         Keys whose pull request was closed without a merge, and which a person accepted afterwards.
+    returned : frozenset of str
+        Keys that were merged and helped, until their failure came back.
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
     measured : callable, optional
         The newest measurement of proposals, by their keys.
-    effects : sequence of Effect
-        Of the merged changes, as they were last judged: which lines are weak.
+    worth : Worth
+        Which lines are weak.
     """
 
     proposals: tuple[Proposal, ...]
@@ -163,7 +167,8 @@ class Promoting:
     overrides: Overrides = Overrides()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
-    effects: Sequence[Effect] = ()
+    returned: frozenset[str] = frozenset()
+    worth: Worth = NOTHING_KNOWN
     on_reach: Callable[[Reach], None] = _ignore
     measured: Callable[[Collection[str]], Measurement | None] = _unmeasured
 
@@ -211,13 +216,13 @@ def make_plan(
     """
     repository, settings, overrides = promoting.repository, promoting.settings, promoting.overrides
     path = promoting.path
-    _refuse_known(repository, base_sha, promoting.proposals)
+    _refuse_known(promoting, base_sha)
     if published is not None:
         # a rebuilt branch is measured again, so the earlier permission does not apply
         overrides = replace(overrides, unreached=overrides.unreached or not rebuild, unverified=True)
         refuse_other(promoting, published)
         base_sha = base_sha if rebuild else published.base_sha
-    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings, promoting.effects)
+    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings, promoting.worth)
     reach = _reach(promoting, base_sha, path, edited)
     promoting.on_reach(reach)
     replay = published.replay if published is not None else promoting.ask(promoting.proposal)
@@ -238,6 +243,7 @@ def make_plan(
         notes=notes,
         published=published,
         measured=measured,
+        returned=promoting.returned,
     )
 
 
@@ -303,11 +309,12 @@ def repository_path(repository: Repository, project: Path, file: str) -> str:
     return path.as_posix()
 
 
-def _refuse_known(repository: WritableRepository, base_sha: str, proposals: Sequence[Proposal]) -> None:
-    repository.require_history()
-    known = {promotion.key: promotion for promotion in promotions(repository.log(base_sha))}
-    for proposal in proposals:
-        if (promotion := known.get(proposal.key)) is not None:
+def _refuse_known(promoting: Promoting, base_sha: str) -> None:
+    promoting.repository.require_history()
+    known = {promotion.key: promotion for promotion in promotions(promoting.repository.log(base_sha))}
+    for proposal in promoting.proposals:
+        promotion = known.get(proposal.key)
+        if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
             state = "was promoted and reverted" if promotion.reverted else "is already promoted"
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
@@ -325,7 +332,7 @@ def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
     if published.keys != {proposal.key for proposal in own}:
         own = restore(published, repository, promoting.proposal, path=path)
     refuse_other_evidence(published, own)
-    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings, promoting.effects)
+    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings, promoting.worth)
     refuse_other_text(published, own[0], repository, path=path, edited=edited)
 
 
@@ -339,7 +346,7 @@ def edit_lines(
     path: str,
     proposals: Sequence[Proposal],
     settings: Settings,
-    effects: Sequence[Effect] = (),
+    worth: Worth = NOTHING_KNOWN,
 ) -> Edited:
     """Add the lines of proposals to their docstring in a commit; writes nothing.
 
@@ -364,7 +371,10 @@ def edit_lines(
     if not fits([*bullets, *lines], settings.docstring):
         ours = promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
         standing = [text for text in bullets if text in ours]
-        replaced += displaced(standing, lines, weak_lines(effects, lead.target), settings.docstring)
+        wasted = worth.read_wasted()
+        weak = weak_lines(standing, worth, wasted, tool=lead.engine, target=lead.target)
+        least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
+        replaced += displaced(standing, lines, weak, settings.docstring, worth=least)
     outcome = put_lines(
         source,
         symbol,

@@ -1,6 +1,6 @@
 """Phase R: from proposals for a docstring to a draft pull request that a human can merge."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
@@ -15,6 +15,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.branch import (
     PublishedBranch,
     free_name,
+    published_head,
     published_keys,
     read_published,
     restore,
@@ -251,7 +252,7 @@ def _open_branch(
     merged = {promotion.key for promotion in promotions(repository.log(base_sha))}
     branches = published_keys(repository, target, fetch=fetch)
     for branch, keys in branches.items():
-        if wanted <= set(keys):
+        if wanted <= set(keys) and not _was_merged(promoting, branch, keys, fetch=fetch):
             return read_published(repository, branch, fetch=fetch)
     for branch, keys in branches.items():
         if merged.issuperset(keys) or (forge is not None and not _is_open(forge, keys[0])):
@@ -265,6 +266,16 @@ def _open_branch(
     if fetch:
         _refuse_taken_over(promoting, base_sha, forge)
     return None
+
+
+def _was_merged(promoting: Promoting, branch: str, keys: Collection[str], *, fetch: bool) -> bool:
+    """Whether a branch is what is left of the promotion after which the failure of its keys came back."""
+    returned, repository = promoting.returned.intersection(keys), promoting.repository
+    if not returned:
+        return False
+    parent = repository.resolve(f"{published_head(repository, branch, fetch=fetch)}^")
+    before = promotions(repository.log(parent)) if parent is not None else []
+    return returned.isdisjoint(promotion.key for promotion in before)
 
 
 def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None) -> None:
@@ -292,7 +303,8 @@ def _pull_request_of(forge: Forge, published: PublishedBranch) -> PullRequest | 
 
 
 def _publish(plan: Plan, repository: WritableRepository) -> str:
-    branch = free_name(repository, [proposal.key for proposal in plan.proposals], plan.branch)
+    keys = [proposal.key for proposal in plan.proposals if proposal.key not in plan.returned]
+    branch = free_name(repository, keys, plan.branch)
     target, remote = plan.proposal.target, repository.remote()
     known = published_keys(repository, target, fetch=True).keys()
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
@@ -325,7 +337,7 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
         since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
         pull = forge.find_pull_request(proposal.key, since=since)
         if pull is not None and pull.state != "open":
-            if proposal.key in promoting.reopened and not pull.merged:
+            if proposal.key in (promoting.returned if pull.merged else promoting.reopened):
                 continue
             ended = "merged" if pull.merged else "closed without a merge"
             undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, WorkspaceError
 from coreloop.base.files import locked, write_private
-from coreloop.base.git.promotions import open_keys, promotions
+from coreloop.base.git.promotions import open_keys
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
@@ -20,8 +20,17 @@ from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_proposals
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.verdicts.closed import reopened_keys
+from coreloop.learn.verdicts.state import (
+    UNDECIDED,
+    ProposalState,
+    Standpoint,
+    kept_states,
+    returned_keys,
+    states_by_key,
+)
 from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.asking import ask_again, ask_nobody
+from coreloop.promote.budget import Worth, wasted_by_key
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.measurement import newest_measurement
 from coreloop.promote.plan import Overrides, Plan, Promoting
@@ -127,22 +136,20 @@ def _entries(path: Path, tool: str) -> list[Statement | Candidate]:
 
 
 def _decided(workspace: Workspace) -> dict[str, str]:
-    """Keys that are not proposed again, with the reason."""
-    judgments = read_verdicts(workspace.judgments_dir).newest()
-    with Repository(workspace.root) as repository:
-        repository.require_history()
-        merged = promotions(repository.log(repository.base(workspace.settings.forge.base)))
-    return {
-        **{
-            promotion.key: "already reverted" if promotion.reverted else "already promoted"
-            for promotion in merged
-        },
-        **{
-            key: f"rejected by {judgment.judged_by} ({judgment.verdict})"
-            for key, judgment in judgments.items()
-            if not judgment.verdict.passes
-        },
-    }
+    """Keys that are not promoted again, with the reason; an open one is finished or extended."""
+    standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
+    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
+    return {one.key: _reason(one) for one in settled}
+
+
+def _reason(standpoint: Standpoint) -> str:
+    judgment = standpoint.judgment
+    if standpoint.state is ProposalState.REJECTED and judgment is not None:
+        return f"rejected by {judgment.judged_by} ({judgment.verdict})"
+    if standpoint.state is ProposalState.REVERTED:
+        return "already reverted"
+    state = standpoint.state
+    return "already promoted" if state is ProposalState.MERGED else f"already promoted ({state})"
 
 
 def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:
@@ -327,10 +334,14 @@ def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection
 
 
 def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
-    """The entry, unless a person rejected it after its file was written."""
+    """The entry, unless a person rejected it after its file was written, and since its failure returned."""
     proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
-    newest = read_verdicts(workspace.judgments_dir).newest().get(proposal.key)
+    judgments = read_verdicts(workspace.judgments_dir)
+    newest = judgments.newest().get(proposal.key)
     if newest is not None and not newest.verdict.passes:
+        standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
+        if standpoint is not None and standpoint.has_returned:
+            return proposal
         verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
         raise HumanDecidesError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
     return proposal
@@ -351,6 +362,7 @@ def _promoting(
     *,
     confirmed: bool,
 ) -> Promoting:
+    judgments = read_verdicts(workspace.judgments_dir)
     return Promoting(
         proposals=proposals,
         repository=repository,
@@ -360,8 +372,9 @@ def _promoting(
         overrides=request.overrides,
         extend=request.extend,
         measured=partial(newest_measurement, workspace.measured_file),
-        reopened=reopened_keys(read_verdicts(workspace.judgments_dir)),
-        effects=read_kept(workspace).newest,
+        reopened=reopened_keys(judgments),
+        returned=returned_keys(kept_states(workspace, judgments)),
+        worth=Worth(read_kept(workspace).newest, partial(wasted_by_key, workspace)),
     )
 
 

@@ -56,9 +56,9 @@ def look_page(looked: Looked) -> str:
         *_table(
             "Errors",
             "Requests are lost if they failed as a whole.",
-            ("tool", "error, without values", "calls", "requests", "lost", "recovered"),
+            ("tool", "error, without values", "calls", "cases", "lost", "recovered", "who can mend it"),
             (
-                [e.tool, e.error or e.error_class, e.n_calls, e.n_requests, e.n_lost, e.n_recovered]
+                [e.tool, e.error or e.error_class, e.n_calls, e.n_cases, e.n_lost, e.n_recovered, e.mender]
                 for e in looked.errors
             ),
         ),

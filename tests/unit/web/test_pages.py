@@ -20,7 +20,7 @@ KEYS = {
         ("judge", ("read", "review")),
     )
 }
-SECTIONS = ("review", "health", "changes", "runs", "tools", "work")
+SECTIONS = ("review", "health", "changes", "errors", "runs", "tools", "work")
 
 
 @pytest.fixture(scope="module")

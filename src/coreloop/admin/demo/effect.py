@@ -71,7 +71,7 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     """The share of the tool's calls that fail against the lines, and those of the other tools that fail."""
     workspace = open_workspace(folder)
     settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
-    recorded = read_recorded(read_folder(workspace.records_dir, settings), since=None)
+    recorded = read_recorded(read_folder(workspace.records_dir, settings))
     failures = {tool: [named_failure(lines)]} if named_failure(lines).lines else {}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
     others = sorted((_share(counted, name, 1) for name in counted if name != tool), reverse=True)

@@ -23,7 +23,7 @@ from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
-from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states
+from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states, settled_keys
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.reach_log import read_reaches
@@ -78,9 +78,9 @@ def read_status(
         has_candidates = any(
             one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states
         )
-        known, log, sieved = promoted.known, None, None
+        log, sieved = None, None
         if mined is not None:
-            log, sieved = _read_log(mined, known, now, has_candidates=has_candidates)
+            log, sieved = _read_log(mined, settled_keys(states), now, has_candidates=has_candidates)
     since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
@@ -89,7 +89,7 @@ def read_status(
         candidates=candidates,
         counterexamples=counterexamples,
         promotions=promotions,
-        promoted_keys=known,
+        promoted_keys=promoted.known,
         dropped=read_dropped(workspace.dropped_file, since=since),
         reached=read_reaches(workspace.reach_file, since=since),
         states=states,
@@ -124,14 +124,13 @@ def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
 
 
 def _read_log(
-    mined: Mined, known: frozenset[str], now: datetime, *, has_candidates: bool
+    mined: Mined, settled: frozenset[str], now: datetime, *, has_candidates: bool
 ) -> tuple[Log, Sieved | None]:
     """Read the log and, if enough records have produced no candidate, the result of the gates."""
     gates = mined.workspace.settings.gates
     log = read_log(mined.files, today=now.date())
     if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None
-    settled = known | mined.judgments.rejected()
     return log, sieve(mined.files, gates, known=settled, today=now.date())
 
 

@@ -139,17 +139,6 @@ def read_history(commits: Iterable[Commit]) -> History:
     )
 
 
-def project_keys(folder: Path, *, base: str) -> frozenset[str]:
-    """`known_keys` of the repository that a folder belongs to; empty outside a repository."""
-    try:
-        repository = Repository(folder)
-    except NoRepositoryError:
-        return frozenset()
-    with repository:
-        repository.require_history()
-        return known_keys(repository, base=base)
-
-
 def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
     """When each key in effect came to the base branch; empty outside a repository or without the branch."""
     try:

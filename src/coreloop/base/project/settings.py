@@ -370,8 +370,8 @@ class DocstringSettings:
     sections : tuple of str
         The sections that ``docstring check`` looks for.
     max_lines : int
-        Most promoted lines in one place of a description. Where it is full, a new line displaces one that
-        hurts, is stale or has no effect, in one commit; if there is none, it is refused.
+        Most promoted lines in one place of a description. Where it is full, a new line must be
+        worth more than the weakest there, which it replaces in one commit; else it is refused.
     max_chars : int
         Most characters of these lines.
     """

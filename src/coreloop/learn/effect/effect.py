@@ -260,15 +260,19 @@ class _Finder:
         )
 
     def _aged(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
-        """What became of a line after its verdict, by its newest days; only while it is in force."""
-        if windows.ended_by is not None or effect.change.reverted:
+        """What became of a line after its verdict, by the newest days.
+
+        It is stale only while it is in force; its failure may also come back because somebody took it out.
+        """
+        if effect.change.reverted:
             return effect
+        is_over = windows.ended_by is not None
+        first = max(windows.after) + 1 if is_over else windows.first
         newest = max(tool.versions)
-        recent = frozenset(
-            day for day in tool.versions if newest - RECENT_DAYS < day and day >= windows.first
-        )
+        recent = frozenset(day for day in tool.versions if newest - RECENT_DAYS < day and day >= first)
         n, failed = (sum(tool.against[day, number][at] for day in recent) for at in (0, 1))
-        is_stale = bool(number) and n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
+        is_watched = bool(number) and not is_over and n >= _STALE_CALLS
+        is_stale = is_watched and wilson_interval(n - failed, n)[0] > 1 / 2
         has_returned = False
         if effect.verdict is EffectVerdict.HELPS and effect.look is not None:
             counts = tally(tool.count(recent, failure=number))

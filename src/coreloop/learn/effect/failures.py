@@ -23,6 +23,7 @@ CALL: Final = ("file", "offset", "call")
 """What identifies a call; ``call`` is its place in the request."""
 _REQUEST: Final = ("file", "offset")
 _QUESTION: Final = "question"
+EVERY_DAY: Final = Days(date.min, date.max)
 _NOWHERE: Final = digest64("[]")
 _VALUES: Final = ("kind", "value", "number", "sources")
 
@@ -196,15 +197,15 @@ def places_against(
     )
 
 
-def whole_window(files: Sequence[FileFacts], *, since: date = date.min) -> Window:
-    """The facts of all records since a day; without groups of requests, which nothing here asks for."""
-    first = (since - EPOCH_DAY).days
-    numbered = [(at, file) for at, file in enumerate(files) if any(day >= first for day in file.days)]
+def whole_window(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
+    """The facts of the records of some days; without groups of requests, which nothing here asks for."""
+    first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
+    numbered = [(at, file) for at, file in enumerate(files) if any(first <= day <= last for day in file.days)]
     return Window(
         groups=pl.LazyFrame(),
         files=[file for _, file in numbered],
         numbers=[at for at, _ in numbered],
-        days=Days(since, date.max),
+        days=days,
         paths=tuple(file.path for file in files),
         skipped={},
     )

@@ -1,5 +1,6 @@
 """The ledger: every change of a tool's description in the base branch, by us or by a human, from git."""
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Final
 
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
+from coreloop.descriptions.argument import described_calls, described_parameters, describes
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.ownership import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
@@ -216,12 +218,16 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
 
 
 def _descriptions(source: bytes) -> dict[str, str]:
-    """The docstrings of a file by qualname, empty if absent; without names that are defined twice."""
+    """What models read of a file's definitions, by qualname; without names that are defined twice.
+
+    The docstring, or an empty text, and descriptions that are arguments: of decorators, calls and parameters.
+    """
     try:
         tree = read_source(source).tree
     except UnprovenError:
         return {}
     texts: dict[str, str] = {}
+    calls = described_calls(tree)
     twice = set[str]()
     for definition in definitions(tree):
         if is_shadowed(definition):
@@ -232,7 +238,11 @@ def _descriptions(source: bytes) -> dict[str, str]:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string, which no model reads
             node = None
-        texts[definition.qualname] = str(node.value) if node is not None else ""
+        arguments = [keyword.value for call, keyword in calls if describes(call, definition.node)]
+        values = (*arguments, *described_parameters(definition.node))
+        texts[definition.qualname] = "\n".join(
+            (str(node.value) if node is not None else "", *map(ast.unparse, values))
+        )
     return {name: text for name, text in texts.items() if name not in twice}
 
 

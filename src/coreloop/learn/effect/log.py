@@ -3,14 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from coreloop.base.date_range import Days
 from coreloop.base.records import hash_question
-from coreloop.learn.effect.failures import CALL, Calls, NamedFailure, ToolCalls, whole_window
+from coreloop.learn.effect.failures import CALL, EVERY_DAY, Calls, NamedFailure, ToolCalls, whole_window
 from coreloop.learn.effect.tally import DayCount, Stratum
 from coreloop.learn.facts.columns import as_int
 from coreloop.learn.facts.counting import DAY_US
@@ -126,9 +126,9 @@ class Recorded:
         return frozenset(self.calls["tool"].unique())
 
 
-def read_recorded(files: Sequence[FileFacts], *, since: date | None) -> Recorded:
-    """Read the requests and calls since a day."""
-    window = whole_window(files, since=since or date.min)
+def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Recorded:
+    """Read the requests and calls of some days."""
+    window = whole_window(files, days)
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return Recorded(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))

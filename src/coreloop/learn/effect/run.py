@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Final
 
+from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
@@ -14,7 +15,7 @@ from coreloop.base.text import printable
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
 from coreloop.learn.effect.ledger import read_ledger, restore_ledger
 from coreloop.learn.effect.log import read_log, read_recorded
-from coreloop.learn.effect.settled import Kept, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.settled import Kept, content_of, id_of, keep, read_kept, state_of
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.session import MiningOptions, open_mining
 
@@ -67,7 +68,8 @@ def read_effects(
 def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
     """Read the ledger and the records, and judge every change.
 
-    What cannot change any more is kept in ``data/audit/effects.json``, so that later runs read only records
+    Only whole days count, so records of the current UTC day change nothing until it is over. What cannot
+    change any more is kept in ``data/audit/effects.json``, so that later runs read only records
     of the last `_READ_DAYS`; the file is safe to delete.
 
     Parameters
@@ -103,8 +105,12 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
 
 
 def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Kept:
+    content = content_of(workspace, base, files, now)
+    if kept.content == content:
+        return kept
     settled = kept.by_change
-    recorded = read_recorded(files, since=now.date() - timedelta(days=_READ_DAYS) if settled else None)
+    since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
+    recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     tools, unknown = tuple(sorted(names.get(name, name) for name in called)), kept.unknown
@@ -132,7 +138,7 @@ def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Ke
         if (effect := settled.get(id_of(change))) is not None:
             effects[id_of(change)] = replace(effect, change=change)
     newest = tuple(effects[id_of(change)] for change in ledger.changes)
-    return Kept(base=base, tools=tools, newest=newest, unknown=unknown)
+    return Kept(content=content, base=base, tools=tools, newest=newest, unknown=unknown)
 
 
 def _targets(workspace: Workspace, tools: set[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -3,10 +3,11 @@
 Those that cannot change any more outlive their records; the others are reused while nothing has changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -16,8 +17,9 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 """Of the file and of the estimate; effects of other versions are judged again."""
 
 
@@ -37,12 +39,13 @@ class Kept:
         The base branch's commit.
     tools : tuple of str
         The called tools, which decide with the commit what the ledger is.
-    state : str
-        The `state_of` the project then.
+    state, content : str
+        The `state_of` the project then, and the `content_of` its records.
     """
 
     version: int = _VERSION
     state: str = ""
+    content: str = ""
     base: str = ""
     tools: tuple[str, ...] = ()
     settled: tuple[Effect, ...] = ()
@@ -70,14 +73,36 @@ def is_settled(effect: Effect, now: datetime) -> bool:
 
 def state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     """A hash of what effects depend on: the branch, records, verdicts, settings and the day."""
-    folders = (workspace.records_dir, workspace.judgments_dir)
-    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
-    stats = [
-        (f"{path}", stat.st_size, stat.st_mtime_ns)
-        for path in (*paths, workspace.replays_file, workspace.root / "coreloop.yaml")
-        if path.exists() and (stat := path.stat())
+    return _digest(base_sha, now.date(), _stats(workspace, records=True))
+
+
+def content_of(workspace: Workspace, base_sha: str, files: Sequence[FileFacts], now: datetime) -> str:
+    """As `state_of`, but records of the current day do not count: it is not over yet."""
+    today = (now.date() - EPOCH_DAY).days
+    records = [
+        (f"{file.path}", sorted((day, n) for day, n in file.days.items() if day < today))
+        if max(file.days) >= today or not isinstance(file.path, Path)
+        else _stat(file.path)
+        for file in files
+        if min(file.days, default=today) < today
     ]
-    return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
+    return _digest(base_sha, now.date(), _stats(workspace, records=False), records)
+
+
+def _stats(workspace: Workspace, *, records: bool) -> list[tuple[str, int, int]]:
+    folders = (workspace.judgments_dir, *([workspace.records_dir] if records else []))
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    others = (workspace.replays_file, workspace.root / "coreloop.yaml")
+    return [_stat(path) for path in (*paths, *others) if path.exists()]
+
+
+def _stat(path: Path) -> tuple[str, int, int]:
+    stat = path.stat()
+    return f"{path}", stat.st_size, stat.st_mtime_ns
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(f"{_VERSION} {parts}".encode(), digest_size=16).hexdigest()
 
 
 def read_kept(workspace: Workspace) -> Kept:

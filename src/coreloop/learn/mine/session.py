@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.base.date_range import Days
 from coreloop.base.errors import CacheWriteError
-from coreloop.base.git.promotions import project_keys, project_merges
+from coreloop.base.git.promotions import project_merges
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings, mine_settings
 from coreloop.learn.facts.file import FileFacts
@@ -96,19 +96,14 @@ class Mined:
         """Bytes of the files that this run counted."""
         return sum(file.n_bytes_read or 0 for file in self.files)
 
-    def known_keys(self) -> frozenset[str]:
-        """Keys that are never proposed again: promoted, on an open branch, or rejected by a verdict.
+    def merges(self) -> dict[str, datetime]:
+        """When each promoted key came to the base branch.
 
         Raises
         ------
         GitError
             The clone is shallow, or git is missing.
         """
-        base = self.workspace.settings.forge.base
-        return project_keys(self.workspace.root, base=base) | self.judgments.rejected()
-
-    def merges(self) -> dict[str, datetime]:
-        """When each promoted key came to the base branch; raises as `known_keys` does."""
         return project_merges(self.workspace.root, base=self.workspace.settings.forge.base)
 
 

@@ -14,6 +14,7 @@ from coreloop.learn.mine.folder import expired, remove
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile, Note
+from coreloop.learn.verdicts.state import kept_states, settled_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,8 @@ def run_pattern(
     )
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
-        known, playbook = mined.known_keys(), _good_bullets(workspace)
+        known = settled_keys(kept_states(workspace, mined.judgments))
+        playbook = _good_bullets(workspace)
         notes = _read_notes(workspace) if request.with_notes else NotesRead()
         proposals = propose(
             mined.files,

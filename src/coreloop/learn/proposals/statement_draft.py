@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -122,11 +122,27 @@ def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, d
             continue
         if _is_twin(advice, own):
             return "redundant: its docstring has this line"
-        keys = [statement_key(statement.tool, line, section) for section in SECTIONS.values()]
-        merged = max((merges[key] for key in keys if key in merges), default=None)
+        merged = _merged_at(statement.tool, line, merges)
         if merged is not None and statement.first_seen < merged:
             return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
     return None
+
+
+def in_force_since(
+    name: str, tool: Tool, merges: Mapping[str, datetime], *, lag: timedelta
+) -> dict[tuple[str, ...], datetime]:
+    """Since when a tool's description has its promoted lines, by their subjects."""
+    since: dict[tuple[str, ...], datetime] = {}
+    for line in _bullets(tool.docstring) if merges else ():
+        own, merged = parse_advice(line), _merged_at(name, line, merges)
+        if own is not None and merged is not None:
+            since.update((clause.subject(), merged + lag) for clause in own.clauses())
+    return since
+
+
+def _merged_at(tool: str, line: str, merges: Mapping[str, datetime]) -> datetime | None:
+    keys = (statement_key(tool, line, section) for section in SECTIONS.values())
+    return max((merges[key] for key in keys if key in merges), default=None)
 
 
 def _is_twin(advice: Advice, own: Advice) -> bool:

@@ -70,7 +70,7 @@ def refine(
     names = {example.tool for example in search.counterexamples} | log.tools
     names |= {step.name for example in search.counterexamples for step in example.steps}
     words = Vocabulary(resolve_tools(names, root=workspace.root, configured=configured), workspace.settings)
-    tools = search_tools(log, words)
+    tools = search_tools(log, words, merges)
     found = to_statements(tools, log, language=workspace.settings.language)
     places = {entry.statement.key: entry.places for entry in found}
     statements, unproposed = draft_statements(

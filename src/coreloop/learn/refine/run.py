@@ -12,6 +12,7 @@ from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, 
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.verdicts.state import kept_states, settled_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def run_refine(
             workspace=workspace,
             min_failures=gates.min_failures,
             excluded=excluded,
-            known=mined.known_keys(),
+            known=settled_keys(kept_states(workspace, mined.judgments)),
             merges=mined.merges(),
         )
         if request.sanitized:  # near misses may hold users' values

@@ -8,6 +8,7 @@ from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.statements.log import Log
 from coreloop.learn.statements.search import Hypothesis, ToolSearch
 from coreloop.learn.statements.sets import bits_of
+from coreloop.observe.reading.signals import unwrapped
 
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""
@@ -42,7 +43,7 @@ def _row(
     mender = "tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")
     return ErrorRow(
         tool=tool,
-        error=log.errors.get(template, ""),
+        error=unwrapped(log.errors.get(template, "")),
         error_class=error_class,
         n_calls=len(calls),
         n_cases=len({request.case for request in requests}),

@@ -84,6 +84,7 @@ def _found(search: ToolSearch, group: Sequence[Hypothesis], log: Log, language: 
     low, high = newcombe_interval([TwoSides(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))])
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
+    seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
     statement = Statement(
         key=statement_key(search.tool, line, SECTION),
         kind=group[0].kind,
@@ -99,8 +100,8 @@ def _found(search: ToolSearch, group: Sequence[Hypothesis], log: Log, language: 
         q_value=max(part.q_value for part in group),
         wasted=1000 * max(0.0, low) * share,
         lost=_lost(failed, log),
-        first_seen=moment(search.places[0].request.ts_us),
-        last_seen=moment(search.places[-1].request.ts_us),
+        first_seen=moment(min(seen)),
+        last_seen=moment(max(seen)),
         providers=_providers(failed),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)

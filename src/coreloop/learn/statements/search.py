@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
@@ -77,7 +79,9 @@ class ToolSearch:
     few: tuple[tuple[Hypothesis, int], ...] = ()
 
 
-def search_tools(log: Log, words: Vocabulary) -> list[ToolSearch]:
+def search_tools(
+    log: Log, words: Vocabulary, merges: Mapping[str, datetime] = MappingProxyType({})
+) -> list[ToolSearch]:
     """Search the lines of every tool that fails in at least three cases.
 
     Parameters
@@ -86,6 +90,8 @@ def search_tools(log: Log, words: Vocabulary) -> list[ToolSearch]:
         Of a window.
     words : Vocabulary
         Definitions of the tools; only declared values are written.
+    merges : mapping of str to datetime, optional
+        When each promoted key was merged: evidence on such a line is what came since.
 
     Returns
     -------
@@ -98,7 +104,7 @@ def search_tools(log: Log, words: Vocabulary) -> list[ToolSearch]:
             if not (call.ok or call.retry):
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
-    searches = [search_tool(log, tool, known_of(words, tool)) for tool in tools]
+    searches = [search_tool(log, tool, known_of(words, tool, merges)) for tool in tools]
     q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
     if len(log.days) < MIN_DAYS:  # the last days have to agree
         searches = [replace(search, said=()) for search in searches]
@@ -235,9 +241,16 @@ def _of_kind(
             if bits
         }
         for line in kind.candidates(subject, tallies, known):
-            deviate, follow = sides_of(kind, line, left)
+            since_us = known.since_us.get(line.subject())
+            sides = sides_of(kind, line, left)
+            since = _all_since(places, since_us, calls.n) if since_us is not None else rest
+            deviate, follow = sides[0] & since, sides[1] & since
             if deviate and follow and line.is_sound():
                 yield Hypothesis(kind.name, line, deviate, follow)
+
+
+def _all_since(places: Sequence[Place], since_us: int, n: int) -> int:
+    return bits_of((number for number, place in enumerate(places) if place.request.ts_us >= since_us), n)
 
 
 def grouped(places: Sequence[Place], kind: Kind, n: int) -> dict[Subject, dict[Key, int]]:

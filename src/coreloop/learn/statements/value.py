@@ -47,7 +47,7 @@ def _all_values(
 ) -> Collection[str]:
     """All values of an argument: the shortest list in the source that has every value that worked.
 
-    Without such a list nobody knows which of the values that were never tried would work.
+    Without such a list, the values of the source that were tried, if all of them and no other value worked.
     """
     good = {text for text, tally in declared.items() if tally.ok}
     n_ok = sum(tally.ok for key, tally in keys.items() if isinstance(key, tuple))
@@ -55,7 +55,11 @@ def _all_values(
         return ()
     fitting = sorted((values for values in known.listed(name) if values >= good), key=len)
     is_clear = fitting and (len(fitting) == 1 or len(fitting[0]) < len(fitting[1]))
-    names = fitting[0] - (declared.keys() - good) if is_clear else frozenset[str]()
+    if is_clear:
+        names: Collection[str] = fitting[0] - (declared.keys() - good)
+    else:
+        is_all = len(good) > 1 and sum(declared[text].ok for text in good) == n_ok
+        names = good if is_all and all(tally.works for tally in declared.values()) else ()
     return names if len(names) <= _MAX_LISTED else ()
 
 

@@ -1,7 +1,7 @@
 """The state of a proposal: one of eleven, decided by one function for every screen."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -13,6 +13,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
+from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
 from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
@@ -99,6 +100,8 @@ class Standpoint:
             and self.state in _OF_VERDICT.values()
         ):
             return self.effect.decided_on
+        if self.effect is not None:
+            return self.effect.change.merged_at.date()  # of several merges the newest
         if self.promotion is not None:
             return self.promotion.merged_at.date()
         if self.judgment is not None and self.state is ProposalState.REJECTED:
@@ -171,6 +174,19 @@ def project_states(
     return read_states(read_proposed(workspace), judgments, promoted, effects)
 
 
+def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
+    """As `project_states`, by the effects that the last ``effect`` or ``status`` kept; reads no records.
+
+    Raises
+    ------
+    GitError
+        As `read_promoted` does.
+    """
+    promoted = read_promoted(workspace)
+    effects = read_kept(workspace).newest if promoted.promotions else ()
+    return read_states(read_proposed(workspace), judgments, promoted, effects)
+
+
 def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
@@ -202,15 +218,18 @@ def read_states(
         judgment.key: judgment for judgment in judgments.newest().values() if judgment.key is not None
     }
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
-    gone, is_open = frozenset(_retired(effects)), promoted.open
+    gone, is_open = _retired(effects), promoted.open
     judged_at = {one.key: one.judged_at for one in judgments.given if one.judged_by != USER}
     by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
     for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
         promotion, effect, judgment = merged.get(key), by_key.get(key), verdicts.get(key)
         is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
-        if promotion is not None:
-            state = _of_promotion(promotion, effect, is_retired=key in gone, is_judged=is_judged)
+        if promotion is not None and effect is not None and effect.has_returned and key in promoted.requested:
+            state = ProposalState.OPEN
+        elif promotion is not None:
+            is_closed = is_judged and _is_rejected(judgment)
+            state = _of_promotion(promotion, effect, is_retired=key in gone, is_closed=is_closed)
         elif key in promoted.requested or (key in is_open and not _is_rejected(judgment)):
             state = ProposalState.OPEN  # a branch that was left behind is not: its request was closed
         else:
@@ -227,6 +246,16 @@ def count_states(standpoints: Iterable[Standpoint]) -> dict[ProposalState, int]:
     return {state: counts[state] for state in ProposalState if counts[state]}
 
 
+def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys that are not proposed again: open, merged, rejected, retired or reverted, and not reopened."""
+    return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
+
+
+def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys of merged proposals that may be promoted again, since their failure came back."""
+    return frozenset(one.key for one in standpoints if one.has_returned)
+
+
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
     waiting = (one for one in standpoints if one.state is ProposalState.WAITING)
@@ -240,16 +269,16 @@ def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
 
 
 def _of_promotion(
-    promotion: Promotion, effect: Effect | None, *, is_retired: bool, is_judged: bool
+    promotion: Promotion, effect: Effect | None, *, is_retired: bool, is_closed: bool
 ) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
+    if effect is not None and effect.has_returned and not is_closed:
+        return ProposalState.WAITING
     if is_retired:
         return ProposalState.RETIRED
     if effect is None:
         return ProposalState.MERGED
-    if effect.has_returned and not is_judged:
-        return ProposalState.WAITING
     if effect.is_stale:
         return ProposalState.STALE
     return _OF_VERDICT.get(effect.verdict, ProposalState.MERGED)
@@ -271,8 +300,9 @@ def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:
     return judged_at.astimezone(UTC).date() <= effect.decided_on
 
 
-def _retired(effects: Sequence[Effect]) -> Iterator[str]:
+def _retired(effects: Sequence[Effect]) -> frozenset[str]:
     """Keys of promotions all of whose lines later changes removed."""
+    gone = set[str]()
     in_force: dict[tuple[str, str], tuple[str, ...]] = {}
     left: Counter[str] = Counter()
     for change in (effect.change for effect in effects):
@@ -280,10 +310,12 @@ def _retired(effects: Sequence[Effect]) -> Iterator[str]:
             for key in in_force.pop((change.tool, line), ()):
                 left[key] -= 1
                 if not left[key]:
-                    yield key
+                    gone.add(key)
         for line in change.added if change.is_ours else ():
             in_force[change.tool, line] = change.keys
             left.update(change.keys)
+            gone.difference_update(change.keys)
+    return frozenset(gone)
 
 
 def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:

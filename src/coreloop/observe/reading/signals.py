@@ -28,6 +28,19 @@ _VALUES: Final = (
         "<value>",
     ),
 )
+# Matches "Error: ", "Error executing tool find: " and "Error invoking tool 'f' with kwargs {…} with error: ";
+# not "ValueError: ", which says what is wrong.
+_WRAPPER: Final = re.compile(
+    r"""
+    (?: (?:tool[ ]?)? (?:error|exception|failed)
+      | (?:error|failure) [ ] (?:executing|calling|invoking|running) [ ] (?:the[ ])? (?:tool|function)
+        [ ] \S{1,100} (?: [ ] with [ ] kwargs [ ] .{0,1000}? [ ] with [ ] error )?
+      | failed [ ] to [ ] (?:execute|call|invoke|run) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
+    ) : [ ] (?=\S)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAX_WRAPPERS: Final = 5
 _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
@@ -59,6 +72,7 @@ def template(text: str) -> str:
     """An error's text without the parts that vary from case to case.
 
     Numbers, ids, quoted values, paths and addresses are replaced, so that a cause always has the same text.
+    Of a long one, what frameworks put before an error goes first, so that the cause itself is not cut off.
 
     Returns
     -------
@@ -86,6 +100,16 @@ def _without_values(text: str) -> str:
     return folded
 
 
+def unwrapped(text: str) -> str:
+    """An error's text without what frameworks put before it: ``Error executing tool find: ``."""
+    for _ in range(_MAX_WRAPPERS):
+        wrapper = _WRAPPER.match(text)
+        if wrapper is None:
+            break
+        text = text[wrapper.end() :]
+    return text
+
+
 def _without_numbers(text: str) -> str:
     folded = _NUMBER.sub("<n>", text)
     return folded if len(folded) <= _MAX_TEMPLATE_CHARS else _cut(folded)
@@ -93,4 +117,9 @@ def _without_numbers(text: str) -> str:
 
 def _cut(text: str) -> str:
     """Cut between words: half a placeholder would change again the next time."""
-    return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"
+    text = unwrapped(text)
+    return (
+        text
+        if len(text) <= _MAX_TEMPLATE_CHARS
+        else text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"
+    )

@@ -23,6 +23,7 @@ from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.verdicts.state import kept_states, settled_keys
 from coreloop.web.pages.charts import Edge, Interval
 
 BEGIN: Final = "the request begins"
@@ -221,7 +222,7 @@ def _tools(window: Window) -> list[ToolMetrics]:
 
 def _sieved(mined: Mined, until: date) -> Sieved:
     try:
-        known = mined.known_keys()
+        known = settled_keys(kept_states(mined.workspace, mined.judgments))
     except GitError:  # a shallow clone: what is promoted counts as new
         known = mined.judgments.rejected()
     return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)

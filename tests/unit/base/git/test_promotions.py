@@ -10,7 +10,6 @@ from coreloop.base.git.promotions import (
     Promotion,
     known_keys,
     open_keys,
-    project_keys,
     promotions,
     read_history,
 )
@@ -296,23 +295,24 @@ def test_missing_base_branch_leaves_only_open_keys(project: Project) -> None:
 
 def test_folder_below_the_root_belongs_to_the_repository(project: Project) -> None:
     promoted(project)
-    assert project_keys(project.root / "tools", base="main") == {KEY}
+    with Repository(project.root / "tools") as repository:
+        assert known_keys(repository, base="main") == {KEY}
 
 
 def test_repository_without_a_commit_knows_nothing(tmp_path: Path, quiet_git: None) -> None:
     run_git(tmp_path, "init", "--quiet")
-    assert project_keys(tmp_path, base="main") == frozenset()
+    with Repository(tmp_path) as repository:
+        assert known_keys(repository, base="main") == frozenset()
 
 
-def test_folder_without_a_repository_knows_nothing(tmp_path: Path, quiet_git: None) -> None:
-    assert project_keys(tmp_path, base="main") == frozenset()
+def test_folder_without_a_repository_is_reported(tmp_path: Path, quiet_git: None) -> None:
     with pytest.raises(NoRepositoryError, match="is not in a git repository; run git init"):
         Repository(tmp_path)
 
 
 def test_bare_repository_is_reported(project: Project) -> None:
     with pytest.raises(GitError, match=r"remote\.git is a bare repository; run this in a clone"):
-        project_keys(project.remote, base="main")
+        Repository(project.remote)
 
 
 def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:

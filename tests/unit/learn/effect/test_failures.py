@@ -14,7 +14,7 @@ from logs import call, failed, record, write_log
 
 def _read(folder: Path, *calls: dict[str, Any]) -> ToolCalls:
     write_log(folder / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
-    recorded = read_recorded(read_folder(folder, MineSettings()), since=None)
+    recorded = read_recorded(read_folder(folder, MineSettings()))
     ((_, own),) = Calls(recorded.window, recorded.calls, frozenset({"find", "pay"})).by_tool(["pay"])
     return own
 
@@ -105,7 +105,7 @@ def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_pat
         record(question="", question_hash=None),
     ]
     write_log(tmp_path / "2026-04-25.jsonl", rows)
-    recorded = read_recorded(read_folder(tmp_path, MineSettings()), since=None)
+    recorded = read_recorded(read_folder(tmp_path, MineSettings()))
     (log,) = read_log(recorded, {}, names={}, audit_dir=tmp_path).values()
     (day,) = log.calls
     sizes = sorted(counts[0] for counts in log.calls[day].values())

@@ -10,7 +10,7 @@ from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
-from logs import call, record, write_log
+from logs import call, failed, record, write_log
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -83,6 +83,26 @@ def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, qu
     assert effect.verdict is EffectVerdict.TOO_EARLY
     assert effect.is_given_up
     assert effect.todo.startswith("retire the line")
+
+
+def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    write_days(shop, ONE, range(100))
+    first = run_effect(shop.workspace, now=at(100.2)).effects
+    rows = [
+        record(
+            ts=at(day).isoformat(),
+            request_id=f"new-{day}-{n}",
+            tool_calls=[failed("refund_order", {"order_id": "1"})],
+        )
+        for day in (100.1, 101.1)
+        for n in range(300)
+    ]
+    write_log(shop.workspace.records_dir / f"{at(100):%Y-%m-%d}.jsonl", rows)
+    monkeypatch.setattr(run, "read_recorded", None)
+    assert run_effect(shop.workspace, now=at(100.3)).effects == first
+    monkeypatch.undo()
+    (effect,) = run_effect(shop.workspace, now=at(101.5)).effects
+    assert effect.until == at(100).date()
 
 
 def test_while_nothing_changes_no_record_is_read_again(shop: Shop, monkeypatch: pytest.MonkeyPatch):

@@ -64,6 +64,22 @@ def test_a_new_tool_is_no_change(shop: Shop):
     assert _changes(shop, "fresh")[1:] == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '@tool(description="Pays.")\ndef pay(n: int): ...\n',
+        'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
+        'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
+    ],
+    ids=["decorator", "call", "parameter"],
+)
+def test_a_changed_description_argument_is_a_row(shop: Shop, text: str):
+    shop.project.commit({FILE: text}, "first", **dated(30))
+    shop.project.commit({FILE: f"# a comment\n{text}"}, "no change", **dated(31))
+    shop.project.commit({FILE: text.replace("Pays.", "Pays back.")}, "words", **dated(32))
+    assert [change.subject for change in _changes(shop, "pay") if change.tool == "pay"] == ["words"]
+
+
 def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
     shop.project.git("mv", FILE, "shop/moved.py")
     shop.project.git("commit", "--quiet", "-m", "move", **dated(30))

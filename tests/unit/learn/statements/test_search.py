@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -14,6 +15,7 @@ import pytest
 from coreloop.learn.effect.failures import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.statements.errors import error_table
 from coreloop.learn.statements.log import Call, Log, Place
 from coreloop.learn.statements.merge import nearest_statements, to_statements
@@ -131,6 +133,25 @@ def test_evidence_is_read_in_cases() -> None:
     assert 0 < sides.other_cases <= sides.other_n
     assert 0 < statement.wasted < 1000
     assert statement.lost[0] <= statement.lost[1]
+
+
+def test_evidence_on_a_merged_line_is_what_came_since() -> None:
+    log, old = _log("bound"), "- limit: at most 80"
+    source = PLANTED.SOURCE.replace('"""Do the thing."""', f'"""Do the thing.\n\n    {old}\n    """')
+    words = BENCH.words_of(source, ("act",))
+    merged = datetime.fromtimestamp(log.requests[len(log.requests) // 2].ts_us / 1e6, UTC)
+    merges = {statement_key("act", old, "Caveats"): merged}
+    ((all_of_it),) = to_statements(search_tools(log, words), log)
+    ((since),) = to_statements(search_tools(log, words, merges), log)
+    assert since.statement.line == all_of_it.statement.line == "- limit: at most 50"
+    in_force = merged + timedelta(days=words.settings.effect.deploy_lag_days)
+    assert all_of_it.statement.first_seen < merged < in_force <= since.statement.first_seen
+    n_since = sum(
+        call.tool == "act" and not call.retry and request.ts_us >= in_force.timestamp() * 1e6
+        for request in log.requests
+        for call in request.calls
+    )
+    assert since.statement.sides.n + since.statement.sides.other_n == n_since
 
 
 def test_a_korean_project_gets_a_korean_line() -> None:

@@ -11,7 +11,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
-from coreloop.observe.reading.signals import signals, template
+from coreloop.observe.reading.signals import signals, template, unwrapped
 from logs import call, failed, line, override, record
 from rows import each_row
 from weighed import weighed
@@ -240,6 +240,31 @@ TEXTS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".jo
 def test_a_template_is_its_own_template(text: str) -> None:
     once = template(text)
     assert template(once) == once
+
+
+@each_row(
+    ("error", "said"),
+    [
+        ("Error: Error executing tool find: the city is closed", "the city is closed"),
+        ("Error calling tool <value>: the city is closed", "the city is closed"),
+        ("ToolException: failed to run the tool find: no seat", "no seat"),
+        (
+            "Error invoking tool <value> with kwargs {<value>: <value>} with error: no seat Please fix it",
+            "no seat Please fix it",
+        ),
+        pytest.param("ValueError: no seat", "ValueError: no seat", id="a type says what is wrong"),
+        pytest.param("Error executing tool find:", "Error executing tool find:", id="nothing is inside"),
+        pytest.param("Error: " * 5 + "no seat", "no seat", id="several"),
+    ],
+)
+def test_what_frameworks_put_before_an_error_is_taken_off(error: str, said: str) -> None:
+    assert unwrapped(error) == said
+
+
+def test_the_cause_of_a_long_error_is_not_cut_off() -> None:
+    kwargs = ", ".join(f"'name{'x' * n}': value" for n in range(30))
+    error = f"Error: Error invoking tool 'find' with kwargs {{{kwargs}}} with error:\n no seat is left"
+    assert template(error) == "no seat is left"
 
 
 @given(TEXTS)

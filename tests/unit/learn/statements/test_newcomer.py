@@ -1,0 +1,126 @@
+"""A newcomer's agent with four planted failures, each mended by a retry: only their causes are said."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import resolve_tools
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import merge
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.log import read_log
+from coreloop.learn.statements.merge import to_statements
+from coreloop.learn.statements.search import search_tools
+from logs import write_log
+from samples import ALWAYS
+
+TOOLS = '''"""Tools of a newcomer's agent."""
+
+from enum import Enum
+
+
+class Priority(Enum):
+    """What the backend takes."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+def find_customer(name: str) -> dict:
+    """Find a customer."""
+
+
+def verify_customer(customer_id: str) -> dict:
+    """Verify a customer."""
+
+
+def open_ticket(customer_id: str, priority: str, note: str = "") -> dict:
+    """Open a ticket."""
+    return {"priority": Priority(priority)}
+
+
+def get_invoice(customer_id: str, month: str = "") -> dict:
+    """Get an invoice."""
+    if not customer_id.startswith("cus_"):
+        raise ValueError(customer_id)
+    return {}
+
+
+def refund_order(customer_id: str, amount: float, note: str = "") -> dict:
+    """Refund an order."""
+
+
+def book_call(customer_id: str, day: str) -> dict:
+    """Book a call."""
+'''
+EXPECTED = {
+    ("open_ticket", "- priority: one of high, low, normal"),
+    ("get_invoice", "- customer_id: begins with cus_"),
+    ("refund_order", "- Call verify_customer first (same customer_id)"),
+    ("book_call", "- day: as YYYY-MM-DD"),
+}
+
+
+def _call(tool: str, /, error: str | None = None, **args: Any) -> dict[str, Any]:
+    return {"name": tool, "args": args, "ok": error is None, "error": error, "duration_ms": 4.0}
+
+
+def _tried(tool: str, error: str, bad: dict[str, Any], good: dict[str, Any]) -> list[dict[str, Any]]:
+    """A call, after a failed one if the agent errs first."""
+    return [*([_call(tool, error, **{**good, **bad})] if bad else []), _call(tool, **good)]
+
+
+def _records(seed: int) -> Iterator[dict[str, Any]]:
+    """Two weeks of one agent's requests, about 80 customers; every fourth call goes wrong first."""
+    rng = Random(seed)
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    for number in range(280):
+        customer = f"cus_{rng.randrange(80):04d}"
+        optional = rng.choice([{}, {"note": rng.choice(["call back", "by mail"])}])
+        errs, task = rng.random() < 0.25, number % 4
+        calls = [_call("find_customer", name=f"name {customer[4:]}")]
+        if task == 0:
+            bad = {"priority": rng.choice(["urgent", "P1", "asap"])} if errs else {}
+            good = {"customer_id": customer, "priority": rng.choice(["low", "normal", "high"]), **optional}
+            calls += _tried("open_ticket", "ValueError: no such Priority", bad, good)
+        elif task == 1:
+            bad = {"customer_id": str(int(customer[4:]))} if errs else {}
+            calls += _tried("get_invoice", "no customer", bad, {"customer_id": customer})
+        elif task == 2:
+            refund = {"customer_id": customer, "amount": rng.randrange(1, 90), **optional}
+            if errs:
+                calls.append(_call("refund_order", "403 identity unknown", **refund))
+            calls += [_call("verify_customer", customer_id=customer), _call("refund_order", **refund)]
+        else:
+            day = start + timedelta(days=rng.randrange(200))
+            bad = {"day": f"{day:%d/%m/%Y}"} if errs else {}
+            good = {"customer_id": customer, "day": f"{day:%Y-%m-%d}"}
+            calls += _tried("book_call", "cannot parse", bad, good)
+        ts = start + timedelta(days=number / 20, seconds=rng.randrange(60))
+        yield {
+            "schema_version": 2,
+            "ts": f"{ts:%Y-%m-%dT%H:%M:%SZ}",
+            "request_id": f"req-{number:05d}",
+            "question": f"task {rng.choice('abcdefgh')} {rng.choice('abcdefgh')}",
+            "model": "m",
+            "tool_calls": calls,
+            "chunk_len": 200,
+            "error": None,
+        }
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_four_causes_are_said_and_no_other_line(seed: int, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    write_log(tmp_path / "log" / "2026-03-01.jsonl", _records(seed))
+    log = read_log(merge(read_folder(tmp_path / "log", MineSettings()), ALWAYS), {})
+    words = Vocabulary(resolve_tools(set(log.tools), root=tmp_path, configured={}), Settings())
+    found = to_statements(search_tools(log, words), log)
+    assert {(one.statement.tool, one.statement.line) for one in found} == EXPECTED

@@ -1,0 +1,64 @@
+"""The page on errors shows the newest table of refine, escaped; a shared report has none of it."""
+
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.web.pages.errors import ERRORS
+from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.render import render
+from coreloop.web.pages.report import write_report
+from coreloop.web.pages.source import open_source
+from promoting import write_counterexamples
+from showing import table
+
+ROW = {
+    "tool": "find_city",
+    "error": "no <n> of <value>",
+    "error_class": "not_found",
+    "n_calls": 1200,
+    "n_cases": 7,
+    "n_lost": 3,
+    "n_recovered": 4,
+    "n_repeated": 0,
+    "mender": "user",
+    "nearest": ["Leave out note: 3 of 4 calls against it"],
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = open_workspace(tmp_path)
+    for day, rows in (("24", []), ("25", [ROW])):
+        path = workspace.counterexamples_dir / f"2026-04-{day}-counterexamples.json"
+        write_counterexamples(path, errors=rows)
+    (workspace.counterexamples_dir / "2026-04-26-counterexamples.json").write_text("{")
+    return workspace
+
+
+def _page(workspace: Workspace) -> str:
+    with open_source(workspace, {}) as source:
+        return render("errors.html", Frame(language="en", section="errors", root=""), ERRORS.read(source))
+
+
+def test_the_newest_readable_table_is_shown(workspace: Workspace):
+    page = _page(workspace)
+    ((tool, text, *figures),) = table(page, "Errors")
+    assert (tool, figures) == ("find_city", ["1,200", "3", "4", "user"])
+    assert "no <n> of <value>" in text
+    assert "Leave out note: 3 of 4 calls against it" in text
+    assert "Let the error say what the agent should ask the user for." in text
+    assert "<n>" not in page
+
+
+def test_a_shared_report_has_no_error(workspace: Workspace, tmp_path: Path):
+    with open_source(workspace, {}) as source:
+        pages = write_report(source, tmp_path / "report")
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    assert any("The table of errors is in no shared report." in text for text in texts)
+    assert not any("of &lt;value&gt;" in text for text in texts)
+
+
+def test_without_a_run_the_page_says_what_to_do(tmp_path: Path):
+    assert "dartlab-coreloop refine" in _page(open_workspace(tmp_path))
