@@ -171,7 +171,7 @@ def failure(told: str, args: Mapping[str, Any]) -> str:
     reasons = [match[0] for match in _OWN.finditer(text)]
     reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
     if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'
-        reason = text.partition("rror: ")[2]
+        reason = text.partition("rror: ")[2].partition("\n")[0]  # below, the model may be told the schema
         named = [(name, repr(value)) for name, value in args.items() if reason.startswith(repr(value))]
         reasons = [f"{name}:{reason[len(value) :]}" for name, value in named]
     return rejection_in(text) or f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"
