@@ -71,7 +71,13 @@ def test_sources_are_found_in_earlier_calls_of_the_session(distribution: str) ->
 @EVERY_SERVER
 def test_intent_is_asked_for_recorded_as_the_question_and_hidden_from_the_tool(distribution: str) -> None:
     records, _, listed = served(distribution)
-    (record,) = [record for record in records if record["question"]]
+    earlier, record = [record for record in records if record["question"]]
+    assert earlier["question"] == "It was listed earlier."
+    assert (earlier["tool_calls"][0]["ok"], list(earlier["tool_calls"][0]["args"])) == (
+        True,
+        ["city", "seats"],
+    )
+    assert earlier["descriptions"] == record["descriptions"]
     assert record["question"] == "I need a room for a meeting."
     assert list(record["tool_calls"][0]["args"]) == ["city", "seats"]
     assert record["tool_calls"][0]["ok"]

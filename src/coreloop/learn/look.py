@@ -1,9 +1,11 @@
 """What traces that exist already say: imported into a folder that is removed again, and mined."""
 
 import json
+import lzma
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -25,7 +27,7 @@ from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.observe.importers import IMPORTERS, openai_chat
-from coreloop.observe.importers.files import find_trace_files
+from coreloop.observe.importers.files import TraceFile, find_trace_files
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.run import Watching
@@ -35,6 +37,7 @@ MIN_COMPARED: Final = 3
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
 _KEY: Final = ("file", "offset")
+_HEAD_BYTES: Final = 8192  # two records of the largest size
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,9 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:
-        raise UsageError(f"no request in {counted(len(files), 'file')}; known formats: {', '.join(readers)}")
+        hint = "; coreloop's own records are read by refine, in their project" if _has_records(files) else ""
+        formats = f"known formats: {', '.join(readers)}"
+        raise UsageError(f"no request in {counted(len(files), 'file')}; {formats}{hint}")
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = ImportReport(n_files=len(files))
@@ -111,8 +116,16 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
                 landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
             report = _added(report, landed)
         looked = _mine(_with_tools(workspace, report), report, now)
-    formats = {name: len(known) for name, known in by_format.items()}
-    return replace(looked, formats=formats, n_unknown=len(others))
+    n_files = {name: len(known) for name, known in by_format.items()}
+    return replace(looked, formats=n_files, n_unknown=len(others))
+
+
+def _has_records(files: Sequence[TraceFile]) -> bool:
+    for file in files:
+        with suppress(OSError, EOFError, zlib.error, lzma.LZMAError), file.open() as opened:
+            if b'"tool_sequence_hash"' in opened.read(_HEAD_BYTES):
+                return True
+    return False
 
 
 def _added(total: ImportReport, more: ImportReport) -> ImportReport:

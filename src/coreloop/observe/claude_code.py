@@ -136,15 +136,17 @@ def read_turn(told: bytes) -> AgentTurn:
 
 
 def record_turn(turn: AgentTurn, workspace: Workspace, *, now_s: float) -> ImportReport:
-    """Record the finished turns of a session that have no record yet.
+    """Record the finished turns of a session, and tasks of its sub-agents, that have no record yet.
 
     Raises
     ------
     WorkspaceError
         The session's file cannot be read, or the records cannot be written.
     """
+    agents = turn.transcript.with_suffix("") / claude_code.AGENTS
+    paths = (turn.transcript, agents) if any(agents.glob("**/*.jsonl")) else (turn.transcript,)
     request = ImportRequest(
-        source=claude_code.NAME, paths=(turn.transcript,), folder=workspace.records_dir, root=workspace.root
+        source=claude_code.NAME, paths=paths, folder=workspace.records_dir, root=workspace.root
     )
     return run_import(request, workspace.settings, now_s=now_s)
 

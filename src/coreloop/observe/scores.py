@@ -10,7 +10,7 @@ EVENT: Final = "gen_ai.evaluation.result"
 _NAME: Final = "gen_ai.evaluation.name"
 _VALUE: Final = "gen_ai.evaluation.score.value"
 _LABEL: Final = "gen_ai.evaluation.score.label"
-_LISTS: Final = ("scores", "annotations", "span_annotations", "evaluations")
+_LISTS: Final = ("scores", "annotations", "span_annotations", "evaluations", "assessments")
 _MAX_SCORES: Final = 100  # of a request
 
 
@@ -44,14 +44,16 @@ def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
 
 
 def _score(item: Mapping[str, Any]) -> Score | None:
-    result = item.get("result")
+    if item.get("valid") is False:  # MLflow keeps an assessment that another one replaced
+        return None
+    result = first(item, "result", "feedback")
     holder = {**item, **result} if isinstance(result, dict) else item
-    name = text(item.get("name"))
+    name = text(first(item, "name", "assessment_name", "assessmentName"))
     raw = first(holder, "value", "score")
     label = text(first(holder, "stringValue", "string_value", "label")) or text(raw)
     if name is None or (_number(raw) is None and label is None):
         return None
-    at = text(first(item, "timestamp", "createdAt", "created_at"))
+    at = text(first(item, "timestamp", "createdAt", "created_at", "create_time"))
     return Score(name, _number(raw), label, None if at is None else at[:40])
 
 

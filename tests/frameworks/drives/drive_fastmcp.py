@@ -39,4 +39,4 @@ def cancel_booking(booking_id: str) -> dict:
 
 record_calls(server, sys.argv[2])
 record_calls(asking, sys.argv[2], intent=True)
-asyncio.run(drive(lambda: Client(server, mode="legacy"), lambda: Client(asking)))
+asyncio.run(drive(lambda: Client(server, mode="legacy"), lambda **how: Client(asking, **how)))

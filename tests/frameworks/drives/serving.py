@@ -8,6 +8,8 @@ from pathlib import Path
 
 from coreloop import dropped
 
+EARLIER = "It was listed earlier."
+
 
 async def call(client, request):
     for calls in request["rounds"]:
@@ -33,6 +35,8 @@ async def drive(connect, connect_asking):
             await client.list_tools()
             await call(client, request)
     print(json.dumps(dropped()))
+    async with connect_asking(mode="legacy") as client:  # it has the list from another process of the server
+        await ask(client, "find_rooms", {"city": "Oslo", "seats": 4, "intent": EARLIER})
     listed = {}
     for name, opened in (("asked", connect_asking), ("not asked", connect)):
         async with opened() as client:

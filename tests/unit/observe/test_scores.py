@@ -136,6 +136,33 @@ def test_evaluation_in_otlp_is_a_verdict(where: str, value: float, verdict: str,
     assert verdicts("otlp", write_document(tmp_path / "spans.json", document), tmp_path) == [verdict]
 
 
+def assessment(value: Any, **more: Any) -> dict[str, Any]:
+    """As in the JSON of MLflow's ``Trace``."""
+    return {
+        "assessment_id": "a-1", "assessment_name": "helpful", "trace_id": "tr-1",
+        "source": {"source_type": "HUMAN", "source_id": "kim"}, "create_time": "2026-04-25T10:00:00.000Z",
+        "feedback": {"value": value}, **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("assessments", "verdict"),
+    [
+        ([assessment(True)], "P"),
+        ([assessment(0.1)], "V"),
+        ([assessment(1.0), assessment(0.0, create_time="2026-04-26T10:00:00Z")], "V"),
+        ([assessment(0.0, valid=False, create_time="2026-04-26T10:00:00Z"), assessment(1.0)], "P"),
+        ([assessment(0.0, feedback=None, expectation={"value": 0.0})], None),
+        ([assessment([1]), 7, None], None),
+    ],
+    ids=["yes", "number", "last", "replaced", "expectation", "of no form"],
+)
+def test_mlflow_assessment_is_a_verdict(assessments: list[Any], verdict: str | None, tmp_path: Path) -> None:
+    spans = [span("r", ROOT, trace="t"), span("a", TOOL, trace="t", at=1)]
+    trace = {"info": {"trace_id": "tr-1", "assessments": assessments}, "data": {"spans": spans}}
+    assert verdicts("otlp", write_document(tmp_path / "trace.json", trace), tmp_path) == [verdict]
+
+
 @pytest.mark.parametrize("scores", [{"helpful": 0.2}, [{"name": "helpful", "value": False}]])
 def test_score_of_a_chat_is_a_verdict(scores: Any, tmp_path: Path) -> None:
     chat = {"ts": "2026-04-25T09:00:00Z", "messages": [{"role": "user", "content": "q"}], "scores": scores}

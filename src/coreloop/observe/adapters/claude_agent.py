@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
+from coreloop.observe.importers.values import anthropic_tokens
 
 _NUMBERS: Final = count()
 _TAG: Final = re.compile(r"</?tool_use_error>")
@@ -128,12 +129,8 @@ class Turns:
         collector = None if self._key is None else self._requests.collector(self._key)
         if collector is None:
             return
-        usage = message.usage if isinstance(message.usage, Mapping) else {}
-        used = {
-            "input_tokens": usage.get("input_tokens"),
-            "output_tokens": usage.get("output_tokens"),
-            "cost_usd": message.total_cost_usd,
-        }
+        n_input, n_output = anthropic_tokens(message.usage)
+        used = {"input_tokens": n_input, "output_tokens": n_output, "cost_usd": message.total_cost_usd}
         collector.add(
             {name: value for name, value in used.items() if isinstance(value, int | float) and value}
         )
@@ -174,7 +171,7 @@ def failure(told: str, args: Mapping[str, Any]) -> str:
     reasons = [match[0] for match in _OWN.finditer(text)]
     reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
     if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'
-        reason = text.partition("rror: ")[2]
+        reason = text.partition("rror: ")[2].partition("\n")[0]  # below, the model may be told the schema
         named = [(name, repr(value)) for name, value in args.items() if reason.startswith(repr(value))]
         reasons = [f"{name}:{reason[len(value) :]}" for name, value in named]
     return rejection_in(text) or f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"

@@ -59,6 +59,8 @@ class RecordCalls:
         if ctx.method != "tools/call":
             return await call_next(ctx)
         call = _Call(ctx)
+        if self._intent and INTENT in call.args and not self._tools:
+            await self._list(ctx, call_next)
         ctx = self._begin(call, ctx)
         try:
             result = await call_next(ctx)
@@ -67,6 +69,13 @@ class RecordCalls:
             raise
         self._ended(call, result)
         return result
+
+    async def _list(self, ctx: Any, call_next: Any) -> None:
+        """Ask the server for its tools: another process of it, or an earlier one, told the model of them."""
+        try:
+            self._listed(await call_next(replace(ctx, method="tools/list", params={})))
+        except Exception as error:  # must not disturb the host
+            count_fault(error)
 
     def _listed(self, result: Any) -> Any:
         """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""

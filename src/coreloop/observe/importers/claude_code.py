@@ -1,17 +1,38 @@
 """Session files of Claude Code (``~/.claude/projects/…/*.jsonl``): one request per message typed by the user.
 
-A result is paired with the earliest open call of its id within the turn, because ids repeat.
+A result is paired with the earliest open call of its id within the turn, because ids repeat. A sub-agent has
+a file of its own, ``SESSION/subagents/agent-ID.jsonl``, beside ``SESSION.jsonl``, or in older versions
+``agent-ID.jsonl``; its task is a request inside the turn whose call started it.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import body_text, milliseconds, read_timestamp, text
+from coreloop.observe.importers.trace import (
+    FOREIGN,
+    NO_TIME,
+    TORN,
+    SkippedTrace,
+    TracedCall,
+    TracedRequest,
+    request_id,
+)
+from coreloop.observe.importers.values import (
+    anthropic_tokens,
+    body_text,
+    milliseconds,
+    read_timestamp,
+    text,
+)
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -26,6 +47,12 @@ _NOT_TYPED: Final = re.compile(
 )
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 _ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
+AGENTS: Final = "subagents"
+_AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
+_WARM_UP: Final = "Warmup"
+
+Starters: TypeAlias = dict[str, tuple[str, ...]]
+"""Id of a call, or of the sub-agent that it started -> the ids of the call's turn."""
 
 
 @dataclass(slots=True)
@@ -55,13 +82,14 @@ class _Turn:
     ended: datetime | None
     calls: list[_Open] = field(default_factory=list)
     waiting: dict[str, list[_Open]] = field(default_factory=dict)
-    message_ids: set[str] = field(default_factory=set)
+    tokens: dict[str, tuple[int, int]] = field(default_factory=dict)  # input and output, by reply
     answer_chars: int = 0
     error: str | None = None
     model: str | None = None
     stop_reason: str | None = None
     last: str | None = None
     n_results: int = 0
+    starters: Starters = field(default_factory=dict)
 
     def is_finished(self, quiet_s: float) -> bool:
         """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`."""
@@ -72,12 +100,58 @@ class _Turn:
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the turns of session files; unfinished turns are skipped until the next import."""
-    yield from read_each(files, _read_file)
+    yield from read_each(files, partial(_read_file, sessions={}))
 
 
-def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(file: TraceFile, sessions: dict[Path, Starters]) -> Iterator[TracedRequest | SkippedTrace]:
+    match = _AGENT_FILE.fullmatch(file.path.name)
     with file.open() as lines:
-        yield from read_session(read_line_values(lines), quiet_s=file.quiet_s)
+        parts = read_session(read_line_values(lines), quiet_s=file.quiet_s, of_agent=match is not None)
+        if match is None:
+            yield from parts
+            return
+        for part in parts:
+            if isinstance(part, SkippedTrace):
+                yield part
+            elif part.question.strip() == _WARM_UP:
+                yield _COMMAND
+            else:
+                yield _as_nested(part, file.path, match["id"], sessions)
+
+
+def _as_nested(task: TracedRequest, path: Path, agent: str, sessions: dict[Path, Starters]) -> TracedRequest:
+    """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
+    folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
+    name = f"{task.session_id}.jsonl"
+    if Path(name).name != name:  # a session's id is text of the file
+        return replace(task, session_id=None)
+    starters = sessions.get(folder / name)
+    if starters is None:
+        starters = sessions[folder / name] = _starters(folder / name)
+    turn = starters.get(agent) or starters.get(_starting_call(path))
+    if turn is None:
+        return replace(task, session_id=None)
+    return replace(task, parent_id=request_id(NAME, turn))
+
+
+def _starters(session: Path) -> Starters:
+    """The calls of a session's file, and the sub-agents whose results it has."""
+    starters: Starters = {}
+    if not session.is_file():  # a pipe would block
+        return starters
+    with suppress(OSError), session.open("rb") as lines:
+        for _ in read_session(read_line_values(lines), quiet_s=0.0, starters=starters):
+            pass
+    return starters
+
+
+def _starting_call(path: Path) -> str:
+    """The id of the call that started a sub-agent, from the file beside its own."""
+    try:
+        described = orjson.loads(path.with_suffix(".meta.json").read_bytes())
+    except (OSError, ValueError):
+        return ""
+    return (text(described.get("toolUseId")) if isinstance(described, dict) else None) or ""
 
 
 _SEEN: Final = SkippedTrace("duplicate message")
@@ -89,7 +163,9 @@ _UNFINISHED: Final = SkippedTrace("turn that is not finished")
 _UNANSWERED: Final = SkippedTrace("question without an answer")
 
 
-def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequest | SkippedTrace]:
+def read_session(
+    lines: Iterable[Any], *, quiet_s: float, of_agent: bool = False, starters: Starters | None = None
+) -> Iterator[TracedRequest | SkippedTrace]:
     """Read the turns of one session.
 
     Parameters
@@ -98,12 +174,16 @@ def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequ
         The JSON value of each line; `TORN` for a line that is not JSON.
     quiet_s : float
         Seconds since the last write to the file.
+    of_agent : bool
+        Whether the file is a sub-agent's; elsewhere, messages of sub-agents are skipped.
+    starters : dict, optional
+        Calls and sub-agents are added to it.
     """
     seen: set[int] = set()
     turn: _Turn | None = None
     line: Any = None
     for line in lines:
-        skipped = _why_skipped(line, seen)
+        skipped = _why_skipped(line, seen, of_agent=of_agent)
         if skipped is not None:
             yield skipped
         elif line["type"] == "assistant":
@@ -120,14 +200,14 @@ def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequ
                 turn.error = "interrupted by the user" if typed.startswith(_INTERRUPTED) else turn.error
                 yield _request(turn)
             is_question = not typed.startswith(_INTERRUPTED) and not _NOT_TYPED.match(typed)
-            turn = _start_turn(line, typed) if is_question else None
+            turn = _start_turn(line, typed, starters) if is_question else None
             if turn is None:
                 yield _COMMAND
     if turn is not None:
         yield _request(turn) if line is not TORN and turn.is_finished(quiet_s) else _UNFINISHED
 
 
-def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
+def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace | None:
     if isinstance(line, SkippedTrace):
         return line
     if not isinstance(line, dict) or not isinstance(line.get("type"), str) or _MARKS.isdisjoint(line):
@@ -139,17 +219,17 @@ def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
         if hash(uuid) in seen:  # hashes, because a long session has many ids
             return _SEEN
         seen.add(hash(uuid))
-    if line.get("isSidechain"):
+    if line.get("isSidechain") and not of_agent:
         return _SIDECHAIN
     return _META if line.get("isMeta") or line.get("isCompactSummary") else None
 
 
-def _start_turn(line: dict[str, Any], typed: str) -> _Turn:
+def _start_turn(line: dict[str, Any], typed: str, starters: Starters | None) -> _Turn:
     session_id = text(line.get("sessionId"))
     started = read_timestamp(line.get("timestamp"))
     uuid = text(line.get("uuid"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
-    return _Turn(ids, typed, session_id, started, started)
+    return _Turn(ids, typed, session_id, started, started, starters={} if starters is None else starters)
 
 
 def _typed(line: dict[str, Any]) -> str | None:
@@ -179,7 +259,8 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     turn.stop_reason = text(message.get("stop_reason"))
     if model and model != _SYNTHETIC:
         turn.model = model
-        turn.message_ids.add(text(message.get("id")) or str(line.get("uuid")))
+        reply = text(message.get("id")) or str(line.get("uuid"))  # repeated in a line per block of the reply
+        turn.tokens[reply] = anthropic_tokens(message.get("usage"))
 
 
 def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
@@ -189,6 +270,7 @@ def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
     )
     turn.calls.append(opened)
     turn.waiting.setdefault(str(part.get("id")), []).append(opened)
+    turn.starters[str(part.get("id"))] = turn.ids
     turn.answer_chars, turn.last = 0, "tool_use"
 
 
@@ -200,6 +282,9 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     if turn is None:
         return bool(results)
     at = read_timestamp(line.get("timestamp"))
+    told = line.get("toolUseResult")
+    if isinstance(told, dict) and isinstance(told.get("agentId"), str):
+        turn.starters[told["agentId"]] = turn.ids
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
         waiting = turn.waiting.get(str(part.get("tool_use_id")))
@@ -240,6 +325,8 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         provider="anthropic",
         model=turn.model,
         session_id=turn.session_id,
-        rounds=len(turn.message_ids),
+        rounds=len(turn.tokens),
+        input_tokens=sum(used for used, _ in turn.tokens.values()) or None,
+        output_tokens=sum(used for _, used in turn.tokens.values()) or None,
         duration_ms=milliseconds(turn.started, turn.ended),
     )

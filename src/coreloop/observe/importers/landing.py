@@ -207,7 +207,7 @@ class ImportedSessions:
     def sources_of(self, request: TracedRequest) -> Sources:
         """Return the memory for a request; requests that are out of order get an incomplete memory."""
         session, ended_s = request.session_id, request.ended.timestamp()
-        if session is None:
+        if session is None or request.parent_id is not None:  # a sub-agent sees nothing of its session
             return Sources()
         if ended_s < self._last_s.get(session, ended_s):
             sources = Sources()

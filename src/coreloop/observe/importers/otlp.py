@@ -39,13 +39,13 @@ def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
             n_spans = 0
             for span in _spans_in(document, _DEEPEST):
                 n_spans += 1
-                yield _span(span)
+                yield span if isinstance(span, TraceSpan) else _span(span)
             if not n_spans:
                 yield FOREIGN
 
 
-def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """The spans in a document, inside any envelopes."""
+def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan]:
+    """The spans in a document, inside any envelopes; and a trace itself, if it was assessed."""
     if depth < 0:
         return
     if isinstance(value, list):
@@ -54,8 +54,14 @@ def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     elif isinstance(value, dict):
         inside = [value[key] for key in _CONTAINERS if isinstance(value.get(key), list | dict)]
         if inside:
+            ids = None
             for item in inside:
-                yield from _spans_in(item, depth - 1)
+                for span in _spans_in(item, depth - 1):
+                    ids = ids or (_ids(span) if isinstance(span, dict) else None)
+                    yield span
+            scores = scores_in(value["info"]) if isinstance(value.get("info"), dict) else ()
+            if scores and ids is not None:  # MLflow's own id of the trace is not the one of its spans
+                yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
         elif _ids(value) is not None or known.kind_of(value) is not None:
             yield value
 

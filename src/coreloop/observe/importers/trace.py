@@ -64,6 +64,10 @@ class TracedRequest:
         Length of the final answer.
     scores : tuple of Score
         Of other systems; the last of a name counts.
+    parent_id : str or None
+        `id` of the request whose agent made this one.
+    input_tokens, output_tokens : int or None
+        In all replies of the model; None if the trace does not say.
     """
 
     source: str
@@ -81,12 +85,20 @@ class TracedRequest:
     duration_ms: float | None = None
     judgment: RecordedJudgment | None = None
     scores: tuple[Score, ...] = ()
+    parent_id: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
     @property
     def id(self) -> str:
         """``imp-`` and 16 hex digits of SHA-256 of the format and ids: the same in every import."""
-        key = "\0".join((self.source, *self.ids))
-        return ID_PREFIX + sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+        return request_id(self.source, self.ids)
+
+
+def request_id(source: str, ids: tuple[str, ...]) -> str:
+    """Return the `TracedRequest.id` of a request of a format."""
+    key = "\0".join((source, *ids))
+    return ID_PREFIX + sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +174,12 @@ def record_of(
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     record["origin"] = request.source
+    if request.parent_id is not None:
+        record["parent_request_id"] = request.parent_id
+    if request.input_tokens:
+        record["input_tokens"] = request.input_tokens
+    if request.output_tokens:
+        record["output_tokens"] = request.output_tokens
     judgment = judgment_by(outcome, request.scores) or request.judgment
     if judgment is not None:
         record["judgment"] = judgment

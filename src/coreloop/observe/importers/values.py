@@ -164,3 +164,19 @@ def seconds_as_ms(value: object) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e12:
         return None
     return round(value * 1000, 3)
+
+
+def anthropic_tokens(usage: Any) -> tuple[int, int]:
+    """Return the input and output tokens of Anthropic's ``usage``; what a cache held is input, too."""
+    if not isinstance(usage, Mapping):
+        return 0, 0
+    read = [_tokens(usage.get(name)) for name in _ANTHROPIC_INPUT]
+    return sum(read), _tokens(usage.get("output_tokens"))
+
+
+_ANTHROPIC_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def _tokens(value: object) -> int:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40
+    return int(value) if is_count else 0  # type: ignore[call-overload]

@@ -184,6 +184,11 @@ CHECKED = "Input validation error: "
             {"n": 4000},
             "n: is greater than the maximum of 20",
         ),
+        (
+            f"{CHECKED}'four' is not of type 'integer'\n\nThis tool's input schema was not in your prompt",
+            {"n": "four"},
+            "n: is not of type 'integer'",
+        ),
         (BASH, {"cmd": "ls"}, BOTH),
         (f"{CHECKED}something else", {"a": "secret"}, "rejected before the tool ran"),
     ],

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Status, StatusCode
 
 from coreloop import dropped
-from coreloop.observe.adapters.otel import record_spans
+from coreloop.observe.adapters.otel import Traces, record_spans
+from coreloop.observe.adapters.requests import Requests
 
 
 @pytest.fixture
@@ -131,3 +133,33 @@ def test_hostile_attributes_do_not_reach_the_host(traced: Any) -> None:
         tracer.start_span("tool", attributes={"gen_ai.tool.name": "x", "tool_arguments": "{" * 9_000}).end()
     assert [call["name"] for call in records()[0]["tool_calls"]] == ["x"]
     assert dropped() == before
+
+
+def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coreloop.observe.adapters.otel.MAX_SPANS", 500)
+    before, traces = dropped(), Traces(Requests(tmp_path, max_under_way=100))
+    tracer = TracerProvider().get_tracer("test")
+    for _ in range(10_000):
+        root = tracer.start_span("run", attributes={"gen_ai.operation.name": "invoke_agent"})
+        traces.started(root)
+        chat = tracer.start_span("chat", trace.set_span_in_context(root), attributes=NEW["model"])
+        traces.started(chat)
+        chat.end()
+        traces.ended(chat)
+    assert len(traces.requests) == 100
+    assert len(traces._spans) <= 500
+    assert dropped()["never_ended"] - before.get("never_ended", 0) == 9_900
+
+
+def test_span_that_starts_and_ends_before_its_parent_is_known_belongs_to_the_trace(traced: Any) -> None:
+    tracer, records = traced
+    with tracer.start_as_current_span("run") as root:
+        held = root.get_span_context()
+        early = tracer.start_span("tool", trace.set_span_in_context(trace.NonRecordingSpan(held)))
+        late = tracer.start_span("tool", attributes=NEW["tool"])
+        early.set_attributes(OLD["tool"])  # only after its start
+        late.end()
+        early.end()
+    assert [len(record["tool_calls"]) for record in records()] == [2]

@@ -4,7 +4,7 @@ import pytest
 
 from observing import run
 
-ADAPTERS = ("pydantic_ai", "openai_agents", "langchain", "otel", "mcp", "attach")
+ADAPTERS = ("pydantic_ai", "openai_agents", "langchain", "otel", "mcp", "claude_agent", "attach")
 _SCRIPT = """
 import sys
 names = {"msgspec", "click", "polars", "yaml", "agents", "pydantic_ai", "langchain_core", "mcp", "fastmcp"}

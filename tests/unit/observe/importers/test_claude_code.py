@@ -253,3 +253,88 @@ def test_results_are_sources_of_later_calls_and_of_later_turns(tmp_path: Path) -
         {"id": ["find[]"]},
         {"id": ["find[]"]},
     ]
+
+
+def _with_agent(folder: Path, session: Session, agent: Session, *, meta: str | None = None) -> list[Path]:
+    """A session's file, and its sub-agent's in the folder beside it."""
+    parent, agents = folder / "s-1.jsonl", folder / "s-1" / "subagents"
+    agents.mkdir(parents=True)
+    if meta is not None:
+        (agents / "agent-a1.meta.json").write_text(meta)
+    lines = [{**line, "isSidechain": True, "agentId": "a1", "sessionId": "s-1"} for line in agent.lines]
+    return [write_lines(agents / "agent-a1.jsonl", lines), write_lines(parent, session.lines)]
+
+
+_LOOKED_UP = Session("a").user("look it up").calls("Grep", {"pattern": "x"}).result("found").says("there")
+
+
+@pytest.mark.parametrize(
+    ("meta", "told"),
+    [
+        pytest.param('{"toolUseId": "t-9"}', {}, id="by the call in the file beside it"),
+        pytest.param(None, {"toolUseResult": {"agentId": "a1"}}, id="by the result in the session"),
+    ],
+)
+def test_task_of_a_sub_agent_is_a_request_inside_its_turn(
+    meta: str | None, told: dict[str, object], tmp_path: Path
+) -> None:
+    session = Session().user("first").says("1", stop_reason="end_turn").user("q").calls("Task", id="t-9")
+    session.result("there", id="t-9").says("done", stop_reason="end_turn")
+    session.lines[4].update(told)
+    inner, first, outer = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP, meta=meta))
+    assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
+    assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")
+    assert (first.parent_id, outer.parent_id) == (None, None)
+
+
+@pytest.mark.parametrize("meta", [None, "{", "[]", '{"toolUseId": 7}', '{"toolUseId": "unknown"}'])
+def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(
+    meta: str | None, tmp_path: Path
+) -> None:
+    session = Session().user("q").calls("Task").result("x").says("done")
+    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP, meta=meta))
+    assert (inner.parent_id, inner.session_id) == (None, None)
+
+
+def test_session_named_as_a_path_leads_to_no_other_file(tmp_path: Path) -> None:
+    write_lines(tmp_path / "other.jsonl", Session().user("q").calls("Task", id="t-9").lines)
+    (agents := tmp_path / "p" / "s-1" / "subagents").mkdir(parents=True)
+    (agents / "agent-a1.meta.json").write_text('{"toolUseId": "t-9"}')
+    lines = [{**line, "isSidechain": True, "sessionId": "../other"} for line in _LOOKED_UP.lines]
+    [inner] = requests("claude-code", write_lines(agents / "agent-a1.jsonl", lines))
+    assert (inner.parent_id, inner.session_id) == (None, None)
+
+
+def test_warm_up_of_a_sub_agent_is_no_request(tmp_path: Path) -> None:
+    lines = [{**line, "isSidechain": True} for line in Session().user("Warmup").says("ready").lines]
+    assert requests("claude-code", write_lines(tmp_path / "agent-a1.jsonl", lines)) == []
+
+
+def test_sources_of_the_turn_are_found_though_its_sub_agent_was_read_first(tmp_path: Path) -> None:
+    session = Session().user("q").calls("find").result('{"room": "os-fjord"}').calls("Task", id="t-9")
+    session.result("there", id="t-9").calls("book", {"room": "os-fjord"}).result("ok").says("done")
+    files = _with_agent(tmp_path, session, _LOOKED_UP, meta='{"toolUseId": "t-9"}')
+    land(IMPORTERS["claude-code"].read([trace_file(path) for path in files]), tmp_path / "log", Settings())
+    [day] = (tmp_path / "log").glob("*.jsonl")
+    inner, outer = map(json.loads, day.read_text().splitlines())
+    assert inner["parent_request_id"] == outer["request_id"]
+    assert outer["tool_calls"][2]["args_from"] == {"room": ["find.room"]}
+
+
+def test_tokens_of_a_reply_count_once_and_include_what_was_cached(file: Path) -> None:
+    session = Session().user("q").calls("Read", id="a").calls("Grep", id="b").result("x", id="a")
+    session.result("y", id="b").says("done")
+    used = {"input_tokens": 3, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 7}
+    for line in session.lines[1:3]:  # one reply in two lines
+        line["message"] |= {"id": "m", "usage": {**used, "output_tokens": 20}}
+    session.lines[-1]["message"]["usage"] = {"input_tokens": 5, "output_tokens": 1, "x": "y"}
+    request = _only(file, session)
+    assert (request.input_tokens, request.output_tokens, request.rounds) == (105, 21, 2)
+
+
+@pytest.mark.parametrize("usage", [None, [], {"input_tokens": "many", "output_tokens": -1}, {}])
+def test_usage_that_says_nothing_is_absent(usage: object, file: Path) -> None:
+    session = Session().user("q").says("done")
+    session.lines[1]["message"]["usage"] = usage
+    request = _only(file, session)
+    assert (request.input_tokens, request.output_tokens) == (None, None)
