@@ -1,6 +1,5 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +14,7 @@ from coreloop.answer.agent.knowledge import (
     trust_in,
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
+from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import SourcedText, contradictions
@@ -33,7 +33,7 @@ from coreloop.answer.research.knowledge import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.answer.research.support import Unsupported, check_support
+from coreloop.answer.research.support import Unsupported
 from coreloop.answer.research.update import weight_of
 from coreloop.base.language.words import stems
 from coreloop.runs import events as happened
@@ -46,7 +46,6 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
-_END: Final = re.compile(r"[.!?。](?=\s)")  # of a sentence: "494 km. It", not "1.5 km"
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
@@ -168,12 +167,13 @@ def _judged(
 ) -> Judged:
     numbers, doubts = _sources(learnt, place, knowledge)
     quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
-    quoting = [number for number in numbers if _holds(knowledge, number, quote)]
+    quoting = [number for number in numbers if holds(_text(knowledge, number), quote)]
     doubts += [_NOT_THERE.format(number) for number in numbers if number not in quoting]
     if quoting and is_korean(text) != is_korean(quote):
         text = quote  # words of two languages cannot be compared: the quote itself is the finding
-    support = check_support(text, [_whole(knowledge, number, quote) for number in quoting])
-    if quoting and isinstance(support, Unsupported):
+    sources = [_text(knowledge, number) for number in quoting]
+    support = check_quote(text, quote, sources) if quoting else None
+    if isinstance(support, Unsupported):
         quoting, doubts = [], [*doubts, f"the quote does not say it: {support.reason}"]
     answers = [part for part in parts if quoting and is_about(texts[part], f"{quote} {text}")]
     doubts += [_NOT_ABOUT.format(part) for part in parts if quoting and part not in answers]
@@ -228,19 +228,9 @@ def _require_hypotheses(report: AgentReport, known: Sequence[Hypothesis]) -> Non
             raise wrong_field(f"$.findings[{place}].hypothesis", message)
 
 
-def _holds(knowledge: Knowledge, number: int, quote: str) -> bool:
+def _text(knowledge: Knowledge, number: int) -> str:
     read = knowledge.source(number)
-    return read is not None and bool(quote) and quote in " ".join(read.source.text.split())
-
-
-def _whole(knowledge: Knowledge, number: int, quote: str) -> str:
-    """Return the sentences that a quote was cut from, which may deny it."""
-    read = knowledge.source(number)
-    text = " ".join(read.source.text.split()) if read else quote
-    start = text.find(quote)
-    begin = max((match.end() for match in _END.finditer(text, 0, start)), default=0)
-    end = _END.search(text, start + len(quote) - 1)
-    return text[begin : end.start() + 1 if end else len(text)]
+    return read.source.text if read else ""
 
 
 def is_about(question: str, text: str) -> bool:
