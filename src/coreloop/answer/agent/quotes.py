@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from coreloop.answer.agent.words import ENGLISH
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import Supported, Unsupported, check_support
@@ -35,7 +36,6 @@ _ENDINGS: Final = (
     (re.compile(r"(?:하였|했)(?:다|음|습니다|으며|고)(?![가-힣])"), "하다"),
 )
 """What a Korean says in another style: ``494km이다``, ``494 km입니다``, ``494km임``."""
-_SEVERAL: Final = "each number must stand in one sentence or row of the quote with what it is about"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
     with_values = [place for place, unit in enumerate(units) if _has_value(unit)]
     if not _has_value(part) or (len(with_values) == 1 and with_values != [0]):
         return together
-    return Unsupported("number", _SEVERAL)
+    return Unsupported("number", ENGLISH.several)
 
 
 def _check(part: str, units: Sequence[str]) -> Supported | Unsupported:
