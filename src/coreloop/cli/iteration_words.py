@@ -32,6 +32,10 @@ class BlockWords:
     other_end: str
     paused: str
     first_focus: str
+    next_begins: str
+    """How the last line of a run that goes on begins: skills know it by this."""
+    left: str
+    open_contradictions: str
 
 
 KOREAN: Final = BlockWords(
@@ -67,6 +71,9 @@ KOREAN: Final = BlockWords(
     other_end="연구를 종료합니다. 이유: {reason}",
     paused="일시정지 상태입니다. 계속하려면 터미널에서: dartlab-coreloop runs resume {run_id}",
     first_focus="🎯 첫 iteration: 전체 탐색 모드",
+    next_begins="다음 iteration을 시작합니다...",
+    left="⏳ 아직 남은 일",
+    open_contradictions="⚠️ 풀리지 않은 모순 {number}건: 어느 쪽이 맞는지 확인되지 않았습니다.",
 )
 ENGLISH: Final = BlockWords(
     done="📊 Iteration #{number} done",
@@ -101,4 +108,7 @@ ENGLISH: Final = BlockWords(
     other_end="The research ends: {reason}.",
     paused="Paused. To go on, in a terminal: dartlab-coreloop runs resume {run_id}",
     first_focus="🎯 First iteration: look at everything",
+    next_begins="The next iteration begins...",
+    left="⏳ Still to do",
+    open_contradictions="⚠️ Open contradictions: {number}. Which side is right was not settled.",
 )

@@ -146,6 +146,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     """
     from coreloop.answer.research.knowledge import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
+    from coreloop.runs.agent.agent import close_if_over
     from coreloop.runs.control import resume_run
     from coreloop.runs.driver.begin import Bounds, bound_run
     from coreloop.runs.driver.driven import is_driven, require_outside
@@ -159,7 +160,11 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
             return
+        state = close_if_over(store, state.run_id)
     _show_status(state, as_json=as_json)
+    if state.is_terminal and not as_json:
+        click.echo(f"its report: dartlab-coreloop runs report {state.run_id}", err=True)
+        return
     if state.kind == RESEARCH:
         click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
 

@@ -1,7 +1,8 @@
 """``dartlab-coreloop runs install|uninstall``."""
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 import orjson
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from coreloop.base.claude_settings import InstallChange
     from coreloop.runs.claude_code.skills import Language
 
+_NOT_ON_PATH: Final = (
+    "dartlab-coreloop is not on PATH, where the skills look for it: start the agent in the environment that "
+    "has it, or install it for all with pipx or uv tool"
+)
 project_option = click.option(
     "--project", type=FOLDER, default=Path(), help="The project's folder.  [default: the current folder]"
 )
@@ -62,6 +67,8 @@ def install(
     else:
         changes = elsewhere.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
+    if shutil.which("dartlab-coreloop") is None:
+        click.echo(_NOT_ON_PATH, err=True)
 
 
 @click.command()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.answer.agent.knowledge import Unbelieved
+from coreloop.answer.agent.next import to_complete
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import Knowledge, knowledge_of
@@ -16,8 +17,6 @@ from coreloop.runs.events import Turned
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
 
-GOES_ON: Final = "다음 iteration을 시작합니다..."
-"""In Korean for everybody: skills know a run that goes on by it."""
 DRIVEN: Final = "recorded; the driver says what follows"
 BAR: Final = "━" * 40
 _LINE_CHARS: Final = 300
@@ -71,6 +70,8 @@ def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     yield f"{words.plan}: {_printable(' · '.join(iteration.plan)) or words.nothing}"
     answered, total = sum(not part.is_open for part in state.sub_questions), len(state.sub_questions)
     yield f"{words.progress}: {100 * answered // total if total else 0}% ({answered}/{total})"
+    if answered == total and state.status == "running" and state.drives_itself and total:
+        yield f"{words.left}: {_printable('; '.join(to_complete(state)))}"
     yield from _drift(state, words)
     yield from _stuck(iteration.failures, words)
     yield BAR
@@ -88,7 +89,7 @@ def following_lines(state: State) -> Iterator[str]:
         yield DRIVEN  # its driver still checks the command's end, --until and the spending
     else:
         yield words.goes_on
-        yield goes_on_line(state.question)
+        yield words.next_begins
 
 
 def end_lines(state: State) -> Iterator[str]:
@@ -97,11 +98,9 @@ def end_lines(state: State) -> Iterator[str]:
     yield words.condition_met
     reason = state.stop_reason or state.status
     yield words.ends.get(reason, words.other_end).format(reason=reason)
-
-
-def goes_on_line(question: str) -> str:
-    """Say that the next iteration begins, in the language of a question, too."""
-    return GOES_ON if is_korean(question) else f"{GOES_ON} (the next iteration begins)"
+    is_open = [pair for pair in knowledge_of(state).contradictions_found if not pair.is_superseded]
+    if is_open:
+        yield words.open_contradictions.format(number=len(is_open))
 
 
 def focus_lines(question: str, knowledge: Knowledge) -> Iterator[str]:
@@ -132,15 +131,20 @@ def _repeated(state: State) -> Iterator[str]:
 def _findings(knowledge: Knowledge, iteration: Iteration, words: BlockWords) -> Iterator[str]:
     found = [one for one in knowledge.findings if one.iteration == iteration.number]
     yield words.findings
+    believed = {one.text for one in found if one.sources}
     for one in found:
         yield f"   - {_printable(one.text)} [{one.tag}]"
+        if one.text in believed:
+            doubts = [doubt for doubt in iteration.unbelieved if doubt.text == one.text]
+            yield from (f"     ↳ {_printable(doubt.reason)}" for doubt in doubts)
     if not found:
         yield f"   - {words.nothing}"
     if number := len(knowledge.contradictions_found):
         yield f"⚠️  {number} contradictions detected"
-    if iteration.unbelieved:
+    unbelieved = [doubt for doubt in iteration.unbelieved if doubt.text not in believed]
+    if unbelieved:
         yield words.unbelieved
-    for doubt in iteration.unbelieved:
+    for doubt in unbelieved:
         yield f"   - {_printable(doubt.text)}: {_printable(doubt.reason)}"
 
 

@@ -16,7 +16,13 @@ def plan_json(planned: PlannedIteration) -> dict[str, Any]:
         "run_id": state.run_id,
         "iteration": state.iteration + 1,
         "execute": [
-            {"query": one.query, "intent": one.intent, "strategy": list(one.strategy)}
+            {
+                "query": one.query,
+                "intent": one.intent,
+                "strategy": list(one.strategy),
+                "for": one.part,
+                "against": one.against,
+            }
             for one in planned.execute
         ],
         "duplicates": [

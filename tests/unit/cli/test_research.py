@@ -61,7 +61,7 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
 def test_an_iteration_that_is_not_the_last_says_that_the_next_begins(tmp_path: Path, research: Research):
     project(tmp_path)
     done = research("Who painted the Mona Lisa?", "--max-iters", "2")
-    assert done.stderr.splitlines().count("다음 iteration을 시작합니다... (the next iteration begins)") == 1
+    assert done.stderr.splitlines().count("The next iteration begins...") == 1
 
 
 def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, research: Research):

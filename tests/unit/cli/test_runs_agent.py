@@ -67,7 +67,7 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
         "🔍 이번 발견:",
         "   - 올랐다 [? UNCERTAIN]",
         "❓ 확인되지 않은 것:",
-        "   - 올랐다: coreloop has not read dart:1; read it with runs read, and name its number",
+        "   - 올랐다: coreloop가 읽지 않은 출처입니다(dart:1). runs read로 읽고 출처 번호를 적으세요",
         "📈 다음 계획: read the report",
         "📊 진행도: 0% (0/2)",
         BAR,
@@ -85,7 +85,9 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
     assert typed(Path.cwd(), "runs", "complete").stdout == f"{run_id}  completed\n"
     assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)
-    assert (ended["goes_on"], ended["do"]) == (False, "End your turn: the run is over, completed.")
+    assert ended["goes_on"] is False
+    assert ended["do"].startswith("연구가 끝났습니다(completed).")
+    assert f"dartlab-coreloop runs report {run_id}" in ended["do"]
 
 
 def test_the_block_is_in_the_language_of_the_question(runs: Command):
@@ -94,7 +96,7 @@ def test_the_block_is_in_the_language_of_the_question(runs: Command):
     assert lines[1:4] == ["📊 Iteration #1 done", BAR, "🔍 Findings:"]
     assert lines[-2:] == [
         "→ no condition of the end is met → goes on",
-        "다음 iteration을 시작합니다... (the next iteration begins)",
+        "The next iteration begins...",
     ]
 
 
@@ -276,3 +278,14 @@ def test_a_terminal_instead_of_a_report_is_refused(runs: Command, monkeypatch: p
     monkeypatch.setattr(sys, "stdin", Terminal())
     with pytest.raises(Exception, match="nothing on stdin; name a file"):
         runs_agent._stdin(1)
+
+
+def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report(
+    runs: Command, monkeypatch: pytest.MonkeyPatch
+):
+    run_id = runs("open", "why?", "--max-iterations", "1").stdout.strip()
+    runs("pause")
+    runs("record", report=PLAN)
+    resumed = runs("resume")
+    assert resumed.stdout == f"{run_id}  stopped\n"
+    assert f"dartlab-coreloop runs report {run_id}" in resumed.stderr

@@ -1,6 +1,5 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +14,8 @@ from coreloop.answer.agent.knowledge import (
     trust_in,
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
+from coreloop.answer.agent.quotes import check_quote, holds
+from coreloop.answer.agent.words import AgentWords, agent_words, unsaid
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import SourcedText, contradictions
@@ -33,7 +34,7 @@ from coreloop.answer.research.knowledge import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.answer.research.support import Unsupported, check_support
+from coreloop.answer.research.support import Unsupported
 from coreloop.answer.research.update import weight_of
 from coreloop.base.language.words import stems
 from coreloop.runs import events as happened
@@ -46,15 +47,9 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
-_END: Final = re.compile(r"[.!?。](?=\s)")  # of a sentence: "494 km. It", not "1.5 km"
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
-_UNREAD: Final = "coreloop has not read {}; read it with runs read, and name its number"
-_GIVEN: Final = "source {} is a text that you gave, which coreloop could not read itself"
-_NOT_THERE: Final = "the quote does not stand in source {}; quote it word for word"
-_NO_SOURCE: Final = "it has no source"
-_NOT_ABOUT: Final = "its quote shares too few words with {} to answer it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ def believe(
     texts = {part: text for text, part in ids.items() if text != part}
     _require_hypotheses(report, _with_new(report, knowledge, state.iteration + 1))
     judged = [
-        _judged(learnt, place, knowledge, answered_parts(learnt, place, ids), texts, state.iteration + 1)
+        _judged(learnt, place, knowledge, answered_parts(learnt, place, ids), texts, state)
         for place, learnt in enumerate(report.findings)
     ]
     findings = list(knowledge.findings)
@@ -164,45 +159,49 @@ def _judged(
     knowledge: Knowledge,
     parts: tuple[str, ...],
     texts: Mapping[str, str],
-    iteration: int,
+    state: State,
 ) -> Judged:
-    numbers, doubts = _sources(learnt, place, knowledge)
+    words = agent_words(state.question)
+    numbers, doubts = _sources(learnt, place, knowledge, words)
     quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
-    quoting = [number for number in numbers if _holds(knowledge, number, quote)]
-    doubts += [_NOT_THERE.format(number) for number in numbers if number not in quoting]
+    quoting = [number for number in numbers if holds(_text(knowledge, number), quote)]
+    doubts += [words.not_there.format(number=number) for number in numbers if number not in quoting]
     if quoting and is_korean(text) != is_korean(quote):
         text = quote  # words of two languages cannot be compared: the quote itself is the finding
-    support = check_support(text, [_whole(knowledge, number, quote) for number in quoting])
-    if quoting and isinstance(support, Unsupported):
-        quoting, doubts = [], [*doubts, f"the quote does not say it: {support.reason}"]
+    sources = [_text(knowledge, number) for number in quoting]
+    support = check_quote(text, quote, sources) if quoting else None
+    if isinstance(support, Unsupported):
+        quoting, doubts = [], [*doubts, unsaid(words, support)]
     answers = [part for part in parts if quoting and is_about(texts[part], f"{quote} {text}")]
-    doubts += [_NOT_ABOUT.format(part) for part in parts if quoting and part not in answers]
+    doubts += [words.not_about.format(part=part) for part in parts if quoting and part not in answers]
     finding = Finding(
         text=text,
         sources=tuple(quoting),
         confidence=0.0,
         tag=UNCERTAIN,
         hypothesis_id=learnt.hypothesis,
-        iteration=iteration,
+        iteration=state.iteration + 1,
         answers=tuple(answers),
     )
     return Judged(finding, learnt.stance, tuple(doubts), learnt.places)
 
 
-def _sources(learnt: Learnt, place: int, knowledge: Knowledge) -> tuple[list[int], list[str]]:
+def _sources(
+    learnt: Learnt, place: int, knowledge: Knowledge, words: AgentWords
+) -> tuple[list[int], list[str]]:
     """Return the sources that count, and why the others do not."""
     numbers: list[int] = []
-    doubts = [] if learnt.places else [_NO_SOURCE]
+    doubts = [] if learnt.places else [words.no_source]
     for name in learnt.places:
         number = _number(name)
         if number is None:
-            doubts.append(_UNREAD.format(name[:80]))
+            doubts.append(words.unread.format(place=name[:80]))
             continue
         read = knowledge.source(number)
         if read is None:
             raise wrong_field(f"$.findings[{place}].sources", _no_source(number, len(knowledge.sources)))
         if trust_in(read) == "given":
-            doubts.append(_GIVEN.format(number))
+            doubts.append(words.given.format(number=number))
         else:
             numbers.append(number)
     return numbers, doubts
@@ -228,19 +227,9 @@ def _require_hypotheses(report: AgentReport, known: Sequence[Hypothesis]) -> Non
             raise wrong_field(f"$.findings[{place}].hypothesis", message)
 
 
-def _holds(knowledge: Knowledge, number: int, quote: str) -> bool:
+def _text(knowledge: Knowledge, number: int) -> str:
     read = knowledge.source(number)
-    return read is not None and bool(quote) and quote in " ".join(read.source.text.split())
-
-
-def _whole(knowledge: Knowledge, number: int, quote: str) -> str:
-    """Return the sentences that a quote was cut from, which may deny it."""
-    read = knowledge.source(number)
-    text = " ".join(read.source.text.split()) if read else quote
-    start = text.find(quote)
-    begin = max((match.end() for match in _END.finditer(text, 0, start)), default=0)
-    end = _END.search(text, start + len(quote) - 1)
-    return text[begin : end.start() + 1 if end else len(text)]
+    return read.source.text if read else ""
 
 
 def is_about(question: str, text: str) -> bool:

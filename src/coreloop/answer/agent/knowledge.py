@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.answer.agent.words import agent_words
 from coreloop.answer.research.findings import Evidence, Finding
 from coreloop.answer.research.knowledge import Knowledge, ReadSource
 from coreloop.answer.research.knowledge import fold as fold_research
@@ -121,18 +122,18 @@ def is_complete(state: State) -> bool:
 
 def left_to_do(state: State) -> list[str]:
     """Return what of the plan is still to be done before answers complete the run, a line each."""
-    known = agent_knowledge(state)
+    known, words = agent_knowledge(state), agent_words(state.question)
     executed = {search.query for search in state.search_history}
     done = [candidate for candidate in known.candidates if candidate.query in executed]
     lines = []
     if len(known.planned) < LEAST_PARTS:
-        lines.append(f"plan at least {LEAST_PARTS} sub-questions")
+        lines.append(words.least_parts.format(number=LEAST_PARTS))
     for intent in sorted(missing_intents(known.candidates, done)):
-        lines.append(f"execute a chosen query with the intent {intent}")
+        lines.append(words.execute.format(intent=intent))
     against = {candidate.part for candidate in done if candidate.intent == COUNTER_EVIDENCE}
     for part in state.sub_questions if state.mode == "exhaust" else ():
         if part.id not in against:
-            lines.append(f"execute a chosen query for counter-evidence with for: {part.id}")
+            lines.append(words.execute_against.format(part=part.id))
     return lines
 
 

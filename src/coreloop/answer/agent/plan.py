@@ -227,8 +227,22 @@ def _choose(state: State, plan: AgentPlan) -> tuple[tuple[ChosenQuery, ...], dic
             fresh.setdefault(candidate.query, candidate)
     searched = [search.query for search in state.search_history]
     queries = [PlanQuery(one.query, one.intent) for one in _in_order(state, fresh.values())]
-    kept = [fresh[query.query] for query in _converged(queries, searched)]
+    kept = _with_attack(
+        state, [fresh[query.query] for query in _converged(queries, searched)], fresh.values()
+    )
     return tuple(_candidate(one, state.iteration + 1) for one in kept), duplicates
+
+
+def _with_attack(
+    state: State, kept: list[ProposedQuery], fresh: Iterable[ProposedQuery]
+) -> list[ProposedQuery]:
+    """One that could refute the leading hypothesis is among those that are executed."""
+    leading = {one.id for one in knowledge_of(state).focus[:1]}
+    attacks = [one for one in fresh if one.against in leading and one.intent == COUNTER_EVIDENCE]
+    if not attacks or any(one in attacks for one in kept):
+        return kept
+    others = [one for one in kept if one.intent != COUNTER_EVIDENCE]
+    return [*others[: MAX_CONVERGED - 1], attacks[0]]
 
 
 def _converged(queries: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:

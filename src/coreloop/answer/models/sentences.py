@@ -82,10 +82,10 @@ def _without_code(text: str) -> str:
     return _CODE.sub("\n\n", text)
 
 
-def split_sentences(text: str, *, is_code: bool = False) -> list[str]:
+def split_sentences(text: str, *, is_code: bool = False, max_chars: int = MAX_CHARS) -> list[str]:
     """Split a text into its sentences, each a part of the text without the white space around it."""
     pieces = (piece for block in _blocks(text, is_code=is_code) for piece in _block_sentences(block))
-    return [part for piece in pieces for part in _cut(piece)]
+    return [part for piece in pieces for part in _cut(piece, max_chars)]
 
 
 def without_footnotes(sentence: str) -> str:
@@ -118,10 +118,10 @@ def _block_sentences(block: str) -> Iterator[str]:
     yield block[start:].strip()
 
 
-def _cut(sentence: str) -> Iterator[str]:
-    while len(sentence) > MAX_CHARS:
-        space = sentence.rfind(" ", 1, MAX_CHARS)
-        end = space if space > 0 else MAX_CHARS
+def _cut(sentence: str, max_chars: int) -> Iterator[str]:
+    while len(sentence) > max_chars:
+        space = sentence.rfind(" ", 1, max_chars)
+        end = space if space > 0 else max_chars
         yield sentence[:end]
         sentence = sentence[end:].lstrip()
     if sentence:

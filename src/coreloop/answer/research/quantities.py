@@ -53,16 +53,18 @@ _SPELLED: Final = {
 }
 _ENGLISH_NUMBER: Final = "|".join(word for word in _SPELLED if word.isascii())
 _KOREAN_SCALE: Final = r"(?:천억|백억|십억|천만|백만|십만|조|억|만|천|백)"
+_WORD_END: Final = r"(?![^\W가-힣])"
+"""Of a Latin unit; a Korean particle or copula may follow it: ``494km이다``."""
 _UNIT: Final = "|".join(
-    re.escape(unit) + ("" if not unit.isascii() or not unit.isalpha() else r"s?\b")
+    re.escape(unit) + ("" if not unit.isascii() or not unit.isalpha() else rf"s?{_WORD_END}")
     for unit in sorted(_UNITS, key=len, reverse=True)
 )
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _QUANTITY: Final = re.compile(
     rf"""(?<![A-Za-z\d_.,])(?P<sign>[-−]\s?)? (?P<currency>US\$|[$₩€£¥])?\s?
         (?:(?P<amount>(?:{_NUMBER})\s?{_KOREAN_SCALE}(?:\s?(?:{_NUMBER})\s?{_KOREAN_SCALE})*(?:\s?(?:{_NUMBER}))?)
-          |(?P<number>{_NUMBER})(?:[\s-]?(?P<scale>trillion|billion|million|thousand|hundred|[bmt]n\b)
-                                  |(?P<letter>[KkMB])\b)?
+          |(?P<number>{_NUMBER})(?:[\s-]?(?P<scale>trillion|billion|million|thousand|hundred|[bmt]n{_WORD_END})
+                                  |(?P<letter>[KkMB]){_WORD_END})?
           |(?P<word>(?i:\b(?:{_ENGLISH_NUMBER})\b(?![\s-](?:{_ENGLISH_NUMBER}|one)\b))
                     |(?<![가-힣])(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s[가-힣]|[개명번살달]))
         )(?:[\s-]?(?P<unit>{_UNIT}))?""",

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
 from coreloop.answer.research.changed import ChangedSource, changed_line
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
@@ -22,6 +23,17 @@ _LAYERS: Final = {
     "paths.c": "path c",
     "paths.cross_check": "cross-check",
 }
+_KOREAN: Final = {
+    "Answer": "답",
+    "Findings": "발견",
+    "Hypotheses": "가설",
+    "Reflection": "성찰",
+    "Contradictions": "모순",
+    "Open": "남은 질문",
+    "Left out": "제외한 것",
+    "Sources": "출처",
+}
+"""Headings of the report of a Korean question."""
 _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -99,6 +111,12 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
 
 
 def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
+    """Headings in the language of the question, and what stands below them."""
+    names = _KOREAN if is_korean(state.question) else {}
+    yield from ((names.get(name, name), entries) for name, entries in _english_sections(state, changed))
+
+
+def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
     response, knowledge = respond(state), knowledge_of(state)
     yield "Answer", response.final_answer.splitlines()
     yield from _filled(

@@ -114,7 +114,8 @@ def read_statement(text: str) -> Statement:
 
 def _denied(match: re.Match[str]) -> frozenset[str]:
     kind = match.lastgroup or ""
-    words = [word for word in stems(match[kind]) if not word.endswith("ly")]
+    text = f"{match[kind]}다" if kind == "ended" else match[kind]  # 폐지되지 않았다 denies 폐지되다
+    words = [word for word in stems(text) if not word.endswith("ly")]
     count = _DENIED_STEMS.get(kind)
     return word_letters(words[:count] if count else words[-1:])
 

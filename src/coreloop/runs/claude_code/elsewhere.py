@@ -73,6 +73,8 @@ def _plugin(lease_s: int, language: Language) -> Iterator[tuple[str, bytes]]:
         "name": "coreloop",
         "description": "Deep research that coreloop ends, not the model; findings are checked.",
         "version": "1.0.0",
+        "author": {"name": "coreloop"},
+        "license": "Apache-2.0",
     }
     command = f'python3 -I -S "${{CLAUDE_PLUGIN_ROOT}}"/hooks/stop-hook.py --lease {lease_s}'
     entry = {"hooks": [{"type": "command", "command": command, "timeout": 10}]}

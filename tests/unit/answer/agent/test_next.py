@@ -5,6 +5,7 @@ from pathlib import Path
 import orjson
 
 from coreloop.answer.agent.next import layer_due, next_for_agent
+from coreloop.runs.control import pause_run, stop_run
 from walking import LENGTH, Walk, executed, finding, walk_in
 
 
@@ -46,3 +47,44 @@ def test_what_keeps_a_run_going_is_said(tmp_path: Path):
         walk.read("docs/han.md")
         walk.record(finding(LENGTH, 1, "q1"), queries=executed(*(one.query for one in planned.execute)))
         assert left(walk) == ["answer q2", "answer q3"]
+
+
+def test_the_form_of_the_report_has_the_fields_of_the_thought_that_is_due(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        for number in range(5):
+            facts = next_for_agent(walk.store, walk.state)
+            assert list(facts["report"]["reflection"]) == facts["think"]["fields"]
+            walk.record(
+                finding("News.", f"https://site{number}.example"), reflection=facts["report"]["reflection"]
+            )
+
+
+def test_a_korean_question_is_worked_on_in_korean(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.open("한강의 길이는 얼마인가?")
+        facts = next_for_agent(walk.store, walk.state)
+        assert facts["do"].startswith("iteration을 한 번 진행하세요: 질문을 서브질문으로 나누기.")
+        assert facts["think"]["do"].startswith("Layer 1 현황")
+        assert facts["to_complete"] == ["서브질문을 3개 이상 계획하기"]
+        walk.read("docs/han.md")
+        said = [
+            finding("한강은 부산을 지난다.", 1),
+            {"text": "The Han river is 900 kilometres long.", "quote": LENGTH, "sources": [1]},
+            finding("한강은 길다.", "me"),
+        ]
+        assert [doubt.reason for doubt in walk.record(*said).unbelieved] == [
+            "인용문이 출처 1에 없습니다. 글자 그대로 인용하세요",
+            "인용문이 그렇게 말하지 않습니다: 숫자 900,000이(가) 없습니다",
+            "coreloop가 읽지 않은 출처입니다(me). runs read로 읽고 출처 번호를 적으세요",
+        ]
+
+
+def test_a_run_that_is_over_tells_the_agent_to_answer_from_its_report(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        pause_run(walk.store, walk.run_id)
+        assert "the run is paused" in next_for_agent(walk.store, walk.state)["do"]
+        stop_run(walk.store, walk.run_id)
+        facts = next_for_agent(walk.store, walk.state)
+    assert facts["goes_on"] is False
+    assert facts["do"].startswith("The run is over, stopped_by_user")
+    assert f"answer from dartlab-coreloop runs report {walk.run_id}" in facts["do"]

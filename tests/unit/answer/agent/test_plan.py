@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
+from coreloop.cli.show_plan import plan_json
 from walking import LENGTH, PARTS, Walk, executed, finding, walk_in
 
 
@@ -101,6 +102,26 @@ def test_the_leading_hypothesis_must_be_attacked(tmp_path: Path):
         with pytest.raises(UsageError, match='add "against": "h2"'):
             walk.plan()
         walk.plan(*(one | {"against": "h2"} for one in walk.candidates()))
+
+
+def test_a_search_against_the_leading_hypothesis_is_executed(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.read("docs/han.md")
+        walk.record(hypotheses=["It is long."])
+        walk.record(finding(LENGTH, 1, hypothesis="h1", stance="supports"))
+        attack = {"query": "subject 1 2", "intent": "counter-evidence", "against": "h1"}
+        planned = walk.plan(*walk.candidates(), attack)
+    assert [one.against for one in planned.execute].count("h1") == 1
+    assert 3 <= len(planned.execute) <= 5
+
+
+def test_a_plan_shows_what_each_search_is_for_and_against(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.record(hypotheses=["It is long."])
+        marks = {"for": "q1", "against": "h1"}
+        planned = walk.plan(*(one | marks for one in walk.candidates()))
+        shown = plan_json(planned)["execute"]
+    assert {(one["for"], one["against"]) for one in shown} == {("q1", "h1")}
 
 
 def test_candidates_of_a_strategy_that_must_be_left_are_refused_by_name(tmp_path: Path):

@@ -153,7 +153,7 @@ def _a_duplicate_and_a_lie(agent: Agent) -> None:
     lie = {"text": "한강은 부산을 지난다.", "quote": "한강은 부산을 지난다.", "sources": [1], "answers": "q2"}
     shown = agent.record(2, _queries(done.json), lie)
     assert "   - 한강은 부산을 지난다. [? UNCERTAIN]" in shown.lines
-    (doubt,) = (line for line in shown.lines if "does not stand in source 1" in line)
+    (doubt,) = (line for line in shown.lines if "인용문이 출처 1에 없습니다" in line)
     assert doubt.startswith("   - 한강은 부산을 지난다.: ")
     assert "📊 진행도: 33% (1/3)" in shown.lines
     assert agent.next()["knowledge"]["not_believed"][0]["text"] == lie["text"]
@@ -217,7 +217,7 @@ def _pause_and_resume(agent: Agent) -> None:
     session.prompt("/research-pause")
     assert project.run("runs", "pause", agent.run_id, CLAUDECODE="1").code == 0
     assert session.stop() == ""
-    assert agent.next()["do"].startswith("End your turn: the run is paused")
+    assert agent.next()["do"].startswith("턴을 끝내세요. 연구가 일시정지")
     assert project.run("runs", "resume", agent.run_id).code == 0
     session.prompt(f"/dr {agent.run_id}")
     assert agent.next()["goes_on"] is True
@@ -246,11 +246,11 @@ def _report(agent: Agent) -> None:
         assert text in report
     for text in ("antithesis: 514 km라는 기록이 있다", "path a: 494", "cross-check: 494가 더 새롭다"):
         assert text in report
-    answer = report.partition("## Answer")[2].partition("## Findings")[0]
+    answer = report.partition("## 답")[2].partition("## 발견")[0]
     assert LENGTH.removesuffix(".") in answer
     assert "부산" not in answer
-    assert "부산" in report.partition("## Left out")[2]
-    assert "docs/han.md" in report.partition("## Sources")[2]
+    assert "부산" in report.partition("## 제외한 것")[2]
+    assert "docs/han.md" in report.partition("## 출처")[2]
 
 
 def _files_of_the_run(agent: Agent) -> None:

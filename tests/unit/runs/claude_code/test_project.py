@@ -5,9 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.main import main
 from coreloop.runs.claude_code.elsewhere import (
     AGENTS,
     install_agents,
@@ -110,3 +112,15 @@ def test_a_section_for_other_agents_comes_out_byte_for_byte(before: str | None, 
         install_agents(tmp_path, confirm=True, language="en")
     uninstall_agents(tmp_path, confirm=True)
     assert files(tmp_path) == kept
+
+
+def test_installing_warns_if_the_command_is_not_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    command = tmp_path / "bin" / "dartlab-coreloop"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    words = ["runs", "install", "claude-code", "--project", str(tmp_path), "--confirm"]
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert "dartlab-coreloop is not on PATH" in CliRunner().invoke(main, [*words[:-1]]).stderr
+    monkeypatch.setenv("PATH", str(command.parent))
+    assert "PATH" not in CliRunner().invoke(main, words).stderr
