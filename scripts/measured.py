@@ -1,4 +1,4 @@
-"""Write docs/measured.md and README's table from benchmarks/results.yaml; with --check, exit 1 if they differ.
+"""Write docs/measured.md and README's table from benchmarks/results.yaml; --check exits 1 if they differ.
 
 uv run python scripts/measured.py
 """
@@ -28,8 +28,8 @@ _VERDICTS: Final[Mapping[object, str]] = {
 _HEAD: Final = """\
 # Measured
 
-The last figure of each benchmark, with its date, machine and command; run a command in the source's folder. Goals
-that were missed, and what got worse, come first. `scripts/measured.py` writes this page from
+The last figure of each benchmark, with its date, machine and command; run a command in the source's folder.
+Goals that were missed, and what got worse, come first. `scripts/measured.py` writes this page from
 `benchmarks/results.yaml`, into which each figure is copied by hand after a run.
 """
 Figure = Mapping[str, Any]
