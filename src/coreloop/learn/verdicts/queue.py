@@ -295,7 +295,9 @@ def _same_questions(
 
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
-        verdicts = " but ".join(f"{entry.judged_by} said {entry.verdict}" for entry in (other, newest))
+        verdicts = " but ".join(
+            f"{entry.judged_by} said {entry.verdict} ({entry.verdict.word})" for entry in (other, newest)
+        )
         cause = f" ({newest.cause})" if newest.cause else ""
         text = texts.get(newest.subject, "")
         yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}{cause}; the newest counts", text)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from coreloop.web.pages.changes import CHANGES
+from coreloop.web.pages.errors import ERRORS
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.review import REVIEW
 from coreloop.web.pages.runs import RUNS
@@ -10,4 +11,4 @@ from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.tools import TOOLS
 from coreloop.web.pages.work import WORK
 
-SECTIONS: Final[tuple[PageSection, ...]] = (REVIEW, HEALTH, CHANGES, RUNS, TOOLS, WORK)
+SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)
