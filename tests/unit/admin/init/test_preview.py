@@ -27,6 +27,7 @@ def test_no_records_give_no_preview(shop: effects.Shop):
     assert preview_drafts(shop.workspace, now=FIRST_DAY) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "n_last_week"), [(0, 0), (20, 1)])
 def test_drafts_of_the_last_week_are_those_that_earlier_records_did_not_support(
     shop: effects.Shop, first: int, n_last_week: int
