@@ -53,7 +53,7 @@ class OverrideCall(TypedDict):
 
 
 class RecordedJudgment(TypedDict):
-    """A human verdict: P pass, T tolerable, C caveat, V violation."""
+    """A human verdict: P pass, T tolerable, C caution, V violation."""
 
     verdict: str | None
     judged_at: str | None

@@ -1,6 +1,7 @@
 """``dartlab-coreloop init``."""
 
 import os
+import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,11 @@ from coreloop.base.text import counted, printable
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
+    from coreloop.admin.init.preview import DraftPreview
     from coreloop.admin.init.run import Initialised
     from coreloop.admin.init.starter import SettingsProposals
 
+_MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
 
 
@@ -31,32 +34,47 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "k
 @click.option(
     "--source", metavar="REQUIREMENT", help="What the workflows install.  [default: what is installed here]"
 )
+@click.option(
+    "--max-open",
+    type=click.IntRange(min=1),
+    help="Most drafts that may be open at once.  [default: asked on a terminal, else 3]",
+)
 @click.option("--confirm", is_flag=True, help="Write the files; without it, only list them.")
 @json_option
-def command(owner: str | None, source: str | None, confirm: bool, as_json: bool) -> None:
+def command(
+    owner: str | None, source: str | None, max_open: int | None, confirm: bool, as_json: bool
+) -> None:
     """Add the files that coreloop needs to a repository.
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
     Existing files are never overwritten. An organization cannot review, so it needs --owner. With --confirm,
-    ends with the checks of doctor, which do not change the exit code.
+    ends with the checks of doctor, which do not change the exit code. Last comes what the first drafts would
+    be, from the records that there are, and how many new ones the last week brought.
     """
     from coreloop.admin.doctor.run import check_setup
+    from coreloop.admin.init.preview import preview_drafts
     from coreloop.admin.init.run import InitRequest, initialise
     from coreloop.base.git.repository import Repository, github_repo
     from coreloop.base.github.account import account_type
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)
+    is_new = not (root / FILE_NAME).exists()
+    if max_open is None and is_new and confirm and not as_json and sys.stdin.isatty():
+        max_open = click.prompt("How many drafts may be open at once?", type=click.IntRange(min=1), default=3)
     request = InitRequest(
         repository=root,
         github=github,
         reviewer=owner,
         source=source,
         confirm=confirm,
+        max_open=max_open,
         owner_type=partial(account_type, environ=os.environ),
     )
     done = initialise(open_workspace(Path.cwd()), request)
-    checks = check_setup(root, now=datetime.now(UTC), environ=os.environ) if confirm else ()
+    now = datetime.now(UTC)
+    checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
+    preview = preview_drafts(open_workspace(root), now=now, cached=confirm)
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
         facts = {
@@ -66,12 +84,18 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
             "notes": done.notes,
             "written": confirm,
             "checks": checks,
+            "preview": preview,
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
     _show(root, done, confirm=confirm)
     existing = {file.path for file in done.files if file.state == "there"}
-    for option, value, path in (("--owner", owner, ".github/CODEOWNERS"), ("--source", source, REQUIREMENTS)):
+    options = (
+        ("--owner", owner, ".github/CODEOWNERS"),
+        ("--source", source, REQUIREMENTS),
+        ("--max-open", max_open, FILE_NAME),
+    )
+    for option, value, path in options:
         if value is not None and path in existing:
             click.echo(f"{option} has no effect: {path} exists; edit it instead", err=True)
     if checks:
@@ -79,6 +103,7 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
 
         click.echo("\ndartlab-coreloop doctor")
         show_diagnoses(checks)
+    _show_preview(preview, open_workspace(root).settings.forge.max_open if max_open is None else max_open)
 
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
@@ -103,6 +128,27 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
             f"{counted(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
         )
         click.echo("  dartlab-coreloop guard protect")
+
+
+def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
+    if preview is None:
+        click.echo("\nno records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
+        return
+    n_drafts = len(preview.drafts)
+    records = f"{counted(preview.n_records, 'record')} of 30 days"
+    click.echo(f"\nfirst drafts, from {records}: {n_drafts or 'none'}")
+    for tool, line in preview.drafts[:_MAX_DRAFTS]:
+        click.echo(printable(f"  {tool}: {line}"))
+    if n_drafts > _MAX_DRAFTS:
+        click.echo(f"  … and {n_drafts - _MAX_DRAFTS} more")
+    if preview.undefined:
+        tools = ", ".join(map(printable, preview.undefined[:_MAX_DRAFTS]))
+        click.echo(f"more lines hold, but the source does not define the tools; name them in tools: {tools}")
+    if preview.n_last_week is None:
+        click.echo("too few days with records to say how many a week to expect")
+    elif n_drafts:
+        click.echo(f"the last week brought {preview.n_last_week} of them; expect about as many a week")
+    click.echo(f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)")
 
 
 def _proposed(proposals: "SettingsProposals") -> str:

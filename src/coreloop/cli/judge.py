@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
 
-_VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
+_VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _MAX_SHOWN: Final = 10
 
 
 @click.command()
-@click.option("--id", "wanted", metavar="ID", help="A candidate, a counterexample or a request.")
+@click.option("--id", "wanted", metavar="ID", help="A proposal or a request.")
 @click.option(
     "--verdict",
     type=click.Choice(list(_VERDICTS)),
-    help="P pass, T tolerable, C caveat, V violation.",
+    help="P pass, T tolerable, C caution, V violation.",
 )
 @click.option("--cause", metavar="TEXT", help="The reason.")
 @click.option("--by", metavar="NAME", help="Your name.  [default: git's user.name, or the login name]")
@@ -39,9 +39,9 @@ def command(
 ) -> None:
     """Record a verdict or, without options, list what most needs one.
 
-    A request with V or C counts as failed, with P or T as succeeded. A candidate or counterexample with V
-    or C is not proposed again until it gets a P or T. The newest verdict counts. The list has requests of
-    the last 30 days, and candidates.
+    A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
+    not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
+    30 days, and proposals.
     """
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
@@ -104,7 +104,8 @@ def _show_waiting(waiting: "Sequence[Waiting]") -> None:
         if len(items) > _MAX_SHOWN:
             click.echo(f"  … and {len(items) - _MAX_SHOWN} more; --json lists all")
     click.echo(
-        "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT"
+        "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"
+        "P pass, T tolerable, C caution, V violation"
         if waiting
         else "nothing waits for a verdict",
         err=bool(waiting),

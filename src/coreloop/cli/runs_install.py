@@ -52,7 +52,7 @@ _root_option = click.option(
 def install(
     agent: str, project: Path | None, language: "Language", lease: float, confirm: bool, as_json: bool
 ) -> None:
-    """Install the hook and the skills deep-research, dr, research-pause, -stop and -report.
+    """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
 
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
     section of AGENTS.md, for other agents).

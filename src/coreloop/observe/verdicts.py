@@ -19,16 +19,21 @@ USER: Final = "user"
 
 
 class VerdictLetter(StrEnum):
-    """P (pass) and T (tolerable) are positive, C (caveat) and V (violation) negative."""
+    """P (pass) and T (tolerable) are positive, C (caution) and V (violation) negative."""
 
     PASS = "P"
     TOLERABLE = "T"
-    CAVEAT = "C"
+    CAUTION = "C"
     VIOLATION = "V"
 
     @property
     def passes(self) -> bool:
         return self in {VerdictLetter.PASS, VerdictLetter.TOLERABLE}
+
+    @property
+    def word(self) -> str:
+        """What the letter stands for, such as ``caution``."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ KEYS = {
         ("judge", ("read", "review")),
     )
 }
-SECTIONS = ("review", "health", "changes", "errors", "runs", "tools", "work")
+SECTIONS = ("changes", "errors", "review", "health", "runs", "tools", "work")
 
 
 @pytest.fixture(scope="module")

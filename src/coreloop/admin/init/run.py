@@ -38,6 +38,8 @@ class InitRequest:
         What the workflows install; by default the installed coreloop.
     confirm : bool
         Write the files; if false, only plan them.
+    max_open : int, optional
+        ``forge: max_open`` of a new coreloop.yaml.
     owner_type : callable
         Called with ``owner/name``: "User", "Organization", or None if unknown.
     """
@@ -47,6 +49,7 @@ class InitRequest:
     reviewer: str | None = None
     source: str | None = None
     confirm: bool = False
+    max_open: int | None = None
     owner_type: Callable[[str], str | None] = lambda _: None
 
 
@@ -95,6 +98,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     is_new = not (root / FILE_NAME).exists()
     proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
     settings_file = write_settings(read_template(FILE_NAME), proposals)
+    if request.max_open is not None:
+        settings_file += f"\nforge: {{max_open: {request.max_open}}}\n".encode()
     requirement, left_out = _pin(root, request.source)
     planned = plan_files(
         root, workspace.settings, owner=reviewer, requirement=requirement, settings_file=settings_file

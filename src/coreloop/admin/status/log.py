@@ -180,7 +180,8 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     today : date
         The day in UTC.
     """
-    search = find_candidates(merge(files, window(today)), gate, known=known)
+    enough = gate.min_unique_questions
+    search = find_candidates(merge(files, window(today)), gate, known=known, enough_questions=enough)
     return Sieved(len(search.candidates), search.dropped)
 
 

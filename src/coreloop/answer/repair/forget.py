@@ -18,7 +18,7 @@ def judgment_of(feedback: Feedback) -> HumanVerdict:
     return HumanVerdict(
         id=feedback.message_id,
         key=None,
-        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAVEAT,
+        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAUTION,
         cause=feedback.reason or None,
         judged_at=feedback.created_at,
         judged_by=USER,

@@ -89,6 +89,7 @@ def find_candidates(
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     by_first_tool: bool = False,
+    enough_questions: int | None = None,
 ) -> CandidateSearch:
     """Find the patterns of a window that keep succeeding.
 
@@ -105,6 +106,9 @@ def find_candidates(
         requests and two different questions; the gate's success rate still applies.
     by_first_tool : bool
         For projects without categories: compare patterns that begin with the same tool.
+    enough_questions : int, optional
+        If given, a candidate's different questions are counted only as far as this, so that few are read. The
+        gates' result is the same if it is at least ``gate.min_unique_questions``.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def find_candidates(
     unique = _at_least(gate.min_unique_questions, relaxed)
     sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
     sieve.keep("steps_not_recorded", pl.col("is_complete"))
-    details = _Details(window, sieve.rows)
+    details = _Details(window, sieve.rows, enough_questions)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):
         candidate = _ranked(details.candidate(row), gate, advice[row["category"]])
@@ -207,13 +211,11 @@ class _Sieve:
 class _Details:
     """Texts, steps and providers of the patterns that passed the gates."""
 
-    def __init__(self, window: Window, patterns: pl.DataFrame) -> None:
+    def __init__(self, window: Window, patterns: pl.DataFrame, enough_questions: int | None) -> None:
         shapes = count_values(window, patterns, "shape").filter(pl.col("shape") != 0)
-        questions = find_questions(window, patterns)
-        self._questions = _by_pattern(questions)
+        self._distinct = _enough_distinct(window, find_questions(window, patterns), enough_questions)
         self._shapes = _by_pattern(shapes)
         self._providers = _by_pattern(count_values(window, patterns, "provider"))
-        self._texts = _read_questions(window, questions.select("file", "offset", "question"))
         self._shape_texts = window.texts_of("shape", shapes["shape"])
         self._sequences = window.texts_of("sequence", patterns["sequence"])
 
@@ -221,7 +223,7 @@ class _Details:
         pattern = row["pattern"]
         steps = self._steps(pattern)
         target = target_step(steps)
-        distinct = self._distinct(pattern)
+        distinct = self._distinct[pattern]
         sequence = self._sequences[row["sequence"]]
         return Candidate(
             key=candidate_key(row["category"], sequence),
@@ -249,12 +251,28 @@ class _Details:
         most_frequent = self._shapes[pattern][0]["shape"]
         return msgspec.json.decode(self._shape_texts[most_frequent], type=tuple[Step, ...])
 
-    def _distinct(self, pattern: int) -> list[str]:
-        """Texts of the different questions; an empty text for each that is no longer readable."""
-        texts = [self._texts.get((row["file"], row["offset"])) for row in self._questions[pattern]]
-        readable = [text for text in texts if text is not None]
+
+def _enough_distinct(window: Window, questions: pl.DataFrame, enough: int | None) -> dict[int, list[str]]:
+    """The different questions of each pattern; only the earliest are read where these are enough."""
+    if enough is None:
+        return _distinct(window, questions)
+    # Whether a question differs from earlier ones does not depend on later ones: a part's count is exact.
+    distinct = _distinct(window, questions.group_by("pattern", maintain_order=True).head(2 * enough))
+    few = [pattern for pattern, texts in distinct.items() if len(texts) < enough]
+    return distinct | _distinct(window, questions.filter(pl.col("pattern").is_in(few)))
+
+
+def _distinct(window: Window, questions: pl.DataFrame) -> dict[int, list[str]]:
+    """Texts of the different questions by pattern; an empty text for each that is no longer readable."""
+    texts = _read_questions(window, questions.select("file", "offset", "question"))
+    places = questions.select("pattern", "file", "offset")
+    distinct: dict[int, list[str]] = {}
+    for pattern, rows in _by_pattern(places).items():
+        found = [texts.get((row["file"], row["offset"])) for row in rows]
+        readable = [text for text in found if text is not None]
         different = [readable[index] for index in distinct_questions(readable)]
-        return different + [""] * (len(texts) - len(readable))
+        distinct[pattern] = different + [""] * (len(found) - len(readable))
+    return distinct
 
 
 def _by_pattern(rows: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:

@@ -148,7 +148,7 @@ def find_waiting(
     open_ones = pending(states)
     waiting = [
         *_near_requests(nearly, failing, gate),
-        *_just_passed(find_candidates(window, gate, known=decided).candidates, open_ones, gate, today),
+        *_just_passed(_passed(window, gate, decided), open_ones, gate, today),
         *(_waiting(proposal, today) for proposal in open_ones),
         *_same_questions(failing, mixed, window.texts_of("sequence", (pair[0] for pair in mixed))),
         *_disagreements(judgments, {one.key: one.text for one in states}),
@@ -170,7 +170,8 @@ def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[C
     narrowed = replace(
         window, groups=window.groups.filter(pl.col("pattern").is_in(near["pattern"].implode()))
     )
-    nearly = find_candidates(narrowed, replace(gate, min_success_rate=0.0), known=known).candidates
+    relaxed, enough = replace(gate, min_success_rate=0.0), gate.min_unique_questions
+    nearly = find_candidates(narrowed, relaxed, known=known, enough_questions=enough).candidates
     return sorted(nearly, key=lambda pattern: (_missing(pattern, gate), -pattern.n_observed, pattern.key))
 
 
@@ -248,6 +249,12 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
             yield Waiting(WaitingKind.NEAR, request.id, reason, request.text)
 
 
+def _passed(window: Window, gate: Gates, known: frozenset[str]) -> Sequence[Candidate]:
+    """What `_just_passed` chooses from: it shows a number of questions only up to these."""
+    enough = max(gate.min_unique_questions + 1, gate.min_repeat)
+    return find_candidates(window, gate, known=known, enough_questions=enough).candidates
+
+
 def _just_passed(
     candidates: Iterable[Candidate], waiting: Iterable[Standpoint], gate: Gates, today: date
 ) -> Iterator[Waiting]:
@@ -288,7 +295,9 @@ def _same_questions(
 
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
-        verdicts = " but ".join(f"{entry.judged_by} said {entry.verdict}" for entry in (other, newest))
+        verdicts = " but ".join(
+            f"{entry.judged_by} said {entry.verdict} ({entry.verdict.word})" for entry in (other, newest)
+        )
         cause = f" ({newest.cause})" if newest.cause else ""
         text = texts.get(newest.subject, "")
         yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}{cause}; the newest counts", text)

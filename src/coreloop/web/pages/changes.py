@@ -1,4 +1,4 @@
-"""The section on changes: what was decided on each proposal, and what each change of a description did."""
+"""The section on effect: what each change of a description did, and what was decided on each proposal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,4 +67,4 @@ def _row(label: str, low: float, value: float, high: float, *, is_other: bool = 
     return Interval(label=label, low=low, value=value, high=high, note=f"{value:.1%}", is_other=is_other)
 
 
-CHANGES: Final = PageSection(name="changes", title="Changes", read=read_section)
+CHANGES: Final = PageSection(name="changes", title="Effect", read=read_section)

@@ -11,4 +11,4 @@ from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.tools import TOOLS
 from coreloop.web.pages.work import WORK
 
-SECTIONS: Final[tuple[PageSection, ...]] = (REVIEW, HEALTH, CHANGES, ERRORS, RUNS, TOOLS, WORK)
+SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)

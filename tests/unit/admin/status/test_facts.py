@@ -49,7 +49,7 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
         pytest.param(
             "cand-",
             [],
-            [verdict("aa", VerdictLetter.CAVEAT), verdict("aa", VerdictLetter.PASS)],
+            [verdict("aa", VerdictLetter.CAUTION), verdict("aa", VerdictLetter.PASS)],
             (1, date(2026, 3, 2), 0, 1),
             id="a later verdict replaces a rejection, and it waits for a promotion only",
         ),
@@ -58,7 +58,7 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
             [],
             [
                 verdict(None, VerdictLetter.VIOLATION, id="req-1"),
-                verdict("cc", VerdictLetter.CAVEAT, id="ce-2026-03-03-001"),
+                verdict("cc", VerdictLetter.CAUTION, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
             id="requests and counterexamples are not candidates",

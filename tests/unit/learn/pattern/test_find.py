@@ -233,6 +233,31 @@ def test_at_most_five_different_questions_are_shown(tmp_path: Path):
     assert candidate.n_unique_questions == 9
 
 
+@pytest.mark.parametrize("alike", [0, 7, 8, 20])
+def test_the_gate_is_the_same_if_questions_are_counted_only_as_far_as_it_needs(alike: int, tmp_path: Path):
+    near = [f"the same long question about one and the same company {n}" for n in range(alike)]
+    asked = [*near, "alpha", "beta"]
+    rows = [record(question=question, **_calls("a")) for question in asked for _ in range(2)]
+    window = _window(tmp_path, rows)
+    whole, part = (find_candidates(window, GATE, enough_questions=enough) for enough in (None, 3))
+    assert (len(part.candidates), part.dropped) == (len(whole.candidates), whole.dropped)
+    assert bool(whole.candidates) == (alike > 0)
+
+
+def test_of_many_questions_only_enough_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    window, read = _window(tmp_path, repeated(40)), list[int]()
+    questions = Window.questions
+
+    def counting(self: Window, places: Any) -> Any:
+        read.append(len(list(places)))
+        return questions(self, places)
+
+    monkeypatch.setattr(Window, "questions", counting)
+    (candidate,) = find_candidates(window, GATE, enough_questions=3).candidates
+    assert (candidate.n_observed, read[0]) == (40, 6)
+    assert sum(read) == 6
+
+
 def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
     rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
     (candidate,) = _search(tmp_path, rows).candidates

@@ -256,7 +256,12 @@ def test_a_conflict_ends_when_its_failures_are_judged(waiting: Any):
 
 def test_people_who_disagree_are_conflicting(waiting: Any):
     assert waiting([], judged("req-1", "V"), judged("req-1", "P", by="Bob")) == [
-        Waiting(WaitingKind.CONFLICT, "req-1", "Ann said V but Bob said P (because); the newest counts", "")
+        Waiting(
+            WaitingKind.CONFLICT,
+            "req-1",
+            "Ann said V (violation) but Bob said P (pass) (because); the newest counts",
+            "",
+        )
     ]
 
 

@@ -12,7 +12,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.runs.claude_code.installer import BACKUP, HOOK, MANIFEST, SETTINGS, install, uninstall
 from coreloop.runs.claude_code.skills import LANGUAGES, Language, skill_files
 
-SKILLS = ("deep-research", "dr", "research-pause", "research-report", "research-stop")
+SKILLS = ("deep-research", "dr", "research-pause", "research-report", "research-stop", "use-coreloop")
 FULL = """{
     "$schema": "https://json.schemastore.org/claude-code-settings.json",
     "permissions": {"allow": ["Bash(npm test:*)"], "deny": []},
@@ -251,8 +251,9 @@ def test_a_skill_keeps_to_the_formats_limits(name: str, language: Language, tmp_
     assert len(body.splitlines()) < 150  # the rest is in files that are read when they are needed
     for linked in re.findall(r"\]\(([^)]+)\)", body):
         assert (path.parent / linked).is_file()
-    allowed = re.findall(r"Bash\(dartlab-coreloop runs ([a-z]+):\*\)", facts["allowed-tools"])
-    assert set(allowed) <= {"open", "next", "plan", "read", "record", "report", "pause", "stop"}
+    allowed = re.findall(r"Bash\(dartlab-coreloop ((?:runs )?[a-z]+):\*\)", facts["allowed-tools"])
+    runs = {f"runs {verb}" for verb in "open next plan read record report pause stop".split()}
+    assert set(allowed) <= runs | {"look", "refine", "status", "effect", "doctor"}  # none of them promotes
     assert facts["allowed-tools"].count("Bash(") == len(allowed)
     assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
 

@@ -19,7 +19,7 @@ from serving import QUESTION, Served, asked, held_search, served, until
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 HOSTILE = [text.encode("utf-8", "replace").decode() for text in QUESTIONS]
-PAGES = ("review", "health", "changes", "errors", "runs", "tools", "work")
+PAGES = ("changes", "errors", "review", "health", "runs", "tools", "work")
 
 
 @pytest.fixture(scope="module")
