@@ -10,9 +10,10 @@ import click
 import orjson
 
 from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.base.messages import number_of, say
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted, printable
+from coreloop.base.text import padded, printable
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
     existing = {file.path for file in done.files if file.state == "there"}
     for option, value, path in (("--owner", owner, ".github/CODEOWNERS"), ("--source", source, REQUIREMENTS)):
         if value is not None and path in existing:
-            click.echo(f"{option} has no effect: {path} exists; edit it instead", err=True)
+            click.echo(
+                say("{option} has no effect: {path} exists; edit it instead", option=option, path=path),
+                err=True,
+            )
     if checks:
         from coreloop.cli.show_doctor import show_diagnoses
 
@@ -83,24 +87,34 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     for file in done.files:
-        click.echo(f"{_VERBS[file.state]:10} {file.path}")
+        click.echo(f"{padded(say(_VERBS[file.state]), 10)} {file.path}")
         for line in file.added:
             click.echo(f"           {line}")
         if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
-            click.echo(f"           proposes, each behind a #: {proposed}")
+            click.echo(say("           proposes, each behind a #: {proposed}", proposed=proposed))
     if done.left_out is not None:
-        click.echo("left out   .github/workflows/")
-        click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
+        click.echo(say("left out   .github/workflows/"))
+        click.echo(f"dartlab-coreloop: {say(done.left_out)}", err=True)
     for note in done.notes:
-        click.echo(f"note       {printable(note)}")
+        click.echo(say("note       {note}", note=printable(say(note))))
     n_files = sum(file.state != "there" for file in done.files)
     if not n_files:
-        click.echo("nothing to do: every file exists")
+        click.echo(say("nothing to do: every file exists"))
     elif not confirm:
-        click.echo(f"{counted(n_files, 'file')} in {printable(str(root))}; --confirm writes them")
+        click.echo(
+            say(
+                "{files} in {root}; --confirm writes them",
+                files=number_of(n_files, "file"),
+                root=printable(str(root)),
+            )
+        )
     else:
         click.echo(
-            f"{counted(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+            say(
+                "{files} written. Commit them, check {reviewer} in CODEOWNERS, and run",
+                files=number_of(n_files, "file"),
+                reviewer=done.reviewer,
+            )
         )
         click.echo("  dartlab-coreloop guard protect")
 
@@ -108,5 +122,10 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
 def _proposed(proposals: "SettingsProposals") -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
     counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
-    parts = [counted(number, noun) for noun, number in counts.items() if number]
-    return ", ".join([*parts, *([f"reach by {proposals.framework}"] if proposals.framework else [])])
+    parts = [say(number_of(number, noun)) for noun, number in counts.items() if number]
+    return ", ".join(
+        [
+            *parts,
+            *([say("reach by {framework}", framework=proposals.framework)] if proposals.framework else []),
+        ]
+    )
