@@ -16,6 +16,7 @@ from typing import Any
 
 from coreloop.base import sqlite
 from coreloop.base.errors import RunStoreError, WorkspaceError
+from coreloop.base.messages import Phrase
 
 
 class Database(ABC):
@@ -91,8 +92,11 @@ class SqliteDatabase(Database):
         """Refuse a file that was removed: SQLite would go on writing to it without an error."""
         if _identity(self.path) != self._identity:
             raise RunStoreError(
-                f"{self.path}: was removed or replaced while it was in use; what was written last is lost. "
-                "Restore the file, and keep what removes it away from the data folder"
+                Phrase(
+                    "{path}: was removed or replaced while it was in use; what was written last is "
+                    "lost. Restore the file, and keep what removes it away from the data folder",
+                    path=self.path,
+                )
             )
 
     def _synchronize(self, level: str) -> None:
@@ -106,7 +110,10 @@ class SqliteDatabase(Database):
         with self.reading():
             if not sqlite.empty_wal(self._connection):
                 raise RunStoreError(
-                    f"{self.path}: the rows are removed, but a reader keeps them in the WAL; run this again"
+                    Phrase(
+                        "{path}: the rows are removed, but a reader keeps them in the WAL; run this again",
+                        path=self.path,
+                    )
                 )
 
 

@@ -37,9 +37,15 @@ happened and what to do next.
 from datetime import datetime
 from pathlib import Path
 
+from coreloop.base.messages import Phrase
+
 
 class CoreloopError(Exception):
     """Base of every error that coreloop raises on purpose."""
+
+
+def _sentence(message: str) -> Phrase:
+    return message if isinstance(message, Phrase) else Phrase(message)
 
 
 class SettingsError(CoreloopError):
@@ -47,7 +53,7 @@ class SettingsError(CoreloopError):
 
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
-        super().__init__(f"{where}: {message}")
+        super().__init__(Phrase("{where}: {message}", where=where, message=_sentence(message)))
         self.path = path
         self.line = line
 
@@ -68,7 +74,7 @@ class WorkspaceError(CoreloopError):
     """A file or folder cannot be read or written."""
 
     def __init__(self, message: str, *, path: Path | str) -> None:
-        super().__init__(f"{path}: {message}")
+        super().__init__(Phrase("{where}: {message}", where=path, message=_sentence(message)))
         self.path = path
 
 

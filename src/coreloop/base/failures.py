@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 """Reasons why a request counts as failed."""
@@ -134,7 +135,13 @@ def known_types(names: Iterable[str]) -> frozenset[str]:
     wanted = frozenset(filter(None, (name.strip() for name in names)))
     unknown = sorted(wanted - set(BITS))
     if unknown:
-        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
+        raise UsageError(
+            Phrase(
+                "{unknown!r} is not a failure type; choose from {bits}",
+                unknown=unknown[0],
+                bits=", ".join(BITS),
+            )
+        )
     return wanted
 
 

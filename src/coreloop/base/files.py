@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_file
 
 _OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -270,7 +271,9 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror or error})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror or error), path=path
+        ) from error
 
 
 @contextmanager
@@ -278,4 +281,6 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be written ({strerror})", strerror=error.strerror or error), path=path
+        ) from error

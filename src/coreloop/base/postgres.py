@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from coreloop.base.database import Database, this_process
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ class PostgresDatabase(Database):
                 self.rows(f"CREATE TABLE {versions} AS SELECT 0 AS version")
             ((version,),) = self.rows(f"SELECT version FROM {versions}")
             if version > len(migrations):
-                raise RunStoreError(f"the Postgres store has schema version {version}; upgrade coreloop")
+                raise RunStoreError(
+                    Phrase(
+                        "the Postgres store has schema version {version}; upgrade coreloop", version=version
+                    )
+                )
             for script in migrations[version:]:
                 self.rows(script.replace("BLOB", "BYTEA"))
             self.rows(f"UPDATE {versions} SET version = ?", (len(migrations),))
@@ -280,14 +285,23 @@ def store_errors() -> Iterator[None]:
         raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
-        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {VARIABLE}") from error
+        raise RunStoreError(
+            Phrase(
+                "the Postgres store cannot be used ({reason}); check {variable}",
+                reason=reason,
+                variable=VARIABLE,
+            )
+        ) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise RunStoreError(
-            f"the user of {VARIABLE} may not use the schema coreloop; grant it, or create it once"
+            Phrase(
+                "the user of {variable} may not use the schema coreloop; grant it, or create it once",
+                variable=VARIABLE,
+            )
         ) from error
     except psycopg.ProgrammingError as error:
         if getattr(error, "sqlstate", None) is not None:
             raise
         raise RunStoreError(
-            f"{VARIABLE} is not an address such as postgresql://user@host/database"
+            Phrase("{variable} is not an address such as postgresql://user@host/database", variable=VARIABLE)
         ) from error

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_file
 
 BUSY_TIMEOUT_S: Final = 30.0
@@ -150,7 +151,9 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
     except OSError as error:
-        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be opened ({strerror})", strerror=error.strerror), path=path
+        ) from error
 
 
 def keep_private(path: Path) -> bool:
@@ -199,7 +202,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
+        raise DamagedDatabaseError(
+            Phrase("is not a valid SQLite database ({error})", error=error), path=path
+        ) from error
 
 
 def connect(
@@ -214,7 +219,9 @@ def connect(
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         uri = f"{path.absolute().as_uri()}?{options}"
     except OSError as error:
-        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be opened ({strerror})", strerror=error.strerror), path=path
+        ) from error
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads
     )
@@ -261,9 +268,13 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
     """
     is_empty = not tables(connection) and version(connection) == 0
     if not is_empty and not schema.is_own(connection):
-        raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
+        raise WorkspaceError(
+            Phrase("is not a {name} database; name another file", name=schema.name), path=path
+        )
     if version(connection) > schema.version:
-        raise WorkspaceError(f"has schema version {version(connection)}; upgrade coreloop", path=path)
+        raise WorkspaceError(
+            Phrase("has schema version {version}; upgrade coreloop", version=version(connection)), path=path
+        )
 
 
 def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) -> None:
@@ -369,7 +380,7 @@ def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: 
     def stop(status: int, _remaining: int, _total: int) -> None:
         # Called after every step of a backup, which would otherwise wait forever for another writer.
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
-            raise WorkspaceError(f"{busy()}; run this again", path=path)
+            raise WorkspaceError(Phrase("{busy}; run this again", busy=busy()), path=path)
 
     source.backup(connection, progress=stop)
 

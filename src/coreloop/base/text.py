@@ -72,21 +72,27 @@ def wrapped(text: str, columns: int, *, indent: str = "") -> str:
     lines, used = [""], 0
     for word in text.split():
         gap = " " if used else ""
-        if used + len(gap) + _width(word) <= room:
+        if used + len(gap) + text_width(word) <= room:
             lines[-1] += gap + word
-            used += len(gap) + _width(word)
+            used += len(gap) + text_width(word)
             continue
         if used:
             lines, used = [*lines, ""], 0
         for char in word:
-            if used + _width(char) > room:
+            if used + text_width(char) > room:
                 lines, used = [*lines, ""], 0
             lines[-1] += char
-            used += _width(char)
+            used += text_width(char)
     return "\n".join(indent + line for line in lines)
 
 
-def _width(text: str) -> int:
+def padded(text: str, columns: int) -> str:
+    """Append spaces up to a width on a terminal; a wide letter takes two columns."""
+    return text + " " * (columns - text_width(text))
+
+
+def text_width(text: str) -> int:
+    """Return how many columns of a terminal a printable text takes."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 

@@ -2,29 +2,35 @@
 
 import os
 import sys
+from pathlib import Path
 
 from coreloop import __version__
 from coreloop.base.extras import missing_extra
+from coreloop.base.messages import say, speak, text_of
+from coreloop.cli.language import choose_language
 
 __all__ = ["run"]
 
 
 def run() -> None:
     """Entry point of the commands ``dartlab-coreloop`` and ``coreloop``: see `coreloop.cli.main.run`."""
-    try:
-        os.getcwd()  # noqa: PTH109 - every command looks for coreloop.yaml from here
-    except FileNotFoundError:
-        print("dartlab-coreloop: the current folder was removed; change to another one", file=sys.stderr)
-        sys.exit(2)
     if sys.argv[1:] == ["--version"]:
         print(f"dartlab-coreloop, version {__version__}")
         return
+    try:
+        folder = Path.cwd()  # every command looks for coreloop.yaml from here
+    except FileNotFoundError:
+        speak(choose_language(sys.argv[1:], os.environ, Path("/")))
+        message = say("the current folder was removed; change to another one")
+        print(f"dartlab-coreloop: {message}", file=sys.stderr)
+        sys.exit(2)
+    speak(choose_language(sys.argv[1:], os.environ, folder))
     try:
         from coreloop.cli.main import run as run_command
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
         if missing is None:
             raise
-        print(f"dartlab-coreloop: {missing}", file=sys.stderr)
+        print(f"dartlab-coreloop: {say(text_of(missing))}", file=sys.stderr)
         sys.exit(2)
     run_command()

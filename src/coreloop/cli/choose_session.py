@@ -7,6 +7,7 @@ import click
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
+from coreloop.base.messages import say
 from coreloop.cli.session_words import found_line, offer, session_words
 from coreloop.cli.show_runs import printable_text
 from coreloop.runs.control import stop_run
@@ -67,7 +68,15 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     """Say which question a research has, since it keeps its own."""
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
-    dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
+    dropped = say("; the question that you gave is not asked, leave out --session for it") if is_other else ""
     click.echo(session_words(asked).resumed.format(run_id=run_id), err=True)
-    click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
+    click.echo(
+        say(
+            "continuing {run_id}: {printable_text}{dropped}",
+            run_id=run_id,
+            printable_text=printable_text(asked),
+            dropped=dropped,
+        ),
+        err=True,
+    )
     return run_id

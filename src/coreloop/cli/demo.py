@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.text import counted
+from coreloop.base.messages import number_of, say
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     elif as_json:
         return
     elif isinstance(stage, DemoProposals):
-        click.echo("pattern  what successful requests have in common\n")
+        click.echo(say("pattern  what successful requests have in common\n"))
         show_proposals(*stage, as_json=False)
     elif isinstance(stage, DemoRefined):
-        click.echo("\nrefine   what failed calls have in common\n")
+        click.echo(say("\nrefine   what failed calls have in common\n"))
         show_refined(*stage, as_json=False)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
@@ -76,20 +76,24 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
 
 
 def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
-    calls = counted(recorded.n_calls, "tool call")
+    calls = say(number_of(recorded.n_calls, "tool call"))
     click.echo(
-        f"observe  {counted(recorded.n_requests, 'request')} recorded: {calls}, "
-        f"{recorded.n_failed_calls} of them failed",
+        say(
+            "observe  {requests} recorded: {calls}, {n_failed_calls} of them failed",
+            requests=number_of(recorded.n_requests, "request"),
+            calls=calls,
+            n_failed_calls=recorded.n_failed_calls,
+        ),
         err=err,
     )
-    click.echo(f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
+    click.echo(say("         written to {folder}\n", folder=folder / "data" / "audit" / "ai-ask"), err=err)
 
 
 def _show_promoted(promoted: "Promoted") -> None:
     from coreloop.cli.show_promotion import show_change
 
-    outcome = "committed to a branch; in a real project, a draft pull request"
-    click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")
+    outcome = say("committed to a branch; in a real project, a draft pull request")
+    click.echo(say("\npromote  {id}: {outcome}\n", id=promoted.plan.proposal.id, outcome=outcome))
     show_change(promoted.plan, promoted.done, promoted.body)
 
 
@@ -99,21 +103,31 @@ def _show_effect(effect: "SimulatedEffect") -> None:
 
     decision = effect.decision
     click.echo(
-        f"\neffect   SIMULATED: {CALLS_A_DAY} calls a day; after a merge, {FOLLOWED:.0%} of those "
-        "against the line are right\n"
+        say(
+            "\neffect   SIMULATED: {calls_a_day} calls a day; after a merge, {followed:.0%} "
+            "of those against the line are right\n",
+            calls_a_day=CALLS_A_DAY,
+            followed=FOLLOWED,
+        )
     )
-    on = f", {decision.day} days after the merge" if decision.day is not None else ""
-    click.echo(f"  {effect.tool}: {decision.verdict}{on}")
+    on = say(", {day} days after the merge", day=decision.day) if decision.day is not None else ""
+    click.echo(f"  {effect.tool}: {say(decision.verdict)}{on}")
     if decision.look is not None:
         found = decision.look.estimate
         click.echo(f"  {effect_chart(decision.look)}")
-        click.echo(f"  {found.expected:.1%} of calls would fail without it (○), {found.after:.1%} do (●)")
+        click.echo(
+            say(
+                "  {expected:.1%} of calls would fail without it (○), {after:.1%} do (●)",
+                expected=found.expected,
+                after=found.after,
+            )
+        )
 
 
 def _show_what_to_try(folder: Path, branch: str) -> None:
     from coreloop.admin.demo.run import DAYS
 
-    click.echo(f"\nTry it yourself:\n  cd {shlex.quote(str(folder))}")
+    click.echo(say("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder))))
     click.echo(f"  {_this_program()} refine --since {DAYS.since} --until {DAYS.until}")
     click.echo(f"  git show {branch}")
 

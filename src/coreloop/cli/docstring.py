@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
@@ -80,10 +81,20 @@ def _show(reports: "Sequence[FileReport]") -> None:
 
 def _show_report(report: "FileReport") -> None:
     if report.unreadable is not None:
-        click.echo(f"{report.path}: cannot be read: {report.unreadable}")
+        click.echo(
+            say("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
+        )
     for shape in report.shapes:
-        missing = f"  missing {', '.join(shape.missing)}" if shape.missing else ""
+        missing = say("  missing {missing}", missing=", ".join(shape.missing)) if shape.missing else ""
         n_expected = len(shape.present) + len(shape.missing)
         click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}")
     for loss in report.lost:
-        click.echo(f"{report.path}:{loss.line} {loss.qualname}  LOST {', '.join(loss.sections)}")
+        click.echo(
+            say(
+                "{path}:{line} {qualname}  LOST {sections}",
+                path=report.path,
+                line=loss.line,
+                qualname=loss.qualname,
+                sections=", ".join(loss.sections),
+            )
+        )

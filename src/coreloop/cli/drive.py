@@ -8,6 +8,7 @@ import click
 import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.driver.console import Console, CtrlC
@@ -34,7 +35,11 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
         _say(str(error))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
-            f"{error}. The run goes on with dartlab-coreloop runs resume {state.run_id}"
+            Phrase(
+                "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
+                error=error,
+                run_id=state.run_id,
+            )
         ) from error
     click.echo(orjson.dumps(_facts(state)) if as_json else reason_line(state))
     if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.messages import say
 from coreloop.cli.emit import emit
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option
@@ -42,7 +43,9 @@ def _show(feedback: "Feedback", notice: "Notice | None") -> None:
     from coreloop.base.text import printable
     from coreloop.cli.show_answer import show_answer
 
-    click.echo(f"{feedback.kind}: noted for {printable(feedback.message_id)}")
+    click.echo(
+        say("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
+    )
     if notice:
         click.echo(notice.text)
         if notice.answer and notice.answer.supported:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -48,8 +48,16 @@ def command(
     _show(report, request.folder, as_json=as_json)
     if report.unusable:
         first, *more = report.unusable
-        others = f" (and {counted(len(more), 'other file')})" if more else ""
-        raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
+        others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
+        raise UsageError(
+            Phrase(
+                "{path}: {reason}{others}; --from {source} cannot use it",
+                path=first.file.path,
+                reason=first.reason,
+                others=others,
+                source=source,
+            )
+        )
 
 
 @contextmanager
@@ -70,23 +78,35 @@ def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
         click.echo(_json(report, folder))
         return
     click.echo(
-        f"records: {report.added:,} added, {report.already_there:,} already there; files: {report.n_files:,}"
+        say(
+            "records: {added:,} added, {already_there:,} already there; files: {n_files:,}",
+            added=report.added,
+            already_there=report.already_there,
+            n_files=report.n_files,
+        )
     )
     if report.tools:
-        click.echo(f"calls: {report.tools.total():,}, by tool:")
+        click.echo(say("calls: {total:,}, by tool:", total=report.tools.total()))
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
         click.echo(f"  {count:>7,}  {printable(name)}")
     if len(report.tools) > _MAX_TOOLS_SHOWN:
-        click.echo(f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more")
+        click.echo(say("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN))
     for reason, count in sorted(report.skipped.items()):
-        click.echo(f"skipped: {count:,}, {reason}")
+        click.echo(say("skipped: {count:,}, {reason}", count=count, reason=reason))
     for reason, count in sorted(report.dropped.items()):
-        click.echo(f"values left out: {count:,}, {reason}")
+        click.echo(say("values left out: {count:,}, {reason}", count=count, reason=reason))
     if report.first_day is not None:
         mine = f"dartlab-coreloop pattern --since {report.first_day}"
-        click.echo(f"days: {report.first_day} to {report.last_day}; mine them: {mine}")
+        click.echo(
+            say(
+                "days: {first_day} to {last_day}; mine them: {mine}",
+                first_day=report.first_day,
+                last_day=report.last_day,
+                mine=mine,
+            )
+        )
     if report.added:
-        click.echo(f"wrote {folder}", err=True)
+        click.echo(say("wrote {folder}", folder=folder), err=True)
 
 
 def _json(report: "ImportReport", folder: Path) -> str:

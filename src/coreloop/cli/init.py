@@ -11,9 +11,10 @@ import click
 import orjson
 
 from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.base.messages import number_of, say
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted, printable
+from coreloop.base.text import padded, printable
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -97,7 +98,10 @@ def command(
     )
     for option, value, path in options:
         if value is not None and path in existing:
-            click.echo(f"{option} has no effect: {path} exists; edit it instead", err=True)
+            click.echo(
+                say("{option} has no effect: {path} exists; edit it instead", option=option, path=path),
+                err=True,
+            )
     if checks:
         from coreloop.cli.show_doctor import show_diagnoses
 
@@ -108,51 +112,75 @@ def command(
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     for file in done.files:
-        click.echo(f"{_VERBS[file.state]:10} {file.path}")
+        click.echo(f"{padded(say(_VERBS[file.state]), 10)} {file.path}")
         for line in file.added:
             click.echo(f"           {line}")
         if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
-            click.echo(f"           proposes, each behind a #: {proposed}")
+            click.echo(say("           proposes, each behind a #: {proposed}", proposed=proposed))
     if done.left_out is not None:
-        click.echo("left out   .github/workflows/")
-        click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
+        click.echo(say("left out   .github/workflows/"))
+        click.echo(f"dartlab-coreloop: {say(done.left_out)}", err=True)
     for note in done.notes:
-        click.echo(f"note       {printable(note)}")
+        click.echo(say("note       {note}", note=printable(say(note))))
     n_files = sum(file.state != "there" for file in done.files)
     if not n_files:
-        click.echo("nothing to do: every file exists")
+        click.echo(say("nothing to do: every file exists"))
     elif not confirm:
-        click.echo(f"{counted(n_files, 'file')} in {printable(str(root))}; --confirm writes them")
+        click.echo(
+            say(
+                "{files} in {root}; --confirm writes them",
+                files=number_of(n_files, "file"),
+                root=printable(str(root)),
+            )
+        )
     else:
         click.echo(
-            f"{counted(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+            say(
+                "{files} written. Commit them, check {reviewer} in CODEOWNERS, and run",
+                files=number_of(n_files, "file"),
+                reviewer=done.reviewer,
+            )
         )
         click.echo("  dartlab-coreloop guard protect")
 
 
 def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview is None:
-        click.echo("\nno records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
+        click.echo(
+            say("\nno records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
+        )
         return
     n_drafts = len(preview.drafts)
-    records = f"{counted(preview.n_records, 'record')} of 30 days"
-    click.echo(f"\nfirst drafts, from {records}: {n_drafts or 'none'}")
+    records = number_of(preview.n_records, "record")
+    click.echo(say("\nfirst drafts, from {records} of 30 days: {n}", records=records, n=n_drafts))
     for tool, line in preview.drafts[:_MAX_DRAFTS]:
         click.echo(printable(f"  {tool}: {line}"))
     if n_drafts > _MAX_DRAFTS:
-        click.echo(f"  … and {n_drafts - _MAX_DRAFTS} more")
+        click.echo(say("  … and {n} more", n=n_drafts - _MAX_DRAFTS))
     if preview.undefined:
         tools = ", ".join(map(printable, preview.undefined[:_MAX_DRAFTS]))
-        click.echo(f"more lines hold, but the source does not define the tools; name them in tools: {tools}")
+        click.echo(
+            say(
+                "more lines hold, but the source does not define the tools; name them in tools: {tools}",
+                tools=tools,
+            )
+        )
     if preview.n_last_week is None:
-        click.echo("too few days with records to say how many a week to expect")
+        click.echo(say("too few days with records to say how many a week to expect"))
     elif n_drafts:
-        click.echo(f"the last week brought {preview.n_last_week} of them; expect about as many a week")
-    click.echo(f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)")
+        click.echo(
+            say("the last week brought {n} of them; expect about as many a week", n=preview.n_last_week)
+        )
+    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
 
 
 def _proposed(proposals: "SettingsProposals") -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
     counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
-    parts = [counted(number, noun) for noun, number in counts.items() if number]
-    return ", ".join([*parts, *([f"reach by {proposals.framework}"] if proposals.framework else [])])
+    parts = [say(number_of(number, noun)) for noun, number in counts.items() if number]
+    return ", ".join(
+        [
+            *parts,
+            *([say("reach by {framework}", framework=proposals.framework)] if proposals.framework else []),
+        ]
+    )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coreloop.base.errors import CoreloopError, WorkspaceError
+from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.job_summary import job_summary
 
@@ -18,7 +19,7 @@ def newest(folder: Path, kind: str) -> Path:
     """Return the newest file of a kind in a folder; WorkspaceError if absent."""
     paths = sorted(folder.glob(f"*-{kind}.json"))
     if not paths:
-        raise WorkspaceError(f"holds no {kind}", path=folder)
+        raise WorkspaceError(Phrase("holds no {kind}", kind=kind), path=folder)
     return paths[-1]
 
 
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2
     except CoreloopError as error:
-        print(f"coreloop: {error}", file=sys.stderr)
+        print(f"coreloop: {say(text_of(error))}", file=sys.stderr)
         return 2
     return 0
 

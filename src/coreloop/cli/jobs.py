@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, printable
 from coreloop.cli.emit import emit
@@ -149,7 +150,7 @@ _TEXT_COLUMNS = 1000
 def show_jobs(jobs: Sequence[Job]) -> None:
     """Print a list of jobs."""
     if not jobs:
-        click.echo("no jobs")
+        click.echo(say("no jobs"))
         return
     columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
     click.echo(_HEADING)
@@ -182,8 +183,10 @@ def show_outcome(job: Job) -> None:
 
 def show_report(report: "WorkReport") -> None:
     """Print how many attempts ended well, failed, or came too late."""
-    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
-    click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
+    lost = say(", {lost:,} done by another worker meanwhile", lost=report.lost) if report.lost else ""
+    click.echo(
+        say("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
+    )
 
 
 def _facts(job: Job) -> list[tuple[str, str]]:

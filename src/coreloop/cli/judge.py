@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit
 from coreloop.cli.mining import watched
@@ -67,14 +68,14 @@ def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> No
     verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
     shown = f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}"
     emit(judgment, as_json=as_json, text=lambda _: click.echo(shown))
-    click.echo(f"appended to {path}", err=True)
+    click.echo(say("appended to {path}", path=path), err=True)
 
 
 def _effect(judgment: "HumanVerdict") -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
-        return f"the request counts as {'succeeded' if passes else 'failed'}"
-    return "it can be proposed and promoted" if passes else "it is not proposed again"
+        return say("the request counts as {more}", more=say("succeeded") if passes else say("failed"))
+    return say("it can be proposed and promoted") if passes else say("it is not proposed again")
 
 
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
@@ -83,7 +84,7 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
 
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:
-        click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
+        click.echo(say("no requests to judge: {missing} is missing", missing=queue.missing), err=True)
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
@@ -102,11 +103,13 @@ def _show_waiting(waiting: "Sequence[Waiting]") -> None:
             for line in (f"  {item.id}  {item.text}".rstrip(), f"      {item.reason}"):
                 click.echo(fitted(printable(line), columns))
         if len(items) > _MAX_SHOWN:
-            click.echo(f"  … and {len(items) - _MAX_SHOWN} more; --json lists all")
+            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - _MAX_SHOWN))
     click.echo(
-        "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"
-        "P pass, T tolerable, C caution, V violation"
+        say(
+            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"
+            "P pass, T tolerable, C caution, V violation"
+        )
         if waiting
-        else "nothing waits for a verdict",
+        else say("nothing waits for a verdict"),
         err=bool(waiting),
     )

@@ -7,8 +7,8 @@ import click
 import orjson
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
@@ -55,7 +55,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 
 def _show_written(written: dict[str, int]) -> None:
     for path, rows in written.items():
-        click.echo(f"wrote {path}: {counted(rows, 'row')}")
+        click.echo(say("wrote {path}: {rows}", path=path, rows=number_of(rows, "row")))
 
 
 @command.command()
@@ -92,7 +92,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
         effect = "every audit insight is treated as if its note had been removed"
-        click.echo(f"{notes.missing} is missing: {effect}", err=True)
+        click.echo(say("{missing} is missing: {effect}", missing=notes.missing, effect=effect), err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     if isinstance(outcome, PlannedCleanup):
         show_planned(outcome, database, as_json=as_json)
@@ -125,6 +125,14 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
         }
         click.echo(orjson.dumps(facts))
         return
-    click.echo(f"{printable_path(database)} restored from {printable_path(archive)}")
+    click.echo(
+        say(
+            "{printable_path} restored from {printable_path2}",
+            printable_path=printable_path(database),
+            printable_path2=printable_path(archive),
+        )
+    )
     if before is not None:
-        click.echo(f"the previous state is in {printable_path(before)}", err=True)
+        click.echo(
+            say("the previous state is in {printable_path}", printable_path=printable_path(before)), err=True
+        )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.text import counted, fitted, printable, wrapped
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import fitted, printable, wrapped
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -43,18 +44,23 @@ def command(paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         _show(looked)
     if out is not None:
         write_look_page(looked, out)
-        click.echo(f"wrote {out}", err=True)
+        click.echo(say("wrote {out}", out=out), err=True)
 
 
 def _show(looked: "Looked") -> None:
     columns = shutil.get_terminal_size().columns
-    formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
-    days = f"{looked.report.first_day} to {looked.report.last_day}"
+    formats = ", ".join(f"{name} ({say(number_of(n, 'file'))})" for name, n in looked.formats.items())
+    days = say("{since} to {until}", since=looked.report.first_day, until=looked.report.last_day)
     click.echo(f"{formats}; {days}")
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
     click.echo(
-        f"{counted(looked.n_requests, 'request')}, {looked.n_failed:,} failed; {counted(n_calls, 'call')} of "
-        f"{counted(n_tools, 'tool')}"
+        say(
+            "{requests}, {n_failed:,} failed; {calls} of {tools}",
+            requests=number_of(looked.n_requests, "request"),
+            n_failed=looked.n_failed,
+            calls=number_of(n_calls, "call"),
+            tools=number_of(n_tools, "tool"),
+        )
     )
     if looked.errors:
         click.echo(f"\n{'calls':>6} {'lost':>5} {'recovered':>9}  error")
@@ -64,28 +70,33 @@ def _show(looked: "Looked") -> None:
         click.echo(fitted(f"{figures}{text}", columns))
     _show_rest(len(looked.errors), "error")
     if looked.statements:
-        click.echo("\nwhat nearly always fails:")
+        click.echo(say("\nwhat nearly always fails:"))
     for statement in looked.statements[:_MAX_SHOWN]:
         line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
         click.echo(wrapped(line, columns, indent="  "))
     _show_rest(len(looked.statements), "statement")
     if looked.arguments:
-        click.echo("\nwhere arguments come from:")
+        click.echo(say("\nwhere arguments come from:"))
     for argument in looked.arguments[:_MAX_SHOWN]:
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
         click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
     _show_rest(len(looked.arguments), "argument")
-    click.echo("\nmissing for more:")
+    click.echo(say("\nmissing for more:"))
     for text in looked.missing:
         click.echo(wrapped(text, columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            click.echo(f"  skipped: {n:,}, {reason}")
+            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=reason))
 
 
 def _show_rest(n: int, noun: str) -> None:
     if n > _MAX_SHOWN:
-        click.echo(f"  … and {counted(n - _MAX_SHOWN, noun)} more, on the page (--out look.html)")
+        click.echo(
+            say(
+                "  … and {counted} more, on the page (--out look.html)",
+                counted=number_of(n - _MAX_SHOWN, noun),
+            )
+        )
 
 
 def _facts(looked: "Looked") -> str:

@@ -14,8 +14,10 @@ import click
 from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
+from coreloop.base.messages import say, text_of
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.help_text import in_readers_language
 
 GROUPS: Final = {
     "Start": {
@@ -91,12 +93,12 @@ class _LazyGroup(SuggestingGroup):
         name = cmd_name.replace("-", "_") + ("_" if keyword.iskeyword(cmd_name) else "")
         module = importlib.import_module(f"coreloop.cli.{name}")
         command: click.Command = module.command
-        return command
+        return in_readers_language(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(_WIDEST), summary) for name, summary in group.items()])
+            with formatter.section(say(title)):
+                formatter.write_dl([(name.ljust(_WIDEST), say(summary)) for name, summary in group.items()])
 
 
 def command_paths() -> Iterator[tuple[str, ...]]:
@@ -110,6 +112,12 @@ def command_paths() -> Iterator[tuple[str, ...]]:
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dartlab-coreloop")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "ko"]),
+    expose_value=False,
+    help="Of what is printed.  [default: language: in coreloop.yaml, else LC_ALL, LC_MESSAGES or LANG]",
+)
 def main() -> None:
     """Turn the real use of an agent's tools into better docstrings.
 
@@ -121,15 +129,16 @@ def main() -> None:
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 5 no model, 130 Ctrl-C."""
     outlive_readers()
+    in_readers_language(main)
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
     except click.ClickException as error:
-        code = _refuse(error.format_message())
+        code = _refuse(say(error.format_message()))
     except CoreloopError as error:
-        code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
+        code = _refuse("; ".join([say(text_of(error)), *getattr(error, "__notes__", [])]))
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
         code = 130
@@ -139,7 +148,7 @@ def run() -> None:
         code = _report_bug()  # click treats every broken pipe as a closed stdout
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
-        code = _refuse(str(missing)) if missing else _report_bug()
+        code = _refuse(say(text_of(missing))) if missing else _report_bug()
     except OSError as error:
         code = _refuse_os(error)
     except Exception:
@@ -153,7 +162,7 @@ def _refuse_os(error: OSError) -> int:
     if error.errno not in _DISK_FULL:
         return _report_bug()
     _silence_stdout()
-    return _refuse(f"cannot write: {error.strerror}")
+    return _refuse(say("cannot write: {reason}", reason=error.strerror))
 
 
 def _refuse(message: str) -> int:
@@ -163,7 +172,8 @@ def _refuse(message: str) -> int:
 
 def _report_bug() -> int:
     traceback.print_exc()
-    click.echo("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
+    message = say("this is a bug in coreloop; please report the lines above")
+    click.echo(f"dartlab-coreloop: {message}", err=True)
     return 3
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE, json_option
 
@@ -57,7 +58,7 @@ def command(
     request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     edits = standing_lines(workspace) if is_all else [proposed_lines(workspace, request)]
     if not edits:
-        click.echo("no promoted line stands in the base branch", err=True)
+        click.echo(say("no promoted line stands in the base branch"), err=True)
     options = MeasureOptions(n_about=contexts, budget_usd=budget_usd)
     codes = [_measure(workspace, edit, options, confirm=confirm, as_json=as_json) for edit in edits]
     click.get_current_context().exit(max(codes, default=0))
@@ -78,7 +79,9 @@ def _measure(
     if not isinstance(measured, Measurement):
         show_estimate(measured.estimate(), measured.asker.caller.name)
         if not (confirm or is_here(workspace.settings, os.environ)):
-            click.echo("nothing asked: the questions would go to another machine; add --confirm", err=True)
+            click.echo(
+                say("nothing asked: the questions would go to another machine; add --confirm"), err=True
+            )
             return 0
         with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
             measured = measure(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
@@ -87,5 +90,13 @@ def _measure(
     show_measurement(measured, as_json=as_json)
     fallen = fall(before, measured)
     if fallen:
-        click.echo(f"{edit.tool}: {fallen}; git log {edit.file} shows what changed", err=True)
+        click.echo(
+            say(
+                "{tool}: {fallen}; git log {file} shows what changed",
+                tool=edit.tool,
+                fallen=fallen,
+                file=edit.file,
+            ),
+            err=True,
+        )
     return 1 if fallen or measured.verdict is MeasureVerdict.HURTS else 0

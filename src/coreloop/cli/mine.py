@@ -38,7 +38,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 def _show(result: "MineResult", *, as_json: bool) -> None:
     import orjson
 
-    from coreloop.base.text import counted
+    from coreloop.base.messages import number_of, say
     from coreloop.cli.show import show_oddities
 
     if as_json:
@@ -51,6 +51,13 @@ def _show(result: "MineResult", *, as_json: bool) -> None:
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
         return
-    days = f"{result.days.since} to {result.days.until}"
-    click.echo(f"{counted(result.n_records, 'record')} in {counted(result.n_files, 'file')}, {days}")
+    click.echo(
+        say(
+            "{records} in {files}, {since} to {until}",
+            records=number_of(result.n_records, "record"),
+            files=number_of(result.n_files, "file"),
+            since=result.days.since,
+            until=result.days.until,
+        )
+    )
     show_oddities(result.oddities)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coreloop.base.text import counted
+from coreloop.base.messages import number_of, say
 from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
 
@@ -62,9 +62,18 @@ def watched(*, quiet: bool = False) -> "Watch":
 def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
     bar.end()
     if mined.not_cached:
-        click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
+        click.echo(say("aggregates are not cached: {not_cached}", not_cached=mined.not_cached), err=True)
     elif mined.n_reused and not quiet:
         megabytes = mined.n_bytes_read / 1e6
         verb = "was" if mined.n_files == 1 else "were"
-        files = counted(mined.n_files, "file")
-        click.echo(f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB", err=True)
+        files = say(number_of(mined.n_files, "file"))
+        click.echo(
+            say(
+                "{n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB",
+                n_reused=mined.n_reused,
+                files=files,
+                verb=verb,
+                megabytes=megabytes,
+            ),
+            err=True,
+        )

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from coreloop.base.errors import CoreloopError
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import confirm_option, json_option
@@ -60,7 +61,7 @@ def turn(as_json: bool) -> None:
         workspace = open_workspace(Path(os.environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()))
         report = record_turn(told, workspace, now_s=time.time())
     except CoreloopError as error:
-        click.echo(f"dartlab-coreloop: this turn is not recorded: {error}", err=True)
+        click.echo(say("dartlab-coreloop: this turn is not recorded: {error}", error=error), err=True)
         sys.exit(1)
     if as_json:
         click.echo(orjson.dumps({"added": report.added, "already_there": report.already_there}))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
@@ -79,9 +80,9 @@ def command(
 
 def _show_notes(result: "PatternResult") -> None:
     if result.notes.missing is not None:
-        click.echo(f"no audit notes: {result.notes.missing} is missing", err=True)
+        click.echo(say("no audit notes: {missing} is missing", missing=result.notes.missing), err=True)
     for name, reason in result.notes.skipped.items():
-        click.echo(f"skipped {printable(name)}: {reason}", err=True)
+        click.echo(say("skipped {name}: {reason}", name=printable(name), reason=reason), err=True)
 
 
 def _show_removed(
@@ -92,7 +93,16 @@ def _show_removed(
         message = "dry run: with audit notes nothing is removed, and no text is proposed from them"
         click.echo(message, err=True)
     elif keep_days is not None and isinstance(mining.in_dir, Address):
-        message = f"{mining.in_dir}: nothing is removed at an address; retention_days is for folders"
+        message = say(
+            "{in_dir}: nothing is removed at an address; retention_days is for folders", in_dir=mining.in_dir
+        )
         click.echo(message, err=True)
     for path in result.removed:
-        click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
+        click.echo(
+            say(
+                "removed {path}: all of it is older than retention_days ({keep_days})",
+                path=path,
+                keep_days=keep_days,
+            ),
+            err=True,
+        )

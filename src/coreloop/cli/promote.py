@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted, printable
+from coreloop.base.text import printable
 from coreloop.cli.options import FILE, json_option
 
 
@@ -24,8 +25,8 @@ class _Promote(click.Command):
             extra = re.fullmatch(r"Got unexpected extra arguments? \((\S+).*\)", error.message)
             if extra is None:
                 raise
-            meant = f"promote --tool {printable(extra[1])}"
-            raise UsageError(f"nothing to promote; did you mean {meant}?") from error
+            meant = say("promote --tool {extra}", extra=printable(extra[1]))
+            raise UsageError(Phrase("nothing to promote; did you mean {meant}?", meant=meant)) from error
 
 
 @click.command(cls=_Promote)
@@ -105,8 +106,15 @@ def command(
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
-        requests = counted(planned.n_replayed, "replayed request")
-        click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
+        requests = say(number_of(planned.n_replayed, "replayed request"))
+        click.echo(
+            say(
+                "kept the ids of {requests} in {replays_file}: never mined",
+                requests=requests,
+                replays_file=workspace.replays_file,
+            ),
+            err=True,
+        )
     show_left_out(planned.left_out, verbose=verbose)
     show_plan(planned.plan, as_json=as_json, verbose=verbose)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)
@@ -120,7 +128,9 @@ def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
     if len({effect.change.tool for effect in effects}) > 1:
-        raise UsageError(f"{printable(wanted)} changed several tools; take it back with git revert")
+        raise UsageError(
+            Phrase("{wanted} changed several tools; take it back with git revert", wanted=printable(wanted))
+        )
     if confirm:
         show_reverted(confirm_revert(workspace, effects[-1], environ=os.environ), as_json=as_json)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.options import json_option
@@ -72,13 +73,13 @@ def command(
     else:
         _show(result.case, now)
         if result.path is not None:
-            verb = "wrote" if result.written else "has the section of today already:"
+            verb = "wrote" if result.written else say("has the section of today already:")
             click.echo(f"{verb} {result.path}", err=True)
     click.get_current_context().exit(0 if result.case.passed else 1)
 
 
 def _show(case: "AxisCase", now: datetime) -> None:
-    axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
+    axis = say("the whole tool") if case.axis is None else say("axis {axis}", axis=printable(case.axis))
     click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
     for gate in case.gates:
         click.echo(f"  {gate.name:<27} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}")
@@ -86,30 +87,47 @@ def _show(case: "AxisCase", now: datetime) -> None:
         click.echo(f"  {note}")
     failed = sum(not gate.passed for gate in case.gates)
     if failed:
-        click.echo(f"No proposal: {failed} of {len(case.gates)} gates fail.")
+        click.echo(
+            say("No proposal: {failed} of {n_gates} gates fail.", failed=failed, n_gates=len(case.gates))
+        )
 
 
 def _verdict(gate: "AxisGate") -> str:
-    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
+    return "passed" if gate.passed else say("{needed} short", needed=gate.needed - gate.figure)
 
 
 def _notes(case: "AxisCase", now: datetime) -> list[str]:
     notes = []
     if case.first_merge is not None:
         future = (
-            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
+            say(" lies in the future: a clock was wrong, so it counts 0 days")
+            if case.first_merge > now
+            else ""
         )
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
+        notes.append(
+            say("first merge {first_merge:%Y-%m-%d}{future}", first_merge=case.first_merge, future=future)
+        )
     reverted = len(case.evidence) - len(case.counted)
     if reverted:
-        notes.append(f"{reverted} reverted, which do not count")
+        notes.append(say("{reverted} reverted, which do not count", reverted=reverted))
     if case.axis is not None and case.n_without_axis:
-        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
+        notes.append(
+            say(
+                "{n_without_axis} that name no declared axis count only without --axis",
+                n_without_axis=case.n_without_axis,
+            )
+        )
     if case.axis is not None and case.axes and not case.passed:
         named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
-        notes.append(f"promotions in effect by axis: {named}")
+        notes.append(say("promotions in effect by axis: {named}", named=named))
     if case.engines:
-        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
+        notes.append(
+            say(
+                "no promotion of {engine}; there are some of {engines}",
+                engine=case.engine,
+                engines=", ".join(case.engines),
+            )
+        )
     return notes
 
 

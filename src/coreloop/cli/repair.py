@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_deps import project_deps
@@ -75,7 +76,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
     emit([decided], as_json=as_json, text=show_suggestions)
     if decided.status == "failed":
-        click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
+        click.echo(say("the index no longer has both ends of the link; nothing was applied"), err=True)
         click.get_current_context().exit(1)
 
 
@@ -103,20 +104,26 @@ def show_gates(readings: "Sequence[GateReading]") -> None:
         for location, lacking in reading.worst:
             click.echo(printable(f"    {lacking:>4} {location}"))
         if reading.signal:
-            queued = counted(reading.jobs, "job")
-            click.echo(f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work")
+            queued = say(number_of(reading.jobs, "job"))
+            click.echo(
+                say(
+                    "  {signal}: {queued} queued; do them: dartlab-coreloop jobs work",
+                    signal=reading.signal,
+                    queued=queued,
+                )
+            )
 
 
 def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> None:
     """Print gaps, a line each, and below it why persons rejected the answers."""
     for gap in gaps:
-        closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
+        closed = say("  closed by {closed_by}", closed_by=gap.closed_by) if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
         click.echo(printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}"))
         for reason in reasons[gap.topic]:
-            click.echo(printable(f"    rejected: {reason}"))
+            click.echo(printable(say("    rejected: {reason}", reason=reason)))
     if not gaps:
-        click.echo("no gaps")
+        click.echo(say("no gaps"))
 
 
 def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
@@ -127,4 +134,4 @@ def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
             printable(f"{suggestion.id}  {suggestion.status}  {link}  {suggestion.details.get('reason', '')}")
         )
     if not suggestions:
-        click.echo("no suggestions")
+        click.echo(say("no suggestions"))

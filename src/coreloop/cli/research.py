@@ -13,6 +13,7 @@ import click
 import orjson
 
 from coreloop.base.errors import ModelError
+from coreloop.base.messages import say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit
@@ -104,7 +105,9 @@ def ask(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo("interrupted; the same command with --session last goes on where it was", err=True)
+            click.echo(
+                say("interrupted; the same command with --session last goes on where it was"), err=True
+            )
             raise
         state = read_session(deps.store, response.run_id)
     show_response(response, state, as_json=as_json)
@@ -175,7 +178,9 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
-    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
+    click.echo(
+        orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {out}", out=out)
+    )
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from coreloop.base.messages import number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
-from coreloop.base.text import counted
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
@@ -201,7 +201,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         count = write_export(store, meant_run(workspace, store, run_id), out)
     facts = {"file": encodable(os.fsdecode(out)), "events": count}
-    click.echo(orjson.dumps(facts) if as_json else f"wrote {out}: {counted(count, 'event')}")
+    click.echo(orjson.dumps(facts) if as_json else f"wrote {out}: {say(number_of(count, 'event'))}")
 
 
 @command.command()
@@ -238,7 +238,7 @@ def check(as_json: bool) -> None:
     with project_store() as (workspace, store):
         found = backup.check(workspace, store, environ=os.environ)
         runs = len(store.runs()) if not found else 0
-    whole = f"no damage; {counted(runs, 'run')}"
+    whole = f"no damage; {say(number_of(runs, 'run'))}"
     click.echo(orjson.dumps({"damage": found}) if as_json else "\n".join(found) or whole)
     if found:
         click.echo(

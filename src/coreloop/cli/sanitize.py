@@ -9,8 +9,9 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import counted, printable
+from coreloop.base.text import printable
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
 
@@ -70,7 +71,7 @@ def command(
             workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
         )
     elif paths:
-        raise UsageError(f"PATHS are for --check; to copy a folder, give --in {paths[0]}")
+        raise UsageError(Phrase("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0]))
     elif mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
     else:
@@ -90,11 +91,11 @@ def command(
         result = export_records(workspace, request)
     bar.end()
     for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(say("warning: {warning}", warning=warning), err=True)
     if result.out is not None:
-        click.echo(f"wrote {result.out}", err=True)
+        click.echo(say("wrote {out}", out=result.out), err=True)
     if mode == "mask":
-        click.echo("read the copy before you publish it: rules do not find everything", err=True)
+        click.echo(say("read the copy before you publish it: rules do not find everything"), err=True)
     _finish(result, report_file, as_json=as_json)
 
 
@@ -102,7 +103,7 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
     text = result.to_json()
     if report_file is not None:
         write_private(report_file, text)
-        click.echo(f"wrote {report_file}", err=True)
+        click.echo(say("wrote {report_file}", report_file=report_file), err=True)
     if as_json:
         click.echo(text, nl=False)
     else:
@@ -114,17 +115,29 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 
 def _show(report: "Report", report_file: Path | None) -> None:
-    what = "read" if report.mode is None else f"written (mode {report.mode})"
-    click.echo(f"{counted(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
+    what = "read" if report.mode is None else say("written (mode {mode})", mode=report.mode)
+    click.echo(
+        say(
+            "{lines}: {n_out:,} {what}, {n_rejected:,} rejected",
+            lines=number_of(report.n_in, "line"),
+            n_out=report.n_out,
+            what=what,
+            n_rejected=report.n_rejected,
+        )
+    )
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:
         click.echo(
-            "  no private data found" if report.n_out else "  nothing was checked: no line can be read"
+            say("  no private data found")
+            if report.n_out
+            else say("  nothing was checked: no line can be read")
         )
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
-        click.echo(f"{counted(report.n_unread, 'file')} not read: {', '.join(names)}")
+        click.echo(
+            say("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))
+        )
     more = str(report_file or "--report FILE.json")
     _show_listed(report.places, report.findings.total() if report.places else 0, "findings", more)
     _show_listed(report.rejected, report.n_rejected, "rejected lines", more)
@@ -138,8 +151,17 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
         detail = (
             f"{entry['kind']} in {entry['path']}"
             if "kind" in entry
-            else f"{entry['reason']} ({entry['bytes']:,} bytes)"
+            else say("{reason} ({size:,} bytes)", reason=entry["reason"], size=entry["bytes"])
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        click.echo(f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}")
+        click.echo(
+            say(
+                "… {shown} of {total:,} {noun}; {more} has up to {max_listed:,}",
+                shown=_SHOWN,
+                total=total,
+                noun=noun,
+                more=more,
+                max_listed=MAX_LISTED,
+            )
+        )

@@ -8,6 +8,7 @@ import orjson
 
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import read_file
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE, json_option
 
@@ -35,7 +36,7 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
     keys = read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}")
 
     def tell(url: str) -> None:
-        click.echo(orjson.dumps({"url": url}) if as_json else f"serving {url}")
+        click.echo(orjson.dumps({"url": url}) if as_json else say("serving {url}", url=url))
 
     serve(
         open_workspace(Path.cwd()),

@@ -2,6 +2,7 @@
 
 import click
 
+from coreloop.base.messages import say
 from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option
 
@@ -26,5 +27,5 @@ def command(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
     from coreloop.web.keys import new_key
 
     key, entry = new_key(name, dict.fromkeys(scopes))
-    shown = f"key    {key}\nentry  {entry}"
+    shown = say("key    {key}\nentry  {entry}", key=key, entry=entry)
     emit({"key": key, "entry": entry}, as_json=as_json, text=lambda _: click.echo(shown))

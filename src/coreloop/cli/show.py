@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.text import counted, fitted, printable, wrapped
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import fitted, printable, wrapped
 from coreloop.learn.facts.oddities import Absent, LogOddities
 from coreloop.learn.pattern.draft import is_weak
 from coreloop.learn.pattern.find import NearMiss
@@ -41,23 +42,40 @@ def show_proposals(
     _show_table(document)
     for gate, count in proposals.candidate_search.dropped.items():
         if count:
-            click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
+            click.echo(
+                say(
+                    "  {count} not proposed: {gates} ({gate})",
+                    count=count,
+                    gates=say(_GATES[gate]),
+                    gate=gate,
+                )
+            )
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
     _show_rest(proposals, document)
     for path in paths:
-        click.echo(f"wrote {path}", err=True)
+        click.echo(say("wrote {path}", path=path), err=True)
 
 
 def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
     days = proposals.days
     click.echo(
-        f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {counted(proposals.candidate_search.n_groups, 'pattern')}, "
-        f"{entries_counted(document, len(document.candidates), 'candidate')}"
+        say(
+            "{records} in {files}, {since} to {until}; {groups}, {entries}",
+            records=number_of(proposals.n_records, "record"),
+            files=number_of(proposals.n_files, "file"),
+            since=days.since,
+            until=days.until,
+            groups=number_of(proposals.candidate_search.n_groups, "pattern"),
+            entries=entries_counted(document, len(document.candidates), "candidate"),
+        )
     )
     if not proposals.n_records:
-        newest = f"the newest is from {proposals.newest}" if proposals.newest else "the log is empty"
-        click.echo(f"  no records in these days; {newest}")
+        newest = (
+            say("the newest is from {newest}", newest=proposals.newest)
+            if proposals.newest
+            else say("the log is empty")
+        )
+        click.echo(say("  no records in these days; {newest}", newest=newest))
 
 
 def _show_table(document: CandidatesFile) -> None:
@@ -69,23 +87,44 @@ def _show_table(document: CandidatesFile) -> None:
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
     if len(strong) > MAX_SHOWN:
-        click.echo(f"… and {len(strong) - MAX_SHOWN} more, in the draft")
+        click.echo(say("… and {n_strong} more, in the draft", n_strong=len(strong) - MAX_SHOWN))
     if weak:
         click.echo(
-            f"  {counted(len(weak), 'sequence')} without text: no better than the rest of their category "
-            "(see the draft)"
+            say(
+                "  {sequences} without text: no better than the rest of their category (see the draft)",
+                sequences=number_of(len(weak), "sequence"),
+            )
         )
     if document.n_folded:
-        noun = counted(document.n_folded, "candidate")
-        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests left out")
+        noun = say(number_of(document.n_folded, "candidate"))
+        click.echo(
+            say(
+                "  {noun} of fewer than {min_published} requests left out",
+                noun=noun,
+                min_published=MIN_PUBLISHED,
+            )
+        )
 
 
 def _show_nearest(missed: list[NearMiss]) -> None:
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        counts = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
-        questions = f", {counted(miss.n_questions, 'question')}" if miss.n_questions is not None else ""
-        line = f"      nearest: {counts}{questions}, {miss.category}: {miss.steps}"
+        counts = say(
+            "{n_success} of {n_observed} succeeded ({success_rate:.3f})",
+            n_success=miss.n_success,
+            n_observed=miss.n_observed,
+            success_rate=miss.success_rate,
+        )
+        questions = (
+            f", {say(number_of(miss.n_questions, 'question'))}" if miss.n_questions is not None else ""
+        )
+        line = say(
+            "      nearest: {counts}{questions}, {category}: {steps}",
+            counts=counts,
+            questions=questions,
+            category=miss.category,
+            steps=miss.steps,
+        )
         click.echo(fitted(printable(line), columns))
 
 
@@ -93,19 +132,30 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
     """Print neutral records, unreadable lines, entries without a definition, and notes."""
     if proposals.n_neutral:
         click.echo(
-            f"  {counted(proposals.n_neutral, 'record')} counted as neither success nor failure: handed to a "
-            "human, an answer shorter than min_chunk_len, or a network or rate-limit error"
+            say(
+                "  {records} counted as neither success nor failure: handed to a human, an "
+                "answer shorter than min_chunk_len, or a network or rate-limit error",
+                records=number_of(proposals.n_neutral, "record"),
+            )
         )
     show_oddities(proposals.oddities)
     n_without_target = sum(map(_lacks_target, document.entries))
     if n_without_target:
         click.echo(
-            f"  {n_without_target} with no definition found: name the tools in coreloop.yaml (see the draft)"
+            say(
+                "  {n_without_target} with no definition found: name the tools in "
+                "coreloop.yaml (see the draft)",
+                n_without_target=n_without_target,
+            )
         )
     if document.notes:
         bullets = sum(len(note.bullets) for note in document.notes)
         click.echo(
-            f"  {counted(bullets, 'bullet')} of {counted(len(document.notes), 'audit note')}, in the draft"
+            say(
+                "  {bullets} of {notes}, in the draft",
+                bullets=number_of(bullets, "bullet"),
+                notes=number_of(len(document.notes), "audit note"),
+            )
         )
 
 
@@ -113,7 +163,14 @@ def show_oddities(oddities: LogOddities) -> None:
     """Print skipped lines and unusable fields, each with its first location."""
     for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
-        click.echo(f"  {counted(count, 'line')} skipped: {reason}, first in {first}")
+        click.echo(
+            say(
+                "  {lines} skipped: {reason}, first in {first}",
+                lines=number_of(count, "line"),
+                reason=reason,
+                first=first,
+            )
+        )
     for line in absent_lines(oddities.read_as_absent):
         click.echo(f"  {line}")
 
@@ -123,13 +180,27 @@ def absent_lines(absent: Mapping[str, Absent]) -> Iterator[str]:
     for name, field in absent.items():
         verb = "has" if field.n == 1 else "have"
         first = printable(field.first)
-        yield f"{counted(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
+        yield say(
+            "{records} {verb} an unusable {name}, first in {first}: read as absent",
+            records=number_of(field.n, "record"),
+            verb=verb,
+            name=name,
+            first=first,
+        )
 
 
 def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
     """Print on stderr how many lines were skipped, by reason."""
     for reason, count in sorted(skipped.items()):
-        click.echo(f"{counted(count, 'line')} of {noun} skipped: {reason}", err=True)
+        click.echo(
+            say(
+                "{lines} of {noun} skipped: {reason}",
+                lines=number_of(count, "line"),
+                noun=noun,
+                reason=reason,
+            ),
+            err=True,
+        )
 
 
 def _lacks_target(entry: Statement | Candidate) -> bool:
@@ -166,6 +237,13 @@ def _show_candidate(candidate: Candidate, columns: int) -> None:
     indent = " " * 4
     click.echo(wrapped(steps, columns, indent=indent))
     for bullet in candidate.bullets:
-        click.echo(fitted(f"{indent}gate relaxed by the playbook: {printable(bullet)}", columns))
+        click.echo(
+            fitted(
+                say(
+                    "{indent}gate relaxed by the playbook: {bullet}", indent=indent, bullet=printable(bullet)
+                ),
+                columns,
+            )
+        )
     if candidate.refused is not None:
-        click.echo(f"{indent}no text: {candidate.refused}")
+        click.echo(say("{indent}no text: {refused}", indent=indent, refused=candidate.refused))

@@ -5,7 +5,8 @@ import click
 from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
 from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 from coreloop.runs.run import Run
 
 
@@ -17,7 +18,9 @@ def show_attempt(run: Run) -> None:
     case = knowledge_of(state)
     attempt = case.attempts[-1]
     if not attempt.sentences:
-        click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
+        click.echo(
+            say("attempt {number}: {reason}", number=attempt.number, reason=case.signals[-1].reason), err=True
+        )
     for repair in case.repairs:
         for line in repair.jobs if repair.attempt == attempt.number else ():
             click.echo(printable(f"  {line}"), err=True)
@@ -26,7 +29,9 @@ def show_attempt(run: Run) -> None:
 def show_answer(answer: AgentResponse) -> None:
     """Print an answer of `ask`, its passages and its sources."""
     show_passages(answer)
-    click.echo(f"{counted(answer.repairs, 'repair')}; answer {answer.run_id}")
+    click.echo(
+        say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
+    )
     if answer.reason:
         click.echo(printable(answer.reason), err=True)
 
@@ -37,7 +42,7 @@ def show_passages(answer: AgentResponse) -> None:
         for line in answer.final_answer.splitlines():
             click.echo(printable(line))
         click.echo()
-    closest = "; closest:" if answer.passages and answer.verdict == "nothing said so" else ""
+    closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     click.echo(f"{answer.verdict}{closest}")
     for passage in answer.passages:
         _show_passage(passage)

@@ -6,7 +6,8 @@ from itertools import groupby
 import click
 import orjson
 
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.facts import effect_facts
 from coreloop.learn.effect.guardrails import Guardrail
@@ -29,9 +30,11 @@ def show_effects(effects: Effects, *, as_json: bool) -> None:
             for line in _lines(effect):
                 click.echo(line)
     if not effects.effects:
-        click.echo("no description of a tool has changed in the base branch")
+        click.echo(say("no description of a tool has changed in the base branch"))
     for name, reason in sorted(effects.unknown.items()):
-        click.echo(f"left out: {printable(name)}: {printable(reason)}", err=True)
+        click.echo(
+            say("left out: {name}: {reason}", name=printable(name), reason=printable(reason)), err=True
+        )
 
 
 def effect_chart(look: Look, *, columns: int = 30) -> str:
@@ -56,12 +59,18 @@ def effect_chart(look: Look, *, columns: int = 30) -> str:
 
 def _lines(effect: Effect) -> Iterator[str]:
     change = effect.change
-    verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
-    since = f", since {effect.decided_on}" if effect.decided_on else ""
+    verdict = click.style(say(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
+    since = say(", since {decided_on}", decided_on=effect.decided_on) if effect.decided_on else ""
     yield f"  {verdict}{since}"
-    whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
+    whose = " ".join(change.ids) or (say("a revert") if change.is_revert else say("by hand"))
     number = f" (#{change.pull_request})" if change.pull_request else ""
-    yield f"    merged {change.merged_at:%Y-%m-%d} {change.sha[:10]}{number}: {printable(whose)}"
+    yield say(
+        "    merged {merged_at:%Y-%m-%d} {sha}{number}: {whose}",
+        merged_at=change.merged_at,
+        sha=change.sha[:10],
+        number=number,
+        whose=printable(whose),
+    )
     for bullet in change.added:
         yield f"    + {printable(bullet.removeprefix('- '))}"
     for bullet in change.removed:
@@ -71,31 +80,46 @@ def _lines(effect: Effect) -> Iterator[str]:
         yield f"    {_figures(effect, effect.look)}"
     for rail in effect.guardrails:
         if rail.is_worse:
-            yield f"    also worse: {_rail(rail)}"
+            yield say("    also worse: {rail}", rail=_rail(rail))
     if effect.todo:
-        yield f"    to do: {printable(effect.todo)}"
+        yield f"    to do: {printable(say(effect.todo))}"
     for note in effect.notes:
-        yield f"    {printable(note)}"
+        yield f"    {printable(say(note))}"
 
 
 def _figures(effect: Effect, look: Look) -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
-    what = "failed against the line" if effect.lines else "failed"
-    days = f"{counted(found.n_after, 'call')} in {counted(look.day, 'day')}"
-    return (
-        f"{what}: {found.before:.1%} of calls before, {found.after:.1%} after ({days}), "
-        f"{found.expected:.1%} expected without it: {_points(found.difference)} "
-        f"({_points(look.low)} to {_points(look.high)})"
+    what = say("failed against the line") if effect.lines else say("failed")
+    days = f"{say(number_of(found.n_after, 'call'))} in {say(number_of(look.day, 'day'))}"
+    return say(
+        "{what}: {before:.1%} of calls before, {after:.1%} after ({days}), "
+        "{expected:.1%} expected without it: {points} ({points2} to {points3})",
+        what=what,
+        before=found.before,
+        after=found.after,
+        days=days,
+        expected=found.expected,
+        points=_points(found.difference),
+        points2=_points(look.low),
+        points3=_points(look.high),
     )
 
 
 def _points(share: float) -> str:
-    return f"{100 * share:+.1f} points"
+    return say("{value:+.1f} points", value=100 * share)
 
 
 def _rail(rail: Guardrail) -> str:
     if rail.is_share:
-        name = rail.name if rail.name == "requests lost" else f"failed calls of {printable(rail.name)}"
-        return f"{name} {rail.before:.1%} before, {rail.after:.1%} after"
-    return f"{rail.name} {rail.before:.2f} before, {rail.after:.2f} after"
+        name = (
+            rail.name
+            if rail.name == "requests lost"
+            else say("failed calls of {name}", name=printable(rail.name))
+        )
+        return say(
+            "{name} {before:.1%} before, {after:.1%} after", name=name, before=rail.before, after=rail.after
+        )
+    return say(
+        "{name} {before:.2f} before, {after:.2f} after", name=rail.name, before=rail.before, after=rail.after
+    )

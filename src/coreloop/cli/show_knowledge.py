@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.base.messages import say
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import printable, wrapped
 from coreloop.cli.options import NOT_CONFIRMED
@@ -33,7 +34,7 @@ def show_insights(insights: Sequence[Insight]) -> None:
         lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
         _show_lines(lines)
     if not insights:
-        click.echo("nothing on record", err=True)
+        click.echo(say("nothing on record"), err=True)
 
 
 def show_bullets(bullets: Sequence[Bullet]) -> None:
@@ -43,7 +44,7 @@ def show_bullets(bullets: Sequence[Bullet]) -> None:
         sector = f"[{bullet.sector}] " if bullet.sector else ""
         _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
     if not bullets:
-        click.echo("nothing on record", err=True)
+        click.echo(say("nothing on record"), err=True)
 
 
 def _show_lines(lines: Iterable[str]) -> None:
@@ -60,10 +61,10 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
         click.echo(orjson.dumps({"confirmed": confirm, "bullets": weak}, option=orjson.OPT_INDENT_2))
         return
     if not weak:
-        click.echo("no bullet has a quality below 0.5")
+        click.echo(say("no bullet has a quality below 0.5"))
         return
     show_bullets(weak)
-    click.echo(f"removed: {len(weak):,}" if confirm else NOT_CONFIRMED, err=True)
+    click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else NOT_CONFIRMED, err=True)
 
 
 def show_planned(planned: PlannedCleanup, database: Path, *, as_json: bool) -> None:
@@ -79,8 +80,8 @@ def show_planned(planned: PlannedCleanup, database: Path, *, as_json: bool) -> N
         return
     _show_effects(planned.effects, "would go", "would change")
     if planned.is_unscrubbed:
-        click.echo("the last cleanup was interrupted: removed text may still be in the file", err=True)
-    click.echo("nothing to do" if planned.is_idle else NOT_CONFIRMED, err=True)
+        click.echo(say("the last cleanup was interrupted: removed text may still be in the file"), err=True)
+    click.echo(say("nothing to do") if planned.is_idle else NOT_CONFIRMED, err=True)
 
 
 def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
@@ -97,15 +98,21 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
     else:
         _show_effects(cleaned.effects, "removed", "changed")
     if cleaned.archive is None:
-        click.echo("nothing to remove or change, so no snapshot was made", err=True)
+        click.echo(say("nothing to remove or change, so no snapshot was made"), err=True)
     else:
         click.echo(
-            f"{printable_path(cleaned.archive)} still holds all of it in clear text, for you alone "
-            "(mode 0600); delete it when you no longer need it",
+            say(
+                "{printable_path} still holds all of it in clear text, for you alone (mode "
+                "0600); delete it when you no longer need it",
+                printable_path=printable_path(cleaned.archive),
+            ),
             err=True,
         )
     if cleaned.residue is not None:
-        warning = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
+        warning = say(
+            "removed text may still be in the file's free space ({residue}); run this again",
+            residue=cleaned.residue,
+        )
         click.echo(warning, err=True)
 
 
@@ -135,7 +142,13 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
 def warn_of_readers(database: Path) -> None:
     """Warn if the database belongs to another user, so that its mode cannot be restricted."""
     if database.exists() and not keep_private(database):
-        click.echo(f"{printable_path(database)} is not yours, and other users may read it", err=True)
+        click.echo(
+            say(
+                "{printable_path} is not yours, and other users may read it",
+                printable_path=printable_path(database),
+            ),
+            err=True,
+        )
 
 
 def _show_effects(effects: Sequence[CleanupEffect], removed: str, changed: str) -> None:

@@ -3,7 +3,8 @@
 import click
 import orjson
 
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.prepare import CostEstimate
 from coreloop.promote.measure.verdict import MeasureVerdict
@@ -14,9 +15,22 @@ _STYLES = {MeasureVerdict.HELPS: "green", MeasureVerdict.HURTS: "red"}
 def show_estimate(estimate: CostEstimate, model: str) -> None:
     """Print how much is asked, on standard error."""
     left = estimate.n_questions - estimate.n_known
-    cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
-    known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
-    click.echo(f"asks {printable(model)} {counted(left, 'question')} at most, {cost}{known}", err=True)
+    cost = (
+        say("at an unknown price")
+        if estimate.microusd is None
+        else say("at most ${microusd:.2f}", microusd=estimate.microusd / 1e6)
+    )
+    known = say(", {n_known:,} answered before", n_known=estimate.n_known) if estimate.n_known else ""
+    click.echo(
+        say(
+            "asks {model} {questions} at most, {cost}{known}",
+            model=printable(model),
+            questions=number_of(left, "question"),
+            cost=cost,
+            known=known,
+        ),
+        err=True,
+    )
 
 
 def show_measurement(measured: Measurement, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from coreloop.answer.agent.plan import PlannedIteration, order_of
 from coreloop.answer.agent.read import Shown
 from coreloop.answer.research.knowledge import knowledge_of
+from coreloop.base.messages import say
 from coreloop.cli.show_iteration import duplicate_lines, focus_lines
 
 
@@ -41,7 +42,7 @@ def _lines(planned: PlannedIteration) -> Iterator[str]:
     for query, similar in planned.duplicates.items():
         yield from duplicate_lines(query, similar)
     for one in planned.execute:
-        yield f"✓ NEW: '{one.query}'"
+        yield say("✓ NEW: '{query}'", query=one.query)
     if not planned.execute:
         yield "⚠️ All queries duplicate. Changing search angle..."
 

@@ -7,6 +7,7 @@ from typing import Final
 import click
 import orjson
 
+from coreloop.base.messages import say
 from coreloop.base.text import printable
 from coreloop.promote.plan import Plan
 from coreloop.promote.promotion import Done
@@ -24,33 +25,47 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
     if as_json:
         click.echo(orjson.dumps(_facts(plan), option=orjson.OPT_INDENT_2))
         return
-    place = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
-    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {place}")
-    click.echo(f"base     {plan.base} at {plan.base_sha[:12]}")
+    place = (
+        say("the end of its first block of text")
+        if plan.section is None
+        else say("section {section}", section=plan.section)
+    )
+    click.echo(
+        say("target   {path}::{symbol}, {place}", path=plan.path, symbol=plan.proposal.symbol, place=place)
+    )
+    click.echo(say("base     {base} at {base_sha}", base=plan.base, base_sha=plan.base_sha[:12]))
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
-    click.echo(f"replay   {plan.replay.summary}")
-    click.echo(f"measured {plan.measured.summary if plan.measured is not None else 'not yet; see measure'}")
-    click.echo(f"branch   {plan.branch}")
+    click.echo(say("replay   {summary}", summary=say(plan.replay.summary)))
+    click.echo(
+        say(
+            "measured {summary}",
+            summary=say(plan.measured.summary) if plan.measured is not None else say("not yet; see measure"),
+        )
+    )
+    click.echo(say("branch   {branch}", branch=plan.branch))
     for proposal in plan.proposals:
-        click.echo(f"evidence {_evidence(proposal)}")
+        click.echo(say("evidence {evidence}", evidence=_evidence(proposal)))
     if verbose:
         _show_text("commit", plan.message)
         _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
     for obstacle in plan.obstacles:
-        click.echo(f"stops    {obstacle}")
+        click.echo(say("stops    {obstacle}", obstacle=say(obstacle)))
     if not plan.obstacles:
         click.echo(
-            "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
+            say(
+                "No branch and no file of the project changed; --confirm pushes the branch and "
+                "opens the draft."
+            )
         )
     if not verbose:
-        click.echo("-v shows the texts of the commit and of the pull request.")
+        click.echo(say("-v shows the texts of the commit and of the pull request."))
 
 
 def _evidence(proposal: Proposal) -> str:
     row = proposal.row
-    otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
-    wasted = "" if row.wasted == "–" else f"; {row.wasted} calls wasted per 1,000 requests"
+    otherwise = "" if row.otherwise == "–" else say(", otherwise {otherwise}", otherwise=row.otherwise)
+    wasted = "" if row.wasted == "–" else say("; {wasted} calls wasted per 1,000 requests", wasted=row.wasted)
     return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
 
 
@@ -58,9 +73,11 @@ def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
     listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
     for reason in listed:
-        click.echo(f"left out: {reason}", err=True)
+        click.echo(say("left out: {reason}", reason=say(reason)), err=True)
     if len(listed) < len(reasons):
-        click.echo(f"left out: {len(reasons) - len(listed)} more; -v lists them", err=True)
+        click.echo(
+            say("left out: {n_reasons} more; -v lists them", n_reasons=len(reasons) - len(listed)), err=True
+        )
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:
@@ -69,9 +86,9 @@ def show_change(plan: Plan, done: Done, body: Path) -> None:
         click.echo(f"    {line}")
     click.echo()
     _show_reach(plan.reach)
-    click.echo(f"replay   {plan.replay.summary}")
-    click.echo(f"branch   {done.branch}")
-    click.echo(f"text     {body}")
+    click.echo(say("replay   {summary}", summary=say(plan.replay.summary)))
+    click.echo(say("branch   {branch}", branch=done.branch))
+    click.echo(say("text     {body}", body=body))
 
 
 def show_done(result: PromoteResult, *, as_json: bool) -> None:
@@ -82,46 +99,62 @@ def show_done(result: PromoteResult, *, as_json: bool) -> None:
         facts = {"branch": done.branch, "pull_request": pull.url if pull else None, "fresh": done.fresh}
         click.echo(orjson.dumps({**facts, "body": str(body) if body else None}, option=orjson.OPT_INDENT_2))
         return
-    click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
+    click.echo(
+        say(
+            "branch        {branch}{more}",
+            branch=done.branch,
+            more="" if done.fresh else say(" (from an earlier run)"),
+        )
+    )
     if plan is not None:
-        label = "pushed" if result.remote is not None else "committed"
-        here = "" if result.remote is not None else " here; nothing was pushed"
+        label = say("pushed") if result.remote is not None else say("committed")
+        here = "" if result.remote is not None else say(" here; nothing was pushed")
         click.echo(f"{label:<14}one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:")
         for line in plan.diff.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
     if pull is not None:
-        click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
+        click.echo(say("pull request  {url}{more}", url=pull.url, more=say(" (draft)") if pull.draft else ""))
     if pull is None and plan is not None:
-        click.echo(f"text          {body}")
+        click.echo(say("text          {body}", body=body))
         _show_next(result, plan)
 
 
 def _show_next(result: PromoteResult, plan: Plan) -> None:
     """Print the commands that open the pull request; without GitHub, those that show and merge the branch."""
     if result.on_github:
-        click.echo("No token: open the draft yourself, for example with")
+        click.echo(say("No token: open the draft yourself, for example with"))
         click.echo(f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\")
         click.echo(f"    --title '{plan.title}' --body-file '{result.body}'")
         return
     branch = result.done.branch
     if result.remote is not None:
         click.echo(
-            f"No repository on GitHub is known. Fetch from {result.remote}, read the branch, then merge it:"
+            say(
+                "No repository on GitHub is known. Fetch from {remote}, read the branch, then merge it:",
+                remote=result.remote,
+            )
         )
         click.echo(f"  git fetch {result.remote}")
         branch = f"{result.remote}/{branch}"
     else:
-        click.echo("The repository has no remote. Read the branch, then merge it:")
+        click.echo(say("The repository has no remote. Read the branch, then merge it:"))
     click.echo(f"  git show {branch}")
     click.echo(f"  git switch {plan.base} && git merge {branch}")
 
 
 def _show_reach(reach: Reach) -> None:
     if isinstance(reach, Unmeasured):
-        click.echo("reach    unmeasured")
+        click.echo(say("reach    unmeasured"))
         return
-    click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
+    click.echo(
+        say(
+            "reach    {n_before:,} -> {n_after:,} characters, {source}",
+            n_before=len(reach.before),
+            n_after=len(reach.after),
+            source=reach.source,
+        )
+    )
     for cap in reach.caps:
         click.echo(f"         {cap_line(cap)}")
 
@@ -174,12 +207,12 @@ def show_revert(plan: Revert, *, as_json: bool) -> None:
         facts = {"branch": plan.branch, "path": plan.path, "message": plan.message, "lines": plan.lines}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
-    click.echo(f"target   {printable(plan.effect.change.target)}")
-    click.echo(f"verdict  {printable(plan.effect.title)}")
+    click.echo(say("target   {target}", target=printable(plan.effect.change.target)))
+    click.echo(say("verdict  {title}", title=printable(plan.effect.title)))
     for line in plan.lines:
-        click.echo(f"removes  {printable(line)}")
-    click.echo(f"branch   {plan.branch}")
-    click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
+        click.echo(say("removes  {line}", line=printable(line)))
+    click.echo(say("branch   {branch}", branch=plan.branch))
+    click.echo(say("Nothing changed; --confirm pushes the branch and opens the draft."))
 
 
 def show_reverted(done: RevertDone, *, as_json: bool) -> None:
@@ -188,6 +221,6 @@ def show_reverted(done: RevertDone, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps({"branch": done.branch, "url": url, "fresh": done.fresh}))
         return
-    state = "pushed" if done.fresh else "there already"
-    click.echo(f"branch {done.branch} is {state}")
+    state = "pushed" if done.fresh else say("there already")
+    click.echo(say("branch {branch} is {state}", branch=done.branch, state=state))
     click.echo(url or "no new pull request: open it by hand, or merge the one that is open")

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.text import counted, fitted, printable, wrapped
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import fitted, printable, wrapped
 from coreloop.cli.show import MAX_SHOWN, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
@@ -40,9 +41,15 @@ def show_refined(
         return
     days, counterexamples = refined.days, document.counterexamples
     click.echo(
-        f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {counted(refined.counterexample_search.n_groups, 'failing group')}, "
-        f"{entries_counted(document, len(counterexamples), 'counterexample')}"
+        say(
+            "{records} in {files}, {since} to {until}; {groups}, {entries}",
+            records=number_of(refined.n_records, "record"),
+            files=number_of(refined.n_files, "file"),
+            since=days.since,
+            until=days.until,
+            groups=number_of(refined.counterexample_search.n_groups, "failing group"),
+            entries=entries_counted(document, len(counterexamples), "counterexample"),
+        )
     )
     show_errors(document.errors, columns=shutil.get_terminal_size().columns)
     show_statements(document.statements, max_shown=MAX_SHOWN)
@@ -52,25 +59,71 @@ def show_refined(
     for counterexample in counterexamples[:MAX_SHOWN]:
         _show(counterexample, columns)
     if len(counterexamples) > MAX_SHOWN:
-        click.echo(f"… and {len(counterexamples) - MAX_SHOWN} more, in the draft")
+        click.echo(
+            say(
+                "… and {n_counterexamples} more, in the draft",
+                n_counterexamples=len(counterexamples) - MAX_SHOWN,
+            )
+        )
     if document.n_folded:
-        noun = counted(document.n_folded, "counterexample")
-        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
+        noun = say(number_of(document.n_folded, "counterexample"))
+        click.echo(
+            say(
+                "  {noun} of fewer than {min_published} failures left out",
+                noun=noun,
+                min_published=MIN_PUBLISHED,
+            )
+        )
     for gate, count in refined.counterexample_search.dropped.items():
         if count:
-            click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
+            click.echo(
+                say(
+                    "  {count} not proposed: {gates} ({gate})",
+                    count=count,
+                    gates=say(_GATES[gate]),
+                    gate=gate,
+                )
+            )
     for miss in refined.counterexample_search.nearest:
-        counts = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
+        counts = say(
+            "{n_failures} of {n_calls} {unit} failed",
+            n_failures=miss.n_failures,
+            n_calls=miss.n_calls,
+            unit=miss.unit,
+        )
         rate = miss.n_failures / miss.n_calls
-        click.echo(fitted(printable(f"      nearest: {counts} ({rate:.3f}): {title(miss)}"), columns))
+        click.echo(
+            fitted(
+                printable(
+                    say(
+                        "      nearest: {counts} ({rate:.3f}): {title}",
+                        counts=counts,
+                        rate=rate,
+                        title=title(miss),
+                    )
+                ),
+                columns,
+            )
+        )
     show_unproposed(refined.unproposed, n_days=refined.n_days)
     show_nearest(refined.nearest)
     for gap in gaps:
-        asked = f"{counted(gap.n_questions, 'question')} asked {counted(gap.n_asked, 'time')}"
-        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair gaps")
+        asked = say(
+            "{questions} asked {times}",
+            questions=number_of(gap.n_questions, "question"),
+            times=number_of(gap.n_asked, "time"),
+        )
+        click.echo(
+            say(
+                "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
+                asked=asked,
+                tool=gap.tool,
+                reason=gap.reason,
+            )
+        )
     show_oddities(refined.oddities)
     for path in paths:
-        click.echo(f"wrote {path}", err=True)
+        click.echo(say("wrote {path}", path=path), err=True)
 
 
 def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
@@ -83,9 +136,11 @@ def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
         )
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
         for text in row.nearest:
-            click.echo(wrapped(printable(f"nearest: {text}"), columns, indent=" " * 4))
+            click.echo(wrapped(printable(say("nearest: {text}", text=text)), columns, indent=" " * 4))
     if len(errors) > MAX_SHOWN:
-        click.echo(f"… and {counted(len(errors) - MAX_SHOWN, 'error')} more, in the draft")
+        click.echo(
+            say("… and {errors} more, in the draft", errors=number_of(len(errors) - MAX_SHOWN, "error"))
+        )
 
 
 def _show(entry: Counterexample, columns: int) -> None:

@@ -7,7 +7,8 @@ import orjson
 
 from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 from coreloop.cli.session_words import session_words
 from coreloop.cli.show_answer import show_passages
 from coreloop.cli.show_iteration import (
@@ -32,7 +33,7 @@ def show_progress(run: Run) -> None:
         return
     knowledge = knowledge_of(state)
     new = [search.query for search in state.search_history if search.iteration == state.iteration]
-    _echo(f"✓ NEW: '{query}'" for query in new)
+    _echo(say("✓ NEW: '{query}'", query=query) for query in new)
     _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))
@@ -79,7 +80,12 @@ def show_sources(sources: Sequence[ReadSource]) -> None:
 def _figures(response: AgentResponse) -> str:
     queries = response.usage.queries
     searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
-    return f"{counted(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
+    return say(
+        "{iterations}, {searches}; run {run_id}",
+        iterations=number_of(response.iterations, "iteration"),
+        searches=searches,
+        run_id=response.run_id,
+    )
 
 
 def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import click
 import orjson
 
-from coreloop.base.text import counted, fitted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import fitted, printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
@@ -51,9 +52,8 @@ def show_state(state: State, *, as_json: bool) -> None:
         click.echo(f"{name:<11} {value}")
     for part in state.sub_questions:
         mark = "answered" if part.is_answered else "open"
-        click.echo(
-            f"  {part.id} {mark:<8}  {counted(len(part.findings), 'finding')}  {printable_text(part.text)}"
-        )
+        findings = say(number_of(len(part.findings), "finding"))
+        click.echo(f"  {part.id} {mark:<8}  {findings}  {printable_text(part.text)}")
     for error in state.error_log[-3:]:
         click.echo(f"  error     {error['at'][:19]} attempt {error['attempt']}: {printable(error['error'])}")
 
@@ -74,7 +74,7 @@ def _figures(state: State) -> list[tuple[str, str]]:
         ),
         ("tokens", f"{used.tokens:,}{tokens}"),
         ("time", f"{state.elapsed_s:,.0f} s{deadline}"),
-        ("searches", f"{state.queries:,}; {counted(len(state.read_sources), 'source')} read"),
+        ("searches", f"{state.queries:,}; {say(number_of(len(state.read_sources), 'source'))} read"),
         *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
     ]
 

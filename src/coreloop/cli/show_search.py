@@ -9,7 +9,8 @@ import orjson
 from coreloop.answer.search.index.changes import IndexReport
 from coreloop.answer.search.index.snippet import Snippet, cut_snippet
 from coreloop.answer.search.source import Source
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 
 _NOTHING: Final = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
 _KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
@@ -28,7 +29,14 @@ def show_index_report(report: IndexReport, *, as_json: bool) -> None:
     click.echo(", ".join(f"{count:,} {kind}" for kind, count in counts.items()))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
-        click.echo(f"  {counted(count, 'file')} skipped: {reason}, first {first}")
+        click.echo(
+            say(
+                "  {files} skipped: {reason}, first {first}",
+                files=number_of(count, "file"),
+                reason=reason,
+                first=first,
+            )
+        )
 
 
 def show_sources(sources: Sequence[Source], query: str, *, as_json: bool) -> None:
@@ -50,7 +58,11 @@ def place(source: Source) -> str:
     location = printable(source.location)
     if source.line is None:
         return location
-    return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
+    return (
+        say("{location}, page {line}", location=location, line=source.line)
+        if source.type == "pdf"
+        else f"{location}:{source.line}"
+    )
 
 
 def _marked(snippet: Snippet) -> str:

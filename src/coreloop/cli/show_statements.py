@@ -6,7 +6,8 @@ from typing import Final
 
 import click
 
-from coreloop.base.text import counted, printable, wrapped
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable, wrapped
 from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
 from coreloop.learn.proposals.statement_draft import Unproposed
 from coreloop.learn.proposals.statements import NearStatement, Statement
@@ -21,27 +22,37 @@ def show_statements(statements: Sequence[Statement], *, max_shown: int) -> None:
     for statement in statements[:max_shown]:
         _show(statement, columns)
     if len(statements) > max_shown:
-        click.echo(f"… and {counted(len(statements) - max_shown, 'statement')} more, in the draft")
+        click.echo(
+            say(
+                "… and {statements} more, in the draft",
+                statements=number_of(len(statements) - max_shown, "statement"),
+            )
+        )
 
 
 def show_nearest(missed: Sequence[NearStatement]) -> None:
     """Print the statements that came closest to passing, each with the reason why it failed."""
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        text = f"nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})"
+        text = say(
+            "nearest statement: {tool}: {removeprefix} ({reason})",
+            tool=miss.tool,
+            removeprefix=miss.line.removeprefix("- "),
+            reason=miss.reason,
+        )
         click.echo(wrapped(printable(text), columns, indent="  "))
 
 
 def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
     """Print why there are no statements yet, or why those that were found are not proposed."""
     if 0 < n_days < MIN_DAYS:
-        click.echo("  no statement yet: all records are of one day, and two are needed")
+        click.echo(say("  no statement yet: all records are of one day, and two are needed"))
     if unproposed.n_settled:
-        noun = counted(unproposed.n_settled, "statement")
-        click.echo(f"  {noun} not proposed: already promoted, open or rejected (known)")
+        noun = say(number_of(unproposed.n_settled, "statement"))
+        click.echo(say("  {noun} not proposed: already promoted, open or rejected (known)", noun=noun))
     if unproposed.undefined:
         names = printable(", ".join(unproposed.undefined))
-        text = f"not proposed: statements about {names}: no definition, or several"
+        text = say("not proposed: statements about {names}: no definition, or several", names=names)
         remedy = "name one under tools: in coreloop.yaml"
         click.echo(wrapped(f"{text}; {remedy}", shutil.get_terminal_size().columns, indent="  "))
 
@@ -56,4 +67,4 @@ def _show(statement: Statement, columns: int) -> None:
     for text in texts:
         click.echo(wrapped(printable(text), columns, indent=_INDENT))
     if statement.refused is not None:
-        click.echo(f"{_INDENT}no text: {statement.refused}")
+        click.echo(say("{indent}no text: {refused}", indent=_INDENT, refused=statement.refused))

@@ -14,7 +14,8 @@ from coreloop.admin.status.alarms import UNMERGED_DAYS, n_stale
 from coreloop.admin.status.facts import Standing, Status
 from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.stability import Stability, StabilityGate
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import join, number_of, say
+from coreloop.base.text import padded, printable, text_width
 from coreloop.cli.show import absent_lines
 from coreloop.cli.show_effect import effect_chart
 from coreloop.learn.effect.facts import effect_facts
@@ -64,9 +65,11 @@ def show_stability(stability: Stability, *, as_json: bool) -> None:
         facts = {"holds": stability.holds, "gates": stability.gates, "flaws": stability.flaws}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
-    gates = [_Line(gate.name, _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
+    gates = [_Line(say(gate.name), _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
     flaws = [
-        _Line("not clean", f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}")
+        _Line(
+            say("not clean"), f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}"
+        )
         for flaw in stability.flaws
     ]
     _print([*gates, *flaws])
@@ -74,100 +77,149 @@ def show_stability(stability: Stability, *, as_json: bool) -> None:
 
 def _figure(gate: StabilityGate) -> str:
     if gate.needed:
-        return f"{gate.figure} of {gate.needed}"
-    return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"
+        return say("{figure} of {needed}", figure=gate.figure, needed=gate.needed)
+    return (
+        f"{gate.figure}"
+        if gate.passed
+        else say("{figure}, must be {needed}", figure=gate.figure, needed=gate.needed)
+    )
 
 
 def _log_lines(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
-        yield _Line("records", "none yet")
+        yield _Line(say("records"), say("none yet"))
         yield _Line(
             "",
-            "record requests in the agent: with AuditCollector(question=…) as audit:, or see first what it",
+            say(
+                "record requests in the agent: with AuditCollector(question=…) as audit:, or "
+                "see first what it"
+            ),
         )
-        yield _Line("", "looks like: dartlab-coreloop demo --out scratch")
+        yield _Line("", say("looks like: dartlab-coreloop demo --out scratch"))
         return
     today = status.generated_at.date()
-    newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them dated in the future"
-    yield _Line("records", f"{log.n_records:,} on {counted(log.n_days, 'day')}, {newest}")
-    mined = f"{counted(log.n_in_window, 'record')}, {counted(log.n_patterns, 'pattern')}"
-    yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")
+    newest = (
+        say("the newest {ago}", ago=_ago(log.newest, today))
+        if log.newest
+        else say("all of them dated in the future")
+    )
+    records = say(
+        "{n:,} on {days}, {newest}", n=log.n_records, days=number_of(log.n_days, "day"), newest=newest
+    )
+    yield _Line(say("records"), records)
+    mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "pattern")])
+    window = say("{since} to {until}: {mined}", since=log.days.since, until=log.days.until, mined=mined)
+    yield _Line(say("window"), window)
     for text in absent_lines(log.read_as_absent):
-        yield _Line("note", text, "yellow")
+        yield _Line(say("note"), text, "yellow")
 
 
 def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
-    yield _Line("candidates", _standing(status.candidates, today))
-    yield _Line("counterexamples", _standing(status.counterexamples, today))
+    yield _Line(say("candidates"), _standing(status.candidates, today))
+    yield _Line(say("counterexamples"), _standing(status.counterexamples, today))
 
 
 def _standing(standing: Standing, today: date) -> str:
-    oldest = f" (the oldest {_ago(standing.oldest, today)})" if standing.oldest is not None else ""
-    accepted = f"{standing.accepted:,} accepted, " if standing.accepted else ""
-    return (
-        f"{standing.pending:,} pending{oldest}, {accepted}{standing.promoted:,} promoted, "
-        f"{standing.rejected:,} rejected"
+    oldest = (
+        say(" (the oldest {ago})", ago=_ago(standing.oldest, today)) if standing.oldest is not None else ""
+    )
+    accepted = say("{accepted:,} accepted, ", accepted=standing.accepted) if standing.accepted else ""
+    return say(
+        "{pending:,} pending{oldest}, {accepted}{promoted:,} promoted, {rejected:,} rejected",
+        pending=standing.pending,
+        oldest=oldest,
+        accepted=accepted,
+        promoted=standing.promoted,
+        rejected=standing.rejected,
     )
 
 
 def _promotion_lines(status: Status) -> Iterator[_Line]:
     for note in status.notes:
-        yield _Line("note", note, "yellow")
+        yield _Line(say("note"), say(note), "yellow")
     if status.promotions is None:
         return
-    yield _Line("promotions", _promotions(status, status.promotions))
+    yield _Line(say("promotions"), _promotions(status, status.promotions))
     for promotion in status.promotions.open:
-        place = promotion.url or f"branch {promotion.branch}, no pull request known"
-        yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
+        place = promotion.url or say("branch {branch}, no pull request known", branch=promotion.branch)
+        yield _Line(
+            "",
+            say(
+                "open {ago}: {place}",
+                ago=_ago(promotion.since.date(), status.generated_at.date()),
+                place=place,
+            ),
+        )
     gates = status.promotions.stability.gates
-    yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
+    yield _Line(say("stability"), ", ".join(f"{say(gate.name)}: {_figure(gate)}" for gate in gates))
 
 
 def _promotions(status: Status, promotions: Promotions) -> str:
     today = status.generated_at.date()
-    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
+    newest = (
+        say(", the newest {ago}", ago=_ago(promotions.newest.date(), today))
+        if promotions.newest is not None
+        else ""
+    )
     n_late = n_stale(status)
-    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
-    return (
-        f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in {promotions.base}{newest}, "
-        f"{promotions.reverted:,} reverted"
+    late = (
+        say(" ({n_late:,} for more than {unmerged_days} days)", n_late=n_late, unmerged_days=UNMERGED_DAYS)
+        if n_late
+        else ""
+    )
+    return say(
+        "{n_open:,} open{late}, {merged:,} merged in {base}{newest}, {reverted:,} reverted",
+        n_open=len(promotions.open),
+        late=late,
+        merged=promotions.merged,
+        base=promotions.base,
+        newest=newest,
+        reverted=promotions.reverted,
     )
 
 
 def _effect_lines(status: Status) -> Iterator[_Line]:
     verdicts = Counter(effect.verdict for effect in status.effects)
     if verdicts:
-        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
-        yield _Line("effect", f"of {counted(len(status.effects), 'change')}: {counts}")
+        counts = ", ".join(
+            f"{say(verdict)} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict]
+        )
+        yield _Line(say("effect"), f"of {say(number_of(len(status.effects), 'change'))}: {counts}")
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:
-        yield _Line("", f"{effect.change.tool}: {effect.title}")
+        yield _Line("", f"{effect.change.tool}: {say(effect.title)}")
         if effect.look is not None:
             found = effect.look.estimate
-            shares = f"{found.expected:.1%} expected, {found.after:.1%} now"
+            shares = say(
+                "{expected:.1%} expected, {after:.1%} now", expected=found.expected, after=found.after
+            )
             yield _Line("", f"{effect_chart(effect.look)}  {shares}")
 
 
 def _alarm_lines(status: Status) -> Iterator[_Line]:
     if not status.alarms:
-        yield _Line("alarms", "none", "green")
+        yield _Line(say("alarms"), say("none"), "green")
     for alarm in status.alarms:
-        yield _Line("ALARM", alarm.text, "bold red")
-        yield _Line("", alarm.todo)
+        yield _Line(say("ALARM"), say(alarm.text), "bold red")
+        yield _Line("", say(alarm.todo))
 
 
 def _ago(day: date, today: date) -> str:
     days = (today - day).days
-    return f"{day}, {counted(days, 'day')} ago" if days > 0 else f"{day}, today"
+    return (
+        say("{day}, {days} ago", day=day, days=number_of(days, "day"))
+        if days > 0
+        else say("{day}, today", day=day)
+    )
 
 
 def _print(lines: list[_Line]) -> None:
-    width = max(len(line.label) for line in lines) + 2
+    width = max(text_width(line.label) for line in lines) + 2
     if not sys.stdout.isatty():
         for line in lines:
-            click.echo(f"{line.label:<{width}}{printable(line.text)}")
+            click.echo(f"{padded(line.label, width)}{printable(line.text)}")
         return
     from rich.console import Console
     from rich.table import Table

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from coreloop.base.messages import Phrase
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
 from coreloop.descriptions.located import (
@@ -259,7 +260,7 @@ def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edi
 
 def _check_request(request: _Request) -> None:
     if not all(map(_SECTION_NAME.fullmatch, request.asked)):
-        raise UnprovenError(f"{request.asked[0]!r} cannot be the name of a section")
+        raise UnprovenError(Phrase("{asked!r} cannot be the name of a section", asked=request.asked[0]))
     if not request.wanted.lines:
         raise UnprovenError("there are no lines to append")
     for text in (*request.asked, *request.wanted.lines):
@@ -268,14 +269,18 @@ def _check_request(request: _Request) -> None:
         if _RULE.fullmatch(text.strip()):
             raise UnprovenError("a line would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
-            raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
+            raise UnprovenError(
+                Phrase("a line contains the control or format character U+{ord:04X}", ord=ord(unwanted))
+            )
 
 
 def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
     target = locate(source, request.place, asked=request.asked)
     if target is None:
         if not create_docstring:
-            raise UnprovenError(f"{request.place.qualname or 'the module'} has no docstring")
+            raise UnprovenError(
+                Phrase("{qualname} has no docstring", qualname=request.place.qualname or "the module")
+            )
         return _create(source, request)
     placement = place(target.layout, request.wanted, indent=target.indent)
     if placement is None:
@@ -324,7 +329,7 @@ def _prove_settled(after: Layout, request: _Request) -> None:
     section = request.wanted.section
     if place(after, request.wanted, indent="") is not None:
         where = "the first block" if section is None else f"section {section}"
-        raise UnprovenError(f"the lines would not all be read as text of {where}")
+        raise UnprovenError(Phrase("the lines would not all be read as text of {where}", where=where))
 
 
 def _create(source: SourceText, request: _Request) -> Edited:
@@ -359,6 +364,8 @@ def _prove_created(
         raise UnprovenError("code outside the docstring would change")
     after = scan(value, asked=request.asked)
     if len(after.sections) != 1:
-        raise UnprovenError(f"the lines would not all be read as text of section {request.asked[0]}")
+        raise UnprovenError(
+            Phrase("the lines would not all be read as text of section {asked}", asked=request.asked[0])
+        )
     _prove_settled(after, request)
     return created.line

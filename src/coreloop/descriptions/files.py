@@ -7,6 +7,7 @@ from pathlib import Path
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 
@@ -27,7 +28,10 @@ def split_target(target: str) -> tuple[Path, str, int | None]:
     qualname, _, line = name.partition(":")
     if not (marker and file and qualname) or (line and not line.isdecimal()):
         raise UsageError(
-            f"{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE"
+            Phrase(
+                "{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE",
+                target=target,
+            )
         )
     return Path(file), qualname, int(line) if line else None
 
@@ -58,7 +62,7 @@ def check_files(
     with Repository(root) as repository:
         sha = repository.resolve(base)
         if sha is None:
-            raise GitError(f"revision {base} does not exist; fetch it, or name another")
+            raise GitError(Phrase("revision {base} does not exist; fetch it, or name another", base=base))
         return [_compared(path, repository, sha, sections) for path in _python_files(paths)]
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
+from coreloop.base.messages import Phrase
 from coreloop.descriptions.source import UnprovenError
 
 # The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
@@ -77,7 +78,9 @@ class StringLiteral:
                 "the docstring is a raw string in single quotes, which cannot contain a line break"
             )
         if self.quote in lines:
-            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
+            raise UnprovenError(
+                Phrase("the docstring is a raw string, which cannot contain {quote}", quote=self.quote)
+            )
         return lines.replace("\n", newline)
 
 

@@ -13,6 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coreloop.base.messages import Phrase
+
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _BOM = b"\xef\xbb\xbf"
@@ -79,7 +81,10 @@ class SourceText:
         head = self._bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
-                f"the bytes before the docstring do not survive a round trip through {self.encoding}"
+                Phrase(
+                    "the bytes before the docstring do not survive a round trip through {encoding}",
+                    encoding=self.encoding,
+                )
             )
         return len(head)
 
@@ -125,7 +130,9 @@ def read_source(raw: bytes) -> SourceText:
         text = raw.removeprefix(_BOM).decode(encoding)
         tree = parse(raw)
     except _UNREADABLE as exc:
-        raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
+        raise UnprovenError(
+            Phrase("{python} cannot read the file: {first_line}", python=_PYTHON, first_line=_first_line(exc))
+        ) from exc
     starts = (0, *(match.end() for match in _NEWLINE.finditer(text)))
     return SourceText(raw, text, encoding, tree, starts)
 
@@ -143,9 +150,13 @@ def encode(text: str, encoding: str) -> bytes:
         return text.encode(encoding)
     except UnicodeEncodeError as exc:
         lacking = exc.object[exc.start : exc.start + 1]
-        raise UnprovenError(f"the file's encoding, {encoding}, has no {lacking!r}") from exc
+        raise UnprovenError(
+            Phrase("the file's encoding, {encoding}, has no {lacking!r}", encoding=encoding, lacking=lacking)
+        ) from exc
     except _UNREADABLE as exc:
-        raise UnprovenError(f"the file's encoding, {encoding}, cannot encode the text") from exc
+        raise UnprovenError(
+            Phrase("the file's encoding, {encoding}, cannot encode the text", encoding=encoding)
+        ) from exc
 
 
 def _encoding(raw: bytes) -> str:
@@ -194,18 +205,31 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
     wanted = ".".join(part for part in qualname.split(".") if part not in ("<locals>", "<module>"))
     matching = [definition for definition in definitions(tree) if definition.qualname == wanted]
     if not matching:
-        raise UnprovenError(f"nothing named {qualname} is defined here")
+        raise UnprovenError(Phrase("nothing named {qualname} is defined here", qualname=qualname))
     if not wanted:
         return matching[0]
     lines = ", ".join(str(definition.line) for definition in matching)
     if line is not None:
         chosen = [definition for definition in matching if definition.first_line <= line <= definition.line]
         if not chosen:
-            raise UnprovenError(f"{qualname} is not defined at line {line} but at {lines}")
+            raise UnprovenError(
+                Phrase(
+                    "{qualname} is not defined at line {line} but at {lines}",
+                    qualname=qualname,
+                    line=line,
+                    lines=lines,
+                )
+            )
         return chosen[0]
     visible = [definition for definition in matching if not is_shadowed(definition)] or matching
     if len(visible) > 1:
-        raise UnprovenError(f"{qualname} is defined more than once, at lines {lines}; name one of them")
+        raise UnprovenError(
+            Phrase(
+                "{qualname} is defined more than once, at lines {lines}; name one of them",
+                qualname=qualname,
+                lines=lines,
+            )
+        )
     return visible[0]
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from coreloop.base.date_range import Days
 from coreloop.base.errors import UsageError
 from coreloop.base.failures import TRANSIENT
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
@@ -105,9 +106,17 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:
-        hint = "; coreloop's own records are read by refine, in their project" if _has_records(files) else ""
-        formats = f"known formats: {', '.join(readers)}"
-        raise UsageError(f"no request in {counted(len(files), 'file')}; {formats}{hint}")
+        has_records = _has_records(files)
+        raise UsageError(
+            Phrase(
+                "no request in {files}; known formats: {readers}{hint}",
+                files=number_of(len(files), "file"),
+                readers=", ".join(readers),
+                hint=say("; coreloop's own records are read by refine, in their project")
+                if _has_records(files)
+                else "",
+            )
+        )
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = ImportReport(n_files=len(files))

@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
@@ -139,9 +140,12 @@ def displaced(
     if not fits([*stay, *lines], budget):
         limits = f"{budget.max_lines} lines and {budget.max_chars:,} characters"
         raise RefusedError(
-            f"the description has its {limits} of promoted lines, and none of them is known to be weaker; "
-            "dartlab-coreloop effect lists them: take one back with promote --revert, or raise docstring: "
-            "max_lines or max_chars in coreloop.yaml"
+            Phrase(
+                "the description has its {limits} of promoted lines, and none of them is known "
+                "to be weaker; dartlab-coreloop effect lists them: take one back with promote "
+                "--revert, or raise docstring: max_lines or max_chars in coreloop.yaml",
+                limits=limits,
+            )
         )
     return gone
 

@@ -13,6 +13,7 @@ import git
 
 from coreloop.base.errors import GitError
 from coreloop.base.git.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
+from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import printable
 
@@ -50,7 +51,7 @@ class WritableRepository(Repository):
         """
         entry = self._entry(base, path)
         if entry is None:
-            raise GitError(f"{path} is not a regular file in {base[:12]}")
+            raise GitError(Phrase("{path} is not a regular file in {base}", path=path, base=base[:12]))
         with temporary_folder("coreloop-index-") as folder:
             content, message_file = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
@@ -141,4 +142,6 @@ def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, mes
     except git.GitCommandNotFound as error:
         raise GitError(NO_GIT) from error
     except git.GitCommandError as error:
-        raise GitError(f"the scratch repository cannot be created: {printable(str(error.stderr))}") from error
+        raise GitError(
+            Phrase("the scratch repository cannot be created: {stderr}", stderr=printable(str(error.stderr)))
+        ) from error

@@ -9,6 +9,7 @@ from typing import Final
 from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, put_lines
@@ -279,7 +280,13 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
         return repository.base(base)
     sha = repository.heads(remote).get(base)
     if sha is None:
-        raise GitError(f"{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml")
+        raise GitError(
+            Phrase(
+                "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
+                remote=remote,
+                base=base,
+            )
+        )
     if repository.resolve(sha) is None:
         repository.fetch(remote, base)
     return sha
@@ -303,9 +310,11 @@ def repository_path(repository: Repository, project: Path, file: str) -> str:
     try:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
-        raise RefusedError(f"{file} is not in the repository {repository.root}") from error
+        raise RefusedError(
+            Phrase("{file} is not in the repository {root}", file=file, root=repository.root)
+        ) from error
     if path.suffix != ".py":
-        raise RefusedError(f"{file} is not a Python file")
+        raise RefusedError(Phrase("{file} is not a Python file", file=file))
     return path.as_posix()
 
 
@@ -316,7 +325,9 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
         promotion = known.get(proposal.key)
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
             state = "was promoted and reverted" if promotion.reverted else "is already promoted"
-            raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
+            raise HumanDecidesError(
+                Phrase("{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12])
+            )
 
 
 def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
@@ -357,13 +368,21 @@ def edit_lines(
     """
     source, lead = repository.read(base_sha, path), proposals[0]
     if source is None:
-        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
+        raise GitError(
+            Phrase(
+                "{path} is not a regular file in {base_sha}; commit it to the base branch first",
+                path=path,
+                base_sha=base_sha[:12],
+            )
+        )
     symbol, _, line = lead.symbol.partition(":")
     folder = path.removesuffix(lead.file)
     lines = [text for proposal in proposals for text in proposal.lines]
     existing = docstring_bullets(source, lead.target)  # in any section: the model would read the line twice
     if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
-        raise RefusedError(f"{path}::{lead.symbol}: the docstring has these lines already")
+        raise RefusedError(
+            Phrase("{path}::{symbol}: the docstring has these lines already", path=path, symbol=lead.symbol)
+        )
     number = int(line) if line.isdecimal() else None
     section = _section(lead, settings)
     replaced = _replaced(repository, base_sha, path, source, lead, lines, section)
@@ -394,7 +413,7 @@ def edit_lines(
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
     if reason.endswith("has no docstring") and (text := described_by(source, symbol, number)):
         reason = f"{reason}: its description is set by {text}; paste there: {' '.join(lines)}"
-    raise RefusedError(f"{path}::{lead.symbol}: {reason}")
+    raise RefusedError(Phrase("{path}::{symbol}: {reason}", path=path, symbol=lead.symbol, reason=reason))
 
 
 def _replaced(
@@ -419,8 +438,14 @@ def _replaced(
     foreign = next((text for text in replaced if text not in ours), None)
     if foreign is not None:
         raise RefusedError(
-            f"{path}::{proposal.symbol}: a person wrote {foreign!r}, on the same subject as {proposal.id}; "
-            "remove that line, or judge the proposal C"
+            Phrase(
+                "{path}::{symbol}: a person wrote {foreign!r}, on the same subject as {id}; "
+                "remove that line, or judge the proposal C",
+                path=path,
+                symbol=proposal.symbol,
+                foreign=foreign,
+                id=proposal.id,
+            )
         )
     return replaced
 

@@ -11,6 +11,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.github.connect import describe_fork
 from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
+from coreloop.base.messages import Phrase
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.branch import (
     PublishedBranch,
@@ -200,10 +201,12 @@ def _refuse_others_work(
     if existing is None or wanted <= {*promoted_keys(existing.body), *on_branch}:
         return
     if published is None:
-        raise HumanDecidesError(f"{existing.url} has other commits than coreloop's; merge or close it first")
+        raise HumanDecidesError(
+            Phrase("{url} has other commits than coreloop's; merge or close it first", url=existing.url)
+        )
     if not existing.draft:
         raise HumanDecidesError(
-            f"{existing.url} is ready for review and cannot grow; merge or close it first"
+            Phrase("{url} is ready for review and cannot grow; merge or close it first", url=existing.url)
         )
 
 
@@ -214,8 +217,11 @@ def _joined(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal,
         return promoting.proposals
     if not all(map(_is_statement, new)):
         raise HumanDecidesError(
-            f"branch {published.branch} already changes this docstring, and a sequence is promoted alone; "
-            "merge or close its pull request first"
+            Phrase(
+                "branch {branch} already changes this docstring, and a sequence is promoted "
+                "alone; merge or close its pull request first",
+                branch=published.branch,
+            )
         )
     restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
     subjects = {_subject(proposal) for proposal in new}
@@ -259,8 +265,12 @@ def _open_branch(
             continue
         if not promoting.extend:
             raise HumanDecidesError(
-                f"branch {branch} already changes {target}; merge or close its pull request first, "
-                "or use --extend to add to it"
+                Phrase(
+                    "branch {branch} already changes {target}; merge or close its pull request "
+                    "first, or use --extend to add to it",
+                    branch=branch,
+                    target=target,
+                )
             )
         return read_published(repository, branch, fetch=fetch)
     if fetch:
@@ -286,8 +296,12 @@ def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None)
         if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
             continue  # its pull request is the result of the command, or is closed
         raise HumanDecidesError(
-            f"branch {branch} already changes {target}, and has other commits than coreloop's; "
-            "merge or close its pull request first"
+            Phrase(
+                "branch {branch} already changes {target}, and has other commits than "
+                "coreloop's; merge or close its pull request first",
+                branch=branch,
+                target=target,
+            )
         )
 
 
@@ -314,7 +328,11 @@ def _publish(plan: Plan, repository: WritableRepository) -> str:
     if rivals:
         repository.withdraw(sha, branch, remote=remote)
         raise RefusedError(
-            f"branch {min(rivals)} was published for {target} at the same moment; run the same command again"
+            Phrase(
+                "branch {min} was published for {target} at the same moment; run the same command again",
+                min=min(rivals),
+                target=target,
+            )
         )
     return branch
 
@@ -341,7 +359,9 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
                 continue
             ended = "merged" if pull.merged else "closed without a merge"
             undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"
-            raise HumanDecidesError(f"{proposal.id} was {ended}: {pull.url}{undo}")
+            raise HumanDecidesError(
+                Phrase("{id} was {ended}: {url}{undo}", id=proposal.id, ended=ended, url=pull.url, undo=undo)
+            )
         existing = existing or pull
     return existing
 
@@ -350,12 +370,22 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
     """Refuse a pull request without required reviews or above the limit; returns notes on allowed checks."""
     unreviewed = _unreviewed(forge.review_rule(plan.base))
     if unreviewed and not overrides.unprotected:
-        raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
+        raise RefusedError(
+            Phrase(
+                "{unreviewed}; protect {base}, or use --allow-unprotected",
+                unreviewed=unreviewed,
+                base=plan.base,
+            )
+        )
     count = len(forge.open_pull_requests())
     if count >= max_open:
         open_now = "1 promotion is" if count == 1 else f"{count} promotions are"
         raise HumanDecidesError(
-            f"{open_now} open, max_open is {max_open}; merge or close a pull request first"
+            Phrase(
+                "{open_now} open, max_open is {max_open}; merge or close a pull request first",
+                open_now=open_now,
+                max_open=max_open,
+            )
         )
     return (unreviewed,) if unreviewed else ()
 

@@ -9,6 +9,7 @@ from typing import Literal
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.failures import CLASSES, LABELS
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
@@ -113,7 +114,9 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     entry = next((entry for entry in document.entries if entry.id == wanted), None)
     if entry is None:
         ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "no entries"
-        raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
+        raise UsageError(
+            Phrase("{name} has no {wanted}; it has {ids}", name=path.name, wanted=printable(wanted), ids=ids)
+        )
     day = document.generated_at.date()
     if isinstance(entry, Statement):
         phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
@@ -128,7 +131,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
 def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
     _check_names(candidate.id, candidate.key, candidate.engine)
     if not is_category(candidate.cat_hash):
-        raise RefusedError(f"{candidate.id} is refused: its category is not a label")
+        raise RefusedError(Phrase("{id} is refused: its category is not a label", id=candidate.id))
     text = _checked_text(candidate, candidate.engine, SECTIONS["R"], settings)
     if not _is_guide(text.values(), candidate):
         raise RefusedError(_not_ours(candidate.id))
@@ -174,7 +177,7 @@ def _statement(
     if not is_ours(statement, text.lines, phase):
         raise RefusedError(_not_ours(statement.id))
     if weak := refuse_weak(statement):
-        raise RefusedError(f"{statement.id} is refused: {weak}; propose again")
+        raise RefusedError(Phrase("{id} is refused: {weak}; propose again", id=statement.id, weak=weak))
     if names_unknown_keywords(statement, settings):
         raise _unknown_keywords(statement.id, "", is_configured=is_configured)
     sides = statement.sides
@@ -228,7 +231,7 @@ def _caveat(counterexample: Counterexample, day: date, settings: Settings) -> Pr
     id, key, tool = counterexample.id, counterexample.key, counterexample.tool
     _check_names(id, key, tool)
     if not {*counterexample.labels, *filter(None, [counterexample.error_class])} <= {*LABELS, *CLASSES}:
-        raise RefusedError(f"{id} is refused: its labels are not in the failure taxonomy")
+        raise RefusedError(Phrase("{id} is refused: its labels are not in the failure taxonomy", id=id))
     text = _checked_text(counterexample, tool, SECTIONS["F"], settings)
     fails = _fails(text.values(), counterexample)
     if fails is None:
@@ -294,7 +297,7 @@ def _check_names(id: str, key: str, engine: str) -> None:
     if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
         raise RefusedError("the proposal is refused: its id or key is not coreloop's")
     if not is_tool_name(engine):
-        raise RefusedError(f"{id} is refused: its engine is not a plain name")
+        raise RefusedError(Phrase("{id} is refused: its engine is not a plain name", id=id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,21 +316,37 @@ def _checked_text(
     """File, symbol and lines, after all checks."""
     id, suggested = entry.id, entry.suggested_append
     if suggested is None:
-        raise RefusedError(f"{id} has no text: {printable(entry.refused or 'no text was drafted')}")
+        raise RefusedError(
+            Phrase(
+                "{id} has no text: {refused}",
+                id=id,
+                refused=printable(entry.refused or "no text was drafted"),
+            )
+        )
     if suggested.target_file is None or suggested.target_symbol is None:
-        raise RefusedError(f"{id} has no target: add {engine} under tools: and propose again")
+        raise RefusedError(
+            Phrase("{id} has no target: add {engine} under tools: and propose again", id=id, engine=engine)
+        )
     lines = tuple(suggested.body.splitlines())
     reason = next(filter(None, map(refuse_line, lines)), None)
     if reason is not None:
-        raise RefusedError(f"{id} is refused: {reason}")
+        raise RefusedError(Phrase("{id} is refused: {reason}", id=id, reason=reason))
     if suggested.section != section or not lines:
-        raise RefusedError(f"{id} is refused: it has no lines for {section}")
+        raise RefusedError(Phrase("{id} is refused: it has no lines for {section}", id=id, section=section))
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError(f"{id} is refused: its target is not a path.py::name below the project")
+        raise RefusedError(
+            Phrase("{id} is refused: its target is not a path.py::name below the project", id=id)
+        )
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
     target = f"{suggested.target_file}::{suggested.target_symbol}"
     if target != declared if declared else named != engine:
-        raise RefusedError(f"{id} is refused: its target is not the docstring of {engine}; propose again")
+        raise RefusedError(
+            Phrase(
+                "{id} is refused: its target is not the docstring of {engine}; propose again",
+                id=id,
+                engine=engine,
+            )
+        )
     return _Text(file.as_posix(), suggested.target_symbol, lines)

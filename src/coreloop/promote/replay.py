@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
+from coreloop.base.messages import Phrase
 from coreloop.base.records import hash_sequence
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
@@ -125,7 +126,7 @@ class HttpEndpoint:
         except ExchangeError as error:
             raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
         if answer.status != 200:
-            raise UnusableAnswerError(f"the endpoint answered {answer.status}")
+            raise UnusableAnswerError(Phrase("the endpoint answered {status}", status=answer.status))
         try:
             return msgspec.json.decode(answer.content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_keys
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import connect_forge, pull_request_repo
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.settled import read_kept
@@ -89,7 +90,13 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not proposals and not left_out:
         raise UsageError(_no_entry(tool, files))
     if not proposals:
-        raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
+        raise RefusedError(
+            Phrase(
+                "nothing about {tool} can be promoted: {left_out}",
+                tool=printable(tool),
+                left_out="; ".join(left_out[:3]),
+            )
+        )
     return Selection(tuple(proposals), tuple(left_out))
 
 
@@ -343,7 +350,9 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
         if standpoint is not None and standpoint.has_returned:
             return proposal
         verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
-        raise HumanDecidesError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
+        raise HumanDecidesError(
+            Phrase("{id} was rejected: {verdict}; judge it P or T first", id=proposal.id, verdict=verdict)
+        )
     return proposal
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import ReachError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
@@ -82,7 +83,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
-        raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
+        raise ReachError(Phrase("reach: {no_such_tool}", no_such_tool=_no_such_tool(command, schema, tool)))
     return text
 
 
@@ -96,7 +97,11 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     """
     names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
     if not names:
-        raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
+        raise ReachError(
+            Phrase(
+                "reach: {printable} has no tool with a name and a description", printable=_printable(command)
+            )
+        )
     return names
 
 
@@ -144,7 +149,11 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     output = _run(probe_command, folder).decode("utf-8", "replace")
     origin = (output.strip().splitlines() or [""])[-1]  # a package may print when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
-        raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")
+        raise ReachError(
+            Phrase(
+                "reach: {name} was read from {origin}, not from the exported files", name=name, origin=origin
+            )
+        )
     return True
 
 
@@ -198,12 +207,21 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
             stdout, stderr = _output(process, printed)
     except OSError as error:
         program = command.words[0] if command.reader else printed
-        raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
+        raise ReachError(
+            Phrase("reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror)
+        ) from error
     if process.returncode:
         message = printable((stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1])
         if command.reader and process.returncode == _FAILED_READER:
-            raise ReachError(f"reach: {message}")
-        raise ReachError(f"reach: {printed} exited with {process.returncode}: {message}")
+            raise ReachError(Phrase("reach: {message_}", message_=message))
+        raise ReachError(
+            Phrase(
+                "reach: {printed} exited with {returncode}: {message_}",
+                printed=printed,
+                returncode=process.returncode,
+                message_=message,
+            )
+        )
     return stdout
 
 
@@ -218,7 +236,9 @@ def _output(process: subprocess.Popen[bytes], printed: str) -> tuple[bytes, byte
         # Kill the whole group: a grandchild that holds the pipe would block forever.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        raise ReachError(f"reach: {printed} took longer than {TIMEOUT_S} s") from error
+        raise ReachError(
+            Phrase("reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S)
+        ) from error
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import counted
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
@@ -83,7 +84,13 @@ def refuse_undeclared(
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
-        raise RefusedError(f"{target}: the guard would stop it: {reason}. Merge that first, or propose again")
+        raise RefusedError(
+            Phrase(
+                "{target}: the guard would stop it: {reason}. Merge that first, or propose again",
+                target=target,
+                reason=reason,
+            )
+        )
 
 
 def refuse_weak(statement: Statement) -> str | None:

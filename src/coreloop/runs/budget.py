@@ -1,6 +1,7 @@
 """Whether the most that a call can cost fits the limits of its run."""
 
 from coreloop.base.errors import BudgetError
+from coreloop.base.messages import Phrase
 from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.decide import exceeds
 from coreloop.runs.limits import Limits
@@ -71,7 +72,8 @@ def require_day(per_day: int, today: Amount) -> None:
     if not has_room(per_day, today.microusd, None, 0):
         used, limit = today.usd, Amount(per_day).usd
         raise BudgetError(
-            f"all runs have used {used:.4f} of {limit:.4f} USD today (UTC)", reason="usd_per_day"
+            Phrase("all runs have used {used:.4f} of {limit:.4f} USD today (UTC)", used=used, limit=limit),
+            reason="usd_per_day",
         )
 
 

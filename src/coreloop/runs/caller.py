@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.driver.keeper import read_mark
 from coreloop.runs.events import Caller
 from coreloop.runs.ulid import as_hexadecimal, is_ulid
@@ -53,7 +54,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
         The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
     """
     if driving_run(environ):
-        raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
+        raise UsageError(Phrase("an agent cannot {act}; run this in a terminal of your own", act=act))
     return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Created, Noted
 from coreloop.runs.kinds import kind_named
@@ -74,7 +75,9 @@ def create_run(
         The kind's name is invalid, or the limits cannot hold.
     """
     if not _KIND.fullmatch(kind):
-        raise UsageError(f"not a kind of run: {kind!r}; use lower-case letters, digits, _ and -")
+        raise UsageError(
+            Phrase("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
+        )
     limits = limits or Limits()
     check_limits(limits, is_priced=is_priced)
     now = (clock or SystemClock()).now()

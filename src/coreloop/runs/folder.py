@@ -7,6 +7,7 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, state_json
 from coreloop.runs.ulid import is_ulid
@@ -28,7 +29,7 @@ def session_folder(root: Path, run_id: str) -> Path:
         The id is not a ULID, so that it could name a path elsewhere.
     """
     if not is_ulid(run_id):
-        raise ValueError(f"not a run id: {run_id!r}")
+        raise ValueError(Phrase("not a run id: {run_id!r}", run_id=run_id))
     return root / FOLDER / "sessions" / run_id
 
 
@@ -98,7 +99,9 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:
-        raise WorkspaceError(f"cannot be used ({error.strerror})", path=folder) from error
+        raise WorkspaceError(
+            Phrase("cannot be used ({strerror})", strerror=error.strerror), path=folder
+        ) from error
 
 
 def refuse_link(folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.amounts import Amount, microusd
 
 Mode = Literal["bounded", "exhaust"]
@@ -106,12 +107,20 @@ def check_limits(limits: Limits, *, is_priced: bool) -> None:
     try:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
     except msgspec.ValidationError as error:
-        raise UsageError(f"limits: {error}") from error
+        raise UsageError(Phrase("limits: {error}", error=error)) from error
     for name, value in _numbers(limits):
         if not isfinite(value) or value < 0:
-            raise UsageError(f"limit {name} must be a number of at least 0, not {value}")
+            raise UsageError(
+                Phrase("limit {name} must be a number of at least 0, not {value}", name=name, value=value)
+            )
         if value > _LARGEST:
-            raise UsageError(f"limit {name} must be at most {_LARGEST:,}; use None for no limit")
+            raise UsageError(
+                Phrase(
+                    "limit {name} must be at most {largest:,}; use None for no limit",
+                    name=name,
+                    largest=_LARGEST,
+                )
+            )
     if limits.max_iterations < 1 or limits.max_failures < 1:
         raise UsageError("limits max_iterations and max_failures must be at least 1")
     if not is_priced and limits.tokens is None:
@@ -124,7 +133,14 @@ def check_limits(limits: Limits, *, is_priced: bool) -> None:
         ("deadline_s", limits.deadline_s, kept.seconds),
     ):
         if total is not None and part > total:
-            raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
+            raise UsageError(
+                Phrase(
+                    "the reserve for the answer, {part}, is larger than the limit {name}, {total}",
+                    part=part,
+                    name=name,
+                    total=total,
+                )
+            )
 
 
 def tighter(first: Limits, other: Limits) -> Limits:

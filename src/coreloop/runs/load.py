@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
+from coreloop.base.messages import Phrase
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import RESUMABLE, State
@@ -38,7 +39,7 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
         try:
             folding.add(event)
         except RunError as error:
-            raise RunError(f"{run_id}: {error}") from error
+            raise RunError(Phrase("{run_id}: {error}", run_id=run_id, error=error)) from error
     return folding, newest
 
 
@@ -75,4 +76,11 @@ def require_going(state: State) -> None:
     """
     if state.is_terminal:
         reason = f" ({state.stop_reason})" if state.stop_reason else ""
-        raise RunEndedError(f"run {state.run_id} is over: {state.status}{reason}; start a new run")
+        raise RunEndedError(
+            Phrase(
+                "run {run_id} is over: {status}{reason}; start a new run",
+                run_id=state.run_id,
+                status=state.status,
+                reason=reason,
+            )
+        )

@@ -11,6 +11,7 @@ import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
@@ -99,15 +100,22 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
         return limits
     if store.parent == UNKNOWN:
         raise UsageError(
-            f"this command works on a run that cannot be told, so that none could be charged; leave {RUN} in "
-            "its environment as it was, or run this in a terminal of your own"
+            Phrase(
+                "this command works on a run that cannot be told, so that none could be "
+                "charged; leave {run} in its environment as it was, or run this in a terminal "
+                "of your own",
+                run=RUN,
+            )
         )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:
         raise UsageError(
-            f"this command works on run {store.parent}, which is not in this project and could not be "
-            "charged; start runs in the project of that run"
+            Phrase(
+                "this command works on run {parent}, which is not in this project and could "
+                "not be charged; start runs in the project of that run",
+                parent=store.parent,
+            )
         ) from error
     total, used = folding.state.limits, folding.state.spent + folding.state.reserved
     whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
@@ -131,7 +139,13 @@ def require_status(status: str) -> None:
         The message lists the statuses.
     """
     if status and status not in get_args(Status):
-        raise UsageError(f"no run has the status {printable(status[:40])}; use {', '.join(get_args(Status))}")
+        raise UsageError(
+            Phrase(
+                "no run has the status {status}; use {get_args}",
+                status=printable(status[:40]),
+                get_args=", ".join(get_args(Status)),
+            )
+        )
 
 
 def named_run(store: Store, run_id: str | None) -> str:
@@ -181,7 +195,9 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
             if last == iteration:
                 return events
             events = []
-    raise UsageError(f"the run has no iteration {iteration}; its last one is {last}")
+    raise UsageError(
+        Phrase("the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last)
+    )
 
 
 def export_run(store: Store, run_id: str) -> Iterator[bytes]:
@@ -214,7 +230,7 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
         The store has no such run, or the file cannot be written.
     """
     if path.exists():
-        raise UsageError(f"{path}: exists; name a new file")
+        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
     lines = list(export_run(store, named_run(store, run_id)))
     write_private(path, b"".join(lines))
     return len(lines)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
@@ -336,7 +337,11 @@ class Run:
             lock = self._keys.setdefault(key, RLock())
         with lock:
             if key in self._under_way:  # only this thread can be here: it would wait for itself
-                raise RunError(f"step {printable(key[:40])}: its call runs the same step; use another key")
+                raise RunError(
+                    Phrase(
+                        "step {key}: its call runs the same step; use another key", key=printable(key[:40])
+                    )
+                )
             self._under_way[key] = ""
             try:
                 yield

@@ -12,6 +12,7 @@ import msgspec
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
@@ -148,7 +149,9 @@ def remove_views(root: Path, run_id: str) -> None:
         elif folder.exists():
             shutil.rmtree(folder)
     except OSError as error:
-        raise WorkspaceError(f"cannot be removed ({error.strerror or error})", path=folder) from error
+        raise WorkspaceError(
+            Phrase("cannot be removed ({strerror})", strerror=error.strerror or error), path=folder
+        ) from error
 
 
 def _link(link: Path, target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from coreloop.base.messages import Phrase
 from coreloop.sanitize.find import PrivateData, find
 
 if TYPE_CHECKING:
@@ -21,4 +22,4 @@ def __getattr__(name: str) -> Any:
         from coreloop.sanitize.masking import sanitize_text
 
         return sanitize_text
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(Phrase("module {name!r} has no attribute {name2!r}", name=__name__, name2=name))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.messages import Phrase
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
 from coreloop.sanitize.folder import (
     Choices,
@@ -202,14 +203,28 @@ def _is_unignored(key_file: Path | None) -> bool:
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
         what = "folder" if option == "--out" else "file"
-        raise UsageError(f"{option} {file} lies in {source}, which is only read; name a {what} elsewhere")
+        raise UsageError(
+            Phrase(
+                "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
+                option=option,
+                file=file,
+                source=source,
+                what=what,
+            )
+        )
 
 
 def _refuse_beside(out: Path | None, source: Path) -> None:
     """Refuse to write into a file's folder: a later run on that folder would read the copy with the log."""
     folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
     if out is not None and any(is_within(out, folder) for folder in folders):
-        raise UsageError(f"--out {out} lies in the folder of --in {source}; name a folder elsewhere")
+        raise UsageError(
+            Phrase(
+                "--out {out} lies in the folder of --in {source}; name a folder elsewhere",
+                out=out,
+                source=source,
+            )
+        )
 
 
 def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:

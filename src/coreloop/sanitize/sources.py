@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.values import find_in_value
@@ -74,7 +75,9 @@ def _no_records(source: Path, unread: Sequence[Path]) -> str:
 
 
 def _refuse_unreadable(error: OSError) -> None:
-    raise WorkspaceError(f"cannot be read ({error.strerror})", path=Path(error.filename)) from error
+    raise WorkspaceError(
+        Phrase("cannot be read ({strerror})", strerror=error.strerror), path=Path(error.filename)
+    ) from error
 
 
 def is_within(path: Path, folder: Path) -> bool:
@@ -91,9 +94,15 @@ def is_within(path: Path, folder: Path) -> bool:
 def refuse_out(source: Path, out: Path) -> None:
     """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
     if source.is_dir() and is_within(out, source):
-        raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
+        raise UsageError(
+            Phrase(
+                "--out {out} is --in {source} or lies in it; name a folder elsewhere", out=out, source=source
+            )
+        )
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
+        raise UsageError(
+            Phrase("--out {out} already exists and is not an empty folder; name a new folder", out=out)
+        )
 
 
 class PrintableNames:
@@ -146,4 +155,6 @@ def io_errors(path: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
-        raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error
+        raise WorkspaceError(
+            Phrase("cannot be read or written ({strerror})", strerror=error.strerror or error), path=where
+        ) from error

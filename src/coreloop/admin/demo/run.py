@@ -20,6 +20,7 @@ from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.facts.counting import mine_settings
@@ -142,7 +143,7 @@ def make_project(scenario: Scenario, folder: Path) -> None:
             raise WorkspaceError("is not empty; name a new folder", path=folder)
         copy_project(scenario.project, folder)
     except (OSError, shutil.Error) as error:
-        raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
+        raise WorkspaceError(Phrase("cannot be written ({error})", error=error), path=folder) from error
 
 
 def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> DemoCounts:
@@ -313,7 +314,11 @@ def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object
         package, init, submodule_search_locations=[str(init.parent)]
     )
     if spec is None or spec.loader is None or not init.is_file():
-        raise ImportError(f"no package {package} in {project}", name=package, path=str(init))
+        raise ImportError(
+            Phrase("no package {package} in {project}", package=package, project=project),
+            name=package,
+            path=str(init),
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[package] = module
     spec.loader.exec_module(module)

@@ -12,8 +12,7 @@ import msgspec
 from coreloop.admin.demo.plan import Language, Subject
 from coreloop.admin.demo.prose import Prose, Renderer
 from coreloop.admin.demo.recipes import Recipe, Recipes
-
-_HANGUL_FIRST, _HANGUL_LAST, _FINALS = 0xAC00, 0xD7A3, 28
+from coreloop.base.particles import with_particle
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +33,7 @@ class Noun:
 
     def __format__(self, particles: str) -> str:
         """Append the first particle after a final consonant, else the second."""
-        if not particles:
-            return self.text
-        return self.text + particles[0 if self._ends_in_consonant() else 1]
-
-    def _ends_in_consonant(self) -> bool:
-        last = ord(self.text[-1])
-        return _HANGUL_FIRST <= last <= _HANGUL_LAST and (last - _HANGUL_FIRST) % _FINALS > 0
+        return with_particle(self.text, particles) if particles else self.text
 
 
 @dataclass(frozen=True, slots=True)

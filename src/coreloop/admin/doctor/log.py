@@ -9,6 +9,7 @@ from typing import Final
 
 from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.text import counted
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
@@ -26,7 +27,11 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     folder = setup.workspace.records_dir
     n_outside = read_dropped(setup.workspace.dropped_file, since=setup.now - STALE).get(OUTSIDE_REQUEST, 0)
     if n_outside:
-        message = f"{counted(n_outside, 'call')} outside a request in {STALE.days} days: not recorded"
+        message = Phrase(
+            "{calls} outside a request in {days} days: not recorded",
+            calls=number_of(n_outside, "call"),
+            days=STALE.days,
+        )
         yield Diagnosis("outside", "warning", message, OUTSIDE_TODO)
     files = log_files(folder)
     if not files:
@@ -34,13 +39,19 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
             "record requests in the agent: with AuditCollector(question=…) as audit:, or import traces "
             "(dartlab-coreloop import --help), and check data_dir"
         )
-        yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
+        yield Diagnosis("records", "fault", Phrase("nothing is recorded in {folder}", folder=folder), todo)
         return
     lines = recent_lines(files)
     if not lines:
-        message = f"no line can be read as a record at the end of the newest of {counted(len(files), 'file')}"
+        message = Phrase(
+            "no line can be read as a record at the end of the newest of {files}",
+            files=number_of(len(files), "file"),
+        )
         yield Diagnosis(
-            "records", "fault", f"{message} in {folder}", "see dartlab-coreloop mine for the reasons"
+            "records",
+            "fault",
+            Phrase("{message} in {folder}", message=message, folder=folder),
+            "see dartlab-coreloop mine for the reasons",
         )
         return
     yield Diagnosis("records", "ok", f"{counted(len(files), 'file')} in {folder}")
@@ -94,12 +105,15 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
         return Diagnosis(
             "newest",
             "warning",
-            f"the newest record is dated in the future: {at}",
+            Phrase("the newest record is dated in the future: {at}", at=at),
             "set the clock of the machine that records",
         )
     if age > STALE:
         todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"
         return Diagnosis(
-            "newest", "warning", f"the newest record is {counted(age.days, 'day')} old: {at}", todo
+            "newest",
+            "warning",
+            Phrase("the newest record is {days} old: {at}", days=number_of(age.days, "day"), at=at),
+            todo,
         )
-    return Diagnosis("newest", "ok", f"the newest record is from {at}")
+    return Diagnosis("newest", "ok", Phrase("the newest record is from {at}", at=at))

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
 from coreloop.admin.doctor.programs import is_program
 from coreloop.base.errors import ReachError
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.frameworks import find_framework
-from coreloop.base.text import counted
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.schema import SchemaCommand, read_tools, schema_command
 
@@ -28,7 +28,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     if command is None:
         yield _unmeasured(find_framework(root))
     elif not is_program(command.words[0], root):
-        message = f"reach: {command.words[0]} is not a program that can be run"
+        message = Phrase("reach: {words} is not a program that can be run", words=command.words[0])
         yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
         yield _measured(command, root)
@@ -56,17 +56,25 @@ def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
         names = read_tools(command, root)
     except ReachError as error:
         return Diagnosis("reach", "fault", str(error), _CORRECT)
-    return Diagnosis("reach", "ok", f"measured: {command.source}, {counted(len(names), 'tool')}")
+    return Diagnosis(
+        "reach",
+        "ok",
+        Phrase("measured: {source}, {tools}", source=command.source, tools=number_of(len(names), "tool")),
+    )
 
 
 def _unmeasured(framework: str | None) -> Diagnosis:
     message = "unmeasured: it is unknown which part of a docstring the model receives"
     if framework is None:
-        todo = f"set {REACH_EXAMPLES} in coreloop.yaml"
+        todo = Phrase("set {reach_examples} in coreloop.yaml", reach_examples=REACH_EXAMPLES)
         return Diagnosis("reach", "warning", message, todo)
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
-    message += f"; the project depends on {framework}, which is supported"
-    return Diagnosis("reach", "warning", message, f"set {setting} in coreloop.yaml")
+    message = Phrase(
+        "{message}; the project depends on {framework}, which is supported",
+        message=Phrase(message),
+        framework=framework,
+    )
+    return Diagnosis("reach", "warning", message, Phrase("set {setting} in coreloop.yaml", setting=setting))
 
 
 def _address(url: str) -> tuple[str, int] | None:
@@ -84,11 +92,13 @@ def _check_connection(host: str, port: int) -> Diagnosis:
         _connect(host, port)
     except ConnectionRefusedError:
         todo = "start the server, or correct replay: url in coreloop.yaml"
-        return Diagnosis("replay", "fault", f"the endpoint {name} refuses connections", todo)
+        return Diagnosis(
+            "replay", "fault", Phrase("the endpoint {name} refuses connections", name=name), todo
+        )
     except (OSError, UnicodeError) as error:
-        message = f"the endpoint {name} cannot be reached: {error}"
+        message = Phrase("the endpoint {name} cannot be reached: {error}", name=name, error=error)
         return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
-    return Diagnosis("replay", "ok", f"the endpoint {name} takes connections")
+    return Diagnosis("replay", "ok", Phrase("the endpoint {name} takes connections", name=name))
 
 
 def _connect(host: str, port: int) -> None:
@@ -106,4 +116,4 @@ def _connect(host: str, port: int) -> None:
     try:
         done.result(_ANSWER_S)
     except TimeoutError as error:
-        raise OSError(f"no answer within {_ANSWER_S:.0f} s") from error
+        raise OSError(Phrase("no answer within {answer_s:.0f} s", answer_s=_ANSWER_S)) from error

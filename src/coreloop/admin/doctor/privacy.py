@@ -9,8 +9,8 @@ from typing import Final
 from coreloop.admin.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.base.errors import NoRepositoryError
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import counted
 from coreloop.runs.folder import FOLDER
 
 _KEEP: Final = ".gitkeep"
@@ -37,8 +37,12 @@ def check_private(setup: Setup) -> Iterator[Diagnosis]:
     yield Diagnosis(
         "private",
         "fault",
-        f"other users can access {counted(len(exposed), 'path')} of the log: {modes}",
-        f"run chmod -R go-rwx {shlex.join(folders)} in {workspace.root}",
+        Phrase(
+            "other users can access {paths} of the log: {modes}",
+            paths=number_of(len(exposed), "path"),
+            modes=modes,
+        ),
+        Phrase("run chmod -R go-rwx {folders} in {root}", folders=shlex.join(folders), root=workspace.root),
     )
 
 
@@ -49,7 +53,7 @@ def check_ignored(setup: Setup) -> Iterator[Diagnosis]:
         with Repository(workspace.root) as repository:
             yield _check_git(repository, workspace)
     except NoRepositoryError:
-        yield Diagnosis("ignored", "ok", f"{workspace.root} is in no git repository")
+        yield Diagnosis("ignored", "ok", Phrase("{root} is in no git repository", root=workspace.root))
 
 
 def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
@@ -64,7 +68,11 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     tracked = [path for path in repository.tracked(list(folders)) if not path.endswith(_KEEP)]
     if tracked:
         todo = "run git rm --cached on them, ignore their folder, and remove them from the history"
-        message = f"git tracks {counted(len(tracked), 'file')} of the log: {listed(tracked)}"
+        message = Phrase(
+            "git tracks {files} of the log: {listed}",
+            files=number_of(len(tracked), "file"),
+            listed=listed(tracked),
+        )
         return Diagnosis("ignored", "fault", message, todo)
     probes = (
         workspace.records_dir / _PROBE,
@@ -73,14 +81,17 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     )
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
-        return Diagnosis("ignored", "ok", f"git ignores {' and '.join(folders)}")
+        return Diagnosis("ignored", "ok", Phrase("git ignores {folders}", folders=" and ".join(folders)))
     has_data = any(_has_data(folders[name]) for name in unignored)
     lines = " and ".join(f"{name}/" for name in unignored)
     return Diagnosis(
         "ignored",
         "fault" if has_data else "warning",
-        f"git does not ignore {' and '.join(unignored)}: git add would add users' questions",
-        f"run dartlab-coreloop init --confirm, or add {lines} to .gitignore",
+        Phrase(
+            "git does not ignore {unignored}: git add would add users' questions",
+            unignored=" and ".join(unignored),
+        ),
+        Phrase("run dartlab-coreloop init --confirm, or add {lines} to .gitignore", lines=lines),
     )
 
 

@@ -16,11 +16,12 @@ from coreloop.admin.doctor.privacy import check_ignored, check_private
 from coreloop.admin.doctor.programs import check_notify
 from coreloop.base.errors import CoreloopError, SettingsError
 from coreloop.base.extras import CLI_MODULES, install_line
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.base.project.workspace import Workspace, find_root
-from coreloop.base.text import counted, printable
+from coreloop.base.text import printable
 
 _MAX_RECORDED: Final = 200
 _LIKENESS: Final = 0.8
@@ -44,14 +45,21 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     yield from _misspelt(resolved, configured.keys() - recorded, recorded - configured.keys())
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
-        yield Diagnosis("tools", "ok", f"the definition of {counted(len(names), 'tool')} is found")
+        yield Diagnosis(
+            "tools", "ok", Phrase("the definition of {tools} is found", tools=number_of(len(names), "tool"))
+        )
         return
     is_wrong = any(tool.name in configured and configured[tool.name].target for tool in unresolved)
     reasons = listed(f"{tool.name[:60]} ({tool.reason})" for tool in unresolved)
     yield Diagnosis(
         "tools",
         "fault" if is_wrong else "warning",
-        f"{len(unresolved)} of {counted(len(names), 'tool')} without a known definition: {reasons}",
+        Phrase(
+            "{n_unresolved} of {tools} without a known definition: {reasons}",
+            n_unresolved=len(unresolved),
+            tools=number_of(len(names), "tool"),
+            reasons=reasons,
+        ),
         'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
     )
 
@@ -65,8 +73,13 @@ def _misspelt(
         has_own = isinstance(tool, Tool) and tool.qualname.partition(":")[0].rpartition(".")[2] == name
         close = () if has_own else difflib.get_close_matches(name, sorted(others), n=1, cutoff=_LIKENESS)
         if close:
-            message = f"tools: {name} was never recorded; {close[0]} is"
-            yield Diagnosis("tools", "warning", message, f"did you mean {close[0]}? Correct coreloop.yaml")
+            message = Phrase("tools: {name} was never recorded; {close} is", name=name, close=close[0])
+            yield Diagnosis(
+                "tools",
+                "warning",
+                message,
+                Phrase("did you mean {close}? Correct coreloop.yaml", close=close[0]),
+            )
 
 
 _DISTRIBUTED: Final = ("distributed", "fsspec")
@@ -78,30 +91,43 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not setup.workspace.is_configured:
-        message = (
-            f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
+        message = Phrase(
+            "there is no {file_name} in {root} or above it; every setting has its default",
+            file_name=FILE_NAME,
+            root=setup.workspace.root,
         )
         yield Diagnosis(
             "settings", "warning", message, "run dartlab-coreloop init --confirm in the repository"
         )
     else:
-        yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
+        yield Diagnosis("settings", "ok", Phrase("{root} is valid", root=setup.workspace.root / FILE_NAME))
 
 
 def check_extras(_: Setup) -> Iterator[Diagnosis]:
     """Check that the modules of the extras exist, without importing them."""
     missing = _missing(CLI_MODULES)
     if missing:
-        todo = f"run {install_line('cli')}"
-        yield Diagnosis("extras", "fault", f"packages of the extra cli are missing: {listed(missing)}", todo)
+        todo = Phrase("run {install_line}", install_line=install_line("cli"))
+        yield Diagnosis(
+            "extras",
+            "fault",
+            Phrase("packages of the extra cli are missing: {listed}", listed=listed(missing)),
+            todo,
+        )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
     absent = _missing(_DISTRIBUTED)
     if absent:
-        message = (
-            f"distributed is not installed ({listed(absent)}); only --scheduler and s3:// addresses need it"
+        message = Phrase(
+            "distributed is not installed ({listed}); only --scheduler and s3:// addresses need it",
+            listed=listed(absent),
         )
-        yield Diagnosis("extras", "ok", message, f"to use them, run {install_line('distributed')}")
+        yield Diagnosis(
+            "extras",
+            "ok",
+            message,
+            Phrase("to use them, run {install_line}", install_line=install_line("distributed")),
+        )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")
 
@@ -169,9 +195,13 @@ def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
     try:
         yield from check(setup)
     except CoreloopError as error:  # its message says what to do
-        yield Diagnosis(name, "warning", f"could not be checked: {error}")
+        yield Diagnosis(name, "warning", Phrase("could not be checked: {error}", error=error))
     except Exception as error:  # the other checks still run
-        message = f"could not be checked: {type(error).__name__}: {' '.join(str(error).split())}"
+        message = Phrase(
+            "could not be checked: {name}: {split}",
+            name=type(error).__name__,
+            split=" ".join(str(error).split()),
+        )
         if isinstance(error, OSError):
             yield Diagnosis(name, "fault", message, "give this user access to it, or run doctor as its owner")
         else:

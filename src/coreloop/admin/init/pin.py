@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import DISTRIBUTION
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 
 PIN_EXAMPLES: Final = (
@@ -72,7 +73,13 @@ def pin_source(source: str) -> str:
         is_commit = address.startswith("git+") and _COMMIT.fullmatch(commit) and _is_public(url)
         if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
             return _requirement(source)
-    raise UsageError(f"--source {printable(source)} names neither a commit nor a hash; give {PIN_EXAMPLES}")
+    raise UsageError(
+        Phrase(
+            "--source {source} names neither a commit nor a hash; give {pin_examples}",
+            source=printable(source),
+            pin_examples=PIN_EXAMPLES,
+        )
+    )
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:

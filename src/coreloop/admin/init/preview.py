@@ -12,6 +12,7 @@ from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.propose import Refined, refine
+from coreloop.learn.verdicts.state import kept_states, settled_keys
 
 _WINDOW: Final = timedelta(days=30)  # as `refine` by default
 _WEEK: Final = timedelta(days=7)
@@ -70,7 +71,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime, cached: bool = False)
 
 def _find(mined: Mined, days: Days) -> Refined:
     try:
-        known = mined.known_keys()
+        known = settled_keys(kept_states(mined.workspace, mined.judgments))
     except GitError:  # a shallow clone, or no commit yet: nothing is known to be promoted
         known = frozenset()
     least = mined.workspace.settings.gates.min_failures

@@ -16,6 +16,7 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.admin.init.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
@@ -92,7 +93,14 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     """
     root = request.repository
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
-        raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
+        raise UsageError(
+            Phrase(
+                "{file_name} is in {root}; move it to the repository's root, {root2}",
+                file_name=FILE_NAME,
+                root=workspace.root,
+                root2=root,
+            )
+        )
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
     notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
     is_new = not (root / FILE_NAME).exists()
@@ -131,17 +139,29 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
     if codeowners is not None and not has_placeholder(codeowners[1]):
         return
     if reviewer == PLACEHOLDER:
-        yield f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it"
+        yield Phrase(
+            "CODEOWNERS names the placeholder {placeholder}; run this again with --owner to replace it",
+            placeholder=PLACEHOLDER,
+        )
         return
     if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
         return
     kind = request.owner_type(request.github)
     if kind == "Organization":
-        reason = f"{reviewer} is an organization, which cannot review"
-        raise UsageError(f"{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN")
+        reason = Phrase("{reviewer} is an organization, which cannot review", reviewer=reviewer)
+        raise UsageError(
+            Phrase(
+                "{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN", reason=reason, reviewer=reviewer
+            )
+        )
     if kind is None:
-        assumed = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
-        yield f"{assumed}; if it is an organization, put a team or a login into CODEOWNERS"
+        assumed = Phrase(
+            "assumed that {reviewer} is a person, since GitHub was not asked or did not answer",
+            reviewer=reviewer,
+        )
+        yield Phrase(
+            "{assumed}; if it is an organization, put a team or a login into CODEOWNERS", assumed=assumed
+        )
 
 
 def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
@@ -149,12 +169,20 @@ def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
     missing = unowned(*codeowners) if codeowners is not None else {}
     if codeowners is not None and missing:
         lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
-        yield f"{codeowners[0]} has no owner for {', '.join(missing)}; add {lines}"
+        yield Phrase(
+            "{codeowners} has no owner for {missing}; add {lines}",
+            codeowners=codeowners[0],
+            missing=", ".join(missing),
+            lines=lines,
+        )
 
 
 def _check_reviewer(reviewer: str) -> str:
     if not is_reviewer(reviewer):
         raise UsageError(
-            f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
+            Phrase(
+                "{reviewer} is not a reviewer; write --owner @login or @organization/team",
+                reviewer=printable(reviewer),
+            )
         )
     return reviewer

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import write_private, write_public
+from coreloop.base.messages import Phrase
 from coreloop.base.project.owners import (
     PLACEHOLDER,
     PLACEHOLDER_NOTE,
@@ -151,7 +152,9 @@ def read_codeowners(root: Path) -> tuple[str, str] | None:
     try:
         return path, (root / path).read_bytes().decode(errors="surrogateescape")
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=root / path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=root / path
+        ) from error
 
 
 def unowned(path: str, text: str) -> dict[str, str]:
@@ -216,7 +219,9 @@ def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
+        ) from error
     existing = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
     if existing.issuperset(lines):
         return ProjectFile(".gitignore", "there")

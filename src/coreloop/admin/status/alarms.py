@@ -7,7 +7,8 @@ from typing import Final
 from coreloop.admin.status.facts import Alarm, Standing, Status
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.stability import QUIET_DAYS
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import Phrase, join, number_of
+from coreloop.base.text import printable
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
@@ -44,7 +45,7 @@ def _silent(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "no_record",
-        f"no record for {counted(days, 'day')}: the newest is of {newest}",
+        Phrase("no record for {days}: the newest is of {newest}", days=number_of(days, "day"), newest=newest),
         "check that the server runs, CORELOOP_AUDIT_DISABLE is unset and data_dir is where it records",
     )
 
@@ -55,7 +56,11 @@ def _future(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "future",
-        f"records are dated in the future: {log.n_future:,}, up to {log.last}",
+        Phrase(
+            "records are dated in the future: {n_future:,}, up to {last}",
+            n_future=log.n_future,
+            last=log.last,
+        ),
         "set the clock of the recording machine; these records are mined when their dates arrive",
     )
 
@@ -66,8 +71,13 @@ def _outside(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "outside_window",
-        f"no record in the window: {log.n_records - log.n_future:,} in the log, {log.first} to {log.newest}",
-        f"mine them with dartlab-coreloop pattern --since {log.first}",
+        Phrase(
+            "no record in the window: {n_records:,} in the log, {first} to {newest}",
+            n_records=log.n_records - log.n_future,
+            first=log.first,
+            newest=log.newest,
+        ),
+        Phrase("mine them with dartlab-coreloop pattern --since {first}", first=log.first),
     )
 
 
@@ -75,11 +85,14 @@ def _torn(status: Status) -> Alarm | None:
     log = status.log
     if log is None or not log.skipped:
         return None
-    places = {reason: f" from {place}" for reason, place in log.skipped_first.items()}
-    counts = [f"{reason} {n:,}{places.get(reason, '')}" for reason, n in log.skipped.items()]
+    places = {reason: Phrase(" from {place}", place=place) for reason, place in log.skipped_first.items()}
+    counts = [
+        Phrase("{reason} {n:,}{place}", reason=Phrase(reason), n=n, place=places.get(reason, ""))
+        for reason, n in log.skipped.items()
+    ]
     return Alarm(
         "torn_lines",
-        f"torn lines: {sum(log.skipped.values()):,} ({', '.join(counts)})",
+        Phrase("torn lines: {sum:,} ({counts})", sum=sum(log.skipped.values()), counts=join(counts)),
         "one torn line after a crash is normal; many mean that another program writes to the files",
     )
 
@@ -89,23 +102,43 @@ def _dropped(status: Status) -> Alarm | None:
         return None
     todo = "check disk space and write permission for data_dir; the server's log has details under coreloop"
     if status.dropped.get(OUTSIDE_REQUEST):
-        todo = OUTSIDE_TODO if len(status.dropped) == 1 else f"{todo}; {OUTSIDE_REQUEST}: {OUTSIDE_TODO}"
-    return Alarm("dropped", f"records were dropped: {_totalled(status.dropped)}", todo)
+        todo = (
+            OUTSIDE_TODO
+            if len(status.dropped) == 1
+            else Phrase(
+                "{todo}; {outside_request}: {outside_todo}",
+                todo=todo,
+                outside_request=OUTSIDE_REQUEST,
+                outside_todo=OUTSIDE_TODO,
+            )
+        )
+    return Alarm(
+        "dropped", Phrase("records were dropped: {totalled}", totalled=_totalled(status.dropped)), todo
+    )
 
 
 def _failing(status: Status) -> Alarm | None:
     failing = status.log.failing if status.log is not None else ()
     if not failing:
         return None
-    shares = ", ".join(
-        f"{printable(tool.tool)} {tool.n_failed:,} of {tool.n:,} calls on {tool.day}, before "
-        f"{tool.past_failed:,} of {tool.past_n:,}"
-        for tool in failing[:_MAX_NAMED]
+    shares = join(
+        [
+            Phrase(
+                "{tool} {n_failed:,} of {n:,} calls on {day}, before {past_failed:,} of {past_n:,}",
+                tool=printable(tool.tool),
+                n_failed=tool.n_failed,
+                n=tool.n,
+                day=tool.day,
+                past_failed=tool.past_failed,
+                past_n=tool.past_n,
+            )
+            for tool in failing[:_MAX_NAMED]
+        ]
     )
     return Alarm(
         "failing",
-        f"tools fail more than ever before: {shares}",
-        f"the errors stand in: dartlab-coreloop refine --since {failing[0].day}",
+        Phrase("tools fail more than ever before: {shares}", shares=shares),
+        Phrase("the errors stand in: dartlab-coreloop refine --since {day}", day=failing[0].day),
     )
 
 
@@ -115,19 +148,27 @@ def _no_candidate(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "no_candidate",
-        "no candidates so far despite enough records: "
-        f"{log.n_in_window:,} in the window, {counted(log.n_patterns, 'pattern')}",
+        Phrase(
+            "no candidates so far despite enough records: {n_in_window:,} in the window, {patterns}",
+            n_in_window=log.n_in_window,
+            patterns=number_of(log.n_patterns, "pattern"),
+        ),
         _explain_no_candidate(log, sieved),
     )
 
 
 def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
     if sieved.n_candidates:
-        return f"{sieved.n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file"
+        return Phrase(
+            "{n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file",
+            n_candidates=sieved.n_candidates,
+        )
     if not log.n_patterns:
         return "no record has a successful tool call: check that the tools are observed"
     counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return f"refused by the gates {counts}; dartlab-coreloop pattern --help has each gate"
+    return Phrase(
+        "refused by the gates {counts}; dartlab-coreloop pattern --help has each gate", counts=counts
+    )
 
 
 def _pending(status: Status) -> Alarm | None:
@@ -142,13 +183,22 @@ def _pending(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "pending",
-        f"candidates pending for more than {PENDING_DAYS} days: {_oldest(late)}",
+        Phrase(
+            "candidates pending for more than {pending_days} days: {oldest}",
+            pending_days=PENDING_DAYS,
+            oldest=_oldest(late),
+        ),
         "promote them or give them a verdict; dartlab-coreloop judge lists them",
     )
 
 
 def _oldest(late: Mapping[str, Standing]) -> str:
-    return ", ".join(f"{name} since {standing.oldest}" for name, standing in late.items())
+    return join(
+        [
+            Phrase("{name} since {oldest}", name=Phrase(name), oldest=standing.oldest)
+            for name, standing in late.items()
+        ]
+    )
 
 
 def _unmerged(status: Status) -> Alarm | None:
@@ -156,11 +206,15 @@ def _unmerged(status: Status) -> Alarm | None:
     if status.promotions is None or not number:
         return None
     oldest = status.promotions.open[0]
-    name = oldest.url or f"branch {oldest.branch}"
+    name = oldest.url or Phrase("branch {branch}", branch=oldest.branch)
     return Alarm(
         "unmerged",
-        f"promotions unmerged for more than {UNMERGED_DAYS} days: {number:,}",
-        f"merge or close them, starting with {name}: they block new promotions",
+        Phrase(
+            "promotions unmerged for more than {unmerged_days} days: {number:,}",
+            unmerged_days=UNMERGED_DAYS,
+            number=number,
+        ),
+        Phrase("merge or close them, starting with {name}: they block new promotions", name=name),
     )
 
 
@@ -168,14 +222,21 @@ def _hurts(status: Status) -> Alarm | None:
     harmful = [effect for effect in status.effects if effect.verdict is EffectVerdict.HURTS and effect.todo]
     if not harmful:
         return None
-    names = ", ".join(
-        f"{printable(effect.change.tool)} since {effect.decided_on} ({printable(effect.change.sha[:10])})"
-        for effect in harmful[:_MAX_NAMED]
+    names = join(
+        [
+            Phrase(
+                "{tool} since {decided_on} ({sha})",
+                tool=printable(effect.change.tool),
+                decided_on=effect.decided_on,
+                sha=printable(effect.change.sha[:10]),
+            )
+            for effect in harmful[:_MAX_NAMED]
+        ]
     )
     return Alarm(
         "hurts",
-        f"changes of descriptions make tools fail more: {names}",
-        f"{harmful[0].todo} prepares a draft; dartlab-coreloop effect has the figures",
+        Phrase("changes of descriptions make tools fail more: {names}", names=names),
+        Phrase("{todo} prepares a draft; dartlab-coreloop effect has the figures", todo=harmful[0].todo),
     )
 
 
@@ -185,7 +246,7 @@ def _unreached(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "reach",
-        f"the reach check refuses every candidate: all {checked:,} that were checked",
+        Phrase("the reach check refuses every candidate: all {checked:,} that were checked", checked=checked),
         "a dry run of promote shows what reaches the model, and what to do if that is unknown",
     )
 
@@ -196,15 +257,21 @@ def _unstable(status: Status) -> Alarm | None:
     stability = status.promotions.stability
     since = status.generated_at - timedelta(days=QUIET_DAYS)
     flawed = sum(flaw.merged_at >= since for flaw in stability.flaws)
-    metrics = {f"unclean merges in {QUIET_DAYS} days": flawed}
+    metrics: dict[str, int] = {Phrase("unclean merges in {quiet_days} days", quiet_days=QUIET_DAYS): flawed}
     # No young project passes the first gate; that is not a loss of stability.
     metrics |= {gate.name: gate.figure for gate in stability.gates[1:]}
-    lost = ", ".join(f"{name} {n:,}" for name, n in metrics.items() if n)
+    lost = join(
+        [
+            Phrase("{name} {n:,}", name=Phrase(name) if type(name) is str else name, n=n)
+            for name, n in metrics.items()
+            if n
+        ]
+    )
     if not lost:
         return None
     return Alarm(
         "stability",
-        f"stability is lost: {lost}",
+        Phrase("stability is lost: {lost}", lost=lost),
         "go back a step until dartlab-coreloop status --stability passes; it lists the merges concerned",
     )
 

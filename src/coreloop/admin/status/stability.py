@@ -10,6 +10,7 @@ from typing import Final
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.insertion import refuse_change
 from coreloop.descriptions.shape import Loss, lost_sections
@@ -160,7 +161,9 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
     losses = sum(len(weighed.losses) for weighed in newest)
     gates = (
         StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
-        StabilityGate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
+        StabilityGate(
+            Phrase("reverts in {quiet_days} days", quiet_days=QUIET_DAYS), reverts, 0, reverts == 0
+        ),
         StabilityGate("docstrings that lost a section", losses, 0, losses == 0),
     )
     return Stability(gates, tuple(_flaws(history, newest, now)))
@@ -168,7 +171,10 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
 
 def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterator[Flaw]:
     for weighed in newest:
-        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
+        lost = ", ".join(
+            Phrase("{qualname} lost {sections}", qualname=loss.qualname, sections=", ".join(loss.sections))
+            for loss in weighed.losses
+        )
         if weighed.reason or lost:
             promotion = weighed.merge.promotion
             merged_at = history.timestamp(weighed.merge.place, now=now)

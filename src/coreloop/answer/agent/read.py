@@ -30,6 +30,7 @@ from coreloop.answer.search.source import Source
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.load import load_run, require_going
@@ -153,7 +154,12 @@ def _read(
         reason = found
     if text is None or not text.strip():
         raise UsageError(
-            f"{place}: {reason}; nothing was stored. If your own tools can read it, give their text by --text"
+            Phrase(
+                "{place}: {reason}; nothing was stored. If your own tools can read it, give "
+                "their text by --text",
+                place=place,
+                reason=reason,
+            )
         )
     return _given(place, text, now), reason
 
@@ -261,7 +267,7 @@ def require_source(knowledge: Knowledge, number: int) -> None:
     if knowledge.source(number) is None:
         last = len(knowledge.sources)
         there_are = f"the run has 1 to {last}" if last else "the run has none; read one first"
-        raise UsageError(f"no source {number}; {there_are}")
+        raise UsageError(Phrase("no source {number}; {there_are}", number=number, there_are=there_are))
 
 
 def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:

@@ -38,6 +38,7 @@ from coreloop.answer.models.sentences import Sentence, read_sentences, without_f
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.base.errors import ModelError
 from coreloop.base.language.words import read_query
+from coreloop.base.messages import Phrase
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
@@ -101,7 +102,10 @@ class OfflineModel:
         """
         answer = _ANSWERS.get(schema)
         if answer is None:
-            raise ModelError(f"{NAME}: no answers of the type {schema.__name__}", kind="rejected")
+            raise ModelError(
+                Phrase("{name}: no answers of the type {name2}", name=NAME, name2=schema.__name__),
+                kind="rejected",
+            )
         metadata = ReplyMetadata(timestamp=self._now(), model=NAME, token_count=0)
         return Reply(cast("T", answer(read_material(messages), metadata)), _FREE)
 

@@ -25,6 +25,7 @@ from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_
 from coreloop.answer.research.passages import Rejected, sentence_key
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.reading.decode import has_record
@@ -176,7 +177,9 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
         return "down"
-    raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
+    raise UsageError(
+        Phrase("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
+    )
 
 
 def answer_again(
@@ -275,7 +278,9 @@ def _answered(deps: Deps, message_id: str) -> State | None:
     if not has_record(message_id, deps.workspace.own_records_dir) and not has_record(
         message_id, deps.workspace.records_dir
     ):
-        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+        raise RunNotFoundError(
+            Phrase("no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id))
+        )
     return None
 
 

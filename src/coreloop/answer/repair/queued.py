@@ -18,6 +18,7 @@ from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
@@ -59,7 +60,12 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
         A driver drives it, which must be started again, by a person who can be told from the agent.
     """
     if is_driven(read_run(store, run_id)):
-        raise UsageError(f"a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
+        raise UsageError(
+            Phrase(
+                "a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}",
+                run_id=run_id,
+            )
+        )
     state = resume_run(store, run_id)
     if state.kind in _NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)

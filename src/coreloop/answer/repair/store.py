@@ -26,6 +26,7 @@ from coreloop.answer.repair.tables import (
 from coreloop.answer.research.passages import Rejected
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -132,7 +133,10 @@ class RepairStore:
         )
         if not rows:
             raise UsageError(
-                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair gaps` lists them"
+                Phrase(
+                    "no open gap {gap_id}; `dartlab-coreloop repair gaps` lists them",
+                    gap_id=printable(gap_id[:40]),
+                )
             )
 
     def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
@@ -169,8 +173,10 @@ class RepairStore:
         rows = self._read("SELECT * FROM fix_suggestions WHERE id = ?", (suggestion_id,))
         if not rows:
             raise UsageError(
-                f"no suggestion {printable(suggestion_id[:40])}; "
-                "`dartlab-coreloop repair suggestions` lists them"
+                Phrase(
+                    "no suggestion {suggestion_id}; `dartlab-coreloop repair suggestions` lists them",
+                    suggestion_id=printable(suggestion_id[:40]),
+                )
             )
         return _suggestion(rows[0])
 
@@ -194,7 +200,13 @@ class RepairStore:
                     (link.code_symbol, link.schema_ref, _stamp(now)),
                 )
         if not rows:
-            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
+            raise UsageError(
+                Phrase(
+                    "suggestion {suggestion_id} is {status} already",
+                    suggestion_id=suggestion_id,
+                    status=self.suggestion(suggestion_id).status,
+                )
+            )
 
     def links(self) -> list[Link]:
         """Return the applied links."""

@@ -20,6 +20,7 @@ from coreloop.answer.research.learn import learn
 from coreloop.answer.research.record import record_research
 from coreloop.answer.research.tiers import Wishes, run_limits
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.controller import drive
 from coreloop.runs.manage import begin_run
@@ -128,7 +129,11 @@ def require_question(task: str) -> None:
         raise UsageError("the question is empty; ask one")
     if len(task) > MAX_QUESTION_CHARS:
         raise UsageError(
-            f"the question has {len(task):,} characters; at most {MAX_QUESTION_CHARS:,} are read"
+            Phrase(
+                "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
+                n_task=len(task),
+                max_question_chars=MAX_QUESTION_CHARS,
+            )
         )
     if not search_words(task):
         raise UsageError("the question has no words to search for; ask in words")

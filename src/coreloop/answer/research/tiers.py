@@ -6,6 +6,7 @@ from typing import Final
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.limits import AnswerReserve, Limits
 
 AT_ONCE: Final = 5
@@ -93,5 +94,7 @@ def _number(environ: Mapping[str, str], name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and int(text)):
-        raise UsageError(f"{name} must be a whole number of at least 1, not {text[:40]!r}")
+        raise UsageError(
+            Phrase("{name} must be a whole number of at least 1, not {text!r}", name=name, text=text[:40])
+        )
     return int(text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import EffectSettings, GiveUpSettings
 from coreloop.base.text import counted
 from coreloop.learn.effect.estimate import Estimate, Periods, estimate
@@ -112,9 +113,10 @@ class Effect:
         if self.change.reverted or self.change.is_revert:
             return ""
         if self.verdict is EffectVerdict.HURTS:
-            return f"take it back: dartlab-coreloop promote --revert {id}"
+            return Phrase("take it back: dartlab-coreloop promote --revert {id}", id=id)
         if self.why_retire:
-            return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
+            why = Phrase(self.why_retire)
+            return Phrase("retire the line, {why}: dartlab-coreloop promote --revert {id}", why=why, id=id)
         if self.has_returned:
             return "the failure has returned; look at what refine proposes for the tool now"
         return ""
@@ -123,15 +125,16 @@ class Effect:
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
         if self.verdict is EffectVerdict.UNKNOWN:
-            return f"{self.verdict}: {self.reason}"
+            return Phrase("{verdict}: {reason}", verdict=Phrase(self.verdict), reason=self.reason)
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return str(self.verdict)
         more = (
-            f"about {self.more_calls:,} more calls"
+            Phrase("about {n:,} more calls", n=self.more_calls)
             if self.more_calls
-            else "not within 90 days at this traffic"
+            else Phrase("not within 90 days at this traffic")
         )
-        return f"{self.verdict} ({more})" if self.look is not None else f"{self.verdict} (no call yet)"
+        more = more if self.look is not None else Phrase("no call yet")
+        return Phrase("{verdict} ({more})", verdict=Phrase(self.verdict), more=more)
 
 
 @dataclass(frozen=True, slots=True)

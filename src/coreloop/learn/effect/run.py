@@ -9,6 +9,7 @@ from typing import Final
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -43,7 +44,12 @@ class Effects:
             if tool is not None and tool in self.unknown:
                 raise UsageError(f"{printable(tool)}: {self.unknown[tool]}")
             wanted = printable(tool or id or "")
-            raise UsageError(f"no change of {wanted} in the base branch; run effect without options for all")
+            raise UsageError(
+                Phrase(
+                    "no change of {wanted} in the base branch; run effect without options for all",
+                    wanted=wanted,
+                )
+            )
         return Effects(tuple(effects), self.unknown)
 
 

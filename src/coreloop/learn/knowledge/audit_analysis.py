@@ -13,6 +13,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.learn.knowledge.insights import is_stock_code
 
@@ -149,7 +150,9 @@ def _files(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
+        ) from error
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ import yaml
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import open_regular
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
@@ -117,7 +118,9 @@ def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
         paths = sorted(path for path in root.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, IndexError) as error:
         raise UsageError(
-            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
+            Phrase(
+                "--glob {pattern!r} is not a valid pattern; write for example '**/index.md'", pattern=pattern
+            )
         ) from error
     return [Post(path, _read_file(path, project)) for path in paths]
 
@@ -255,7 +258,9 @@ def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight |
 def _stock_code(node: yaml.Node | None) -> str:
     text = scalar(node, "stockCode")
     if node is not None and not is_stock_code(text):
-        raise FrontMatterError(f"stockCode {text[:40]!r} is not a stock code", line_of(node))
+        raise FrontMatterError(
+            Phrase("stockCode {text!r} is not a stock code", text=text[:40]), line_of(node)
+        )
     return text
 
 

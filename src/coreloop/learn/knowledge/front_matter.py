@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 
 _FENCE = "---"
@@ -73,11 +74,13 @@ def entries(node: yaml.Node, name: str) -> dict[str, yaml.Node]:
     if is_null(node):
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise FrontMatterError(f"{name} must be a mapping", line_of(node))
+        raise FrontMatterError(Phrase("{name} must be a mapping", name=name), line_of(node))
     values: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in values:
-            raise FrontMatterError(f"a key of {name} is duplicate or not text", line_of(key))
+            raise FrontMatterError(
+                Phrase("a key of {name} is duplicate or not text", name=name), line_of(key)
+            )
         values[encodable(key.value)] = value
     return values
 
@@ -93,7 +96,7 @@ def scalar(node: yaml.Node | None, name: str) -> str:
     if node is None or is_null(node):
         return ""
     if not isinstance(node, yaml.ScalarNode):
-        raise FrontMatterError(f"{name} must be a single value", line_of(node))
+        raise FrontMatterError(Phrase("{name} must be a single value", name=name), line_of(node))
     return " ".join(encodable(node.value).split())
 
 

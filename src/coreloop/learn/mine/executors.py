@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.read import Reading, read_facts
@@ -71,7 +72,9 @@ def count_packed(task: CountTask, *, version: str) -> tuple[dict[str, bytes], Od
     folder.
     """
     if version != VERSION:
-        raise ImportError(f"it has version {VERSION} of facts, not {version}")
+        raise ImportError(
+            Phrase("it has version {version} of facts, not {version2}", version=VERSION, version2=version)
+        )
     tables, oddities = _count(task)
     return pack_facts(tables), oddities
 

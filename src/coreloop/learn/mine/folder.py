@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, facts_of_lines, with_settings
 from coreloop.learn.facts.oddities import Oddities
@@ -59,7 +60,9 @@ def read_folder(
         return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
+        ) from error
 
 
 def day_files(folder: Folder) -> Sequence[LogFile]:
@@ -67,7 +70,9 @@ def day_files(folder: Folder) -> Sequence[LogFile]:
     try:
         return folder.files() if isinstance(folder, Address) else _files_of(folder)
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=f"{folder}") from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=f"{folder}"
+        ) from error
 
 
 def _files_of(folder: Path) -> list[Path]:
@@ -213,4 +218,6 @@ def remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise WorkspaceError(f"cannot be removed ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be removed ({strerror})", strerror=error.strerror), path=path
+        ) from error

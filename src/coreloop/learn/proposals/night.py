@@ -12,7 +12,7 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
-from coreloop.base.text import counted
+from coreloop.base.messages import Phrase, join, number_of
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.learn.proposals.entry import SCHEMA_VERSION
@@ -119,7 +119,13 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
 def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     document = _decoded(path, kind, refusal)
     if document.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
+        raise WorkspaceError(
+            Phrase(
+                "has schema version {schema_version}; upgrade coreloop",
+                schema_version=document.schema_version,
+            ),
+            path=path,
+        )
     return document
 
 
@@ -258,7 +264,7 @@ def folded_note(count: int, noun: str) -> str:
     return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
 
 
-def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
+def entries_counted(document: ProposalsFile, number: int, noun: str) -> Phrase:
     """``1 candidate``, or ``2 statements, 1 candidate``."""
-    statements = f"{counted(len(document.statements), 'statement')}, " if document.statements else ""
-    return f"{statements}{counted(number, noun)}"
+    statements = [number_of(len(document.statements), "statement")] if document.statements else []
+    return join([*statements, number_of(number, noun)])

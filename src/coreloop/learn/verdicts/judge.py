@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import user_name
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -129,4 +130,6 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
             return None
         places, damaged = f"{workspace.records_dir}", ()
     todo = "; ".join(["copy an id from there or from the queue", *damaged])
-    raise UsageError(f"no {printable(item_id)} in {places}; {todo}")
+    raise UsageError(
+        Phrase("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
+    )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from coreloop.base.messages import Phrase
+
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile, UnusableFile
     from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
@@ -27,7 +29,7 @@ class Importer(NamedTuple):
 def __getattr__(name: str) -> Any:
     """``IMPORTERS``: the formats by name."""
     if name != "IMPORTERS":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(Phrase("module {name!r} has no attribute {name2!r}", name=__name__, name2=name))
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
     importers = {module.NAME: Importer(module.SUFFIXES, module.read) for module in modules}
     globals()["IMPORTERS"] = importers

@@ -14,6 +14,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.encoding import encode_line
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.observe.case import FILE_NAME as KEY_FILE
@@ -130,7 +131,11 @@ def _case_key(audit_dir: Path) -> bytes:
         return case_key(audit_dir)
     except OSError as error:
         raise WorkspaceError(
-            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
+            Phrase(
+                "the key of cases cannot be read or made ({strerror}); set {variable}",
+                strerror=error.strerror,
+                variable=VARIABLE,
+            ),
             path=audit_dir / KEY_FILE,
         ) from error
 
@@ -164,7 +169,9 @@ def _imported_ids(folder: Path) -> set[int]:
                     number for line in file if _MARK in line and (number := _number(line)) is not None
                 )
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
+        ) from error
     return known
 
 
@@ -188,7 +195,10 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str], None]]:
         except OSError as error:
             reason = error.strerror or error
             raise WorkspaceError(
-                f"cannot be written ({reason}); run it again to add the missing records", path=folder
+                Phrase(
+                    "cannot be written ({reason}); run it again to add the missing records", reason=reason
+                ),
+                path=folder,
             ) from error
 
     try:

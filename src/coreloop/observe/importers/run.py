@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import IMPORTERS, Read, openai_chat
 from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
@@ -80,7 +81,13 @@ def run_import(
 
 def _read_with_times(source: str, path: Path) -> Read:
     if source != openai_chat.NAME:
-        raise UsageError(f"--times is for --from {openai_chat.NAME}; traces of {source} have their own times")
+        raise UsageError(
+            Phrase(
+                "--times is for --from {name}; traces of {source} have their own times",
+                name=openai_chat.NAME,
+                source=source,
+            )
+        )
     return partial(openai_chat.read, times=read_times(path))
 
 
@@ -102,7 +109,7 @@ def read_times(path: Path) -> dict[str, datetime]:
                     times[id] = ended
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WorkspaceError(f"cannot be read ({reason})", path=path) from error
+        raise WorkspaceError(Phrase("cannot be read ({reason})", reason=reason), path=path) from error
     if not times:
         raise WorkspaceError("has no line with a request_id and a ts", path=path)
     return times

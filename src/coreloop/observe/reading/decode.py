@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
 from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
@@ -88,7 +89,9 @@ def has_record(request_id: str, folder: Path) -> bool:
             for line in read_lines(path)
         )
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
+        ) from error
 
 
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import needs_extra
+from coreloop.base.messages import Phrase
 
 _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
 """After a colon up to the last ``@``: a secret key may hold a slash. ``host:80/me@home`` is ``home``."""
@@ -197,10 +198,16 @@ def _connect(url: str) -> tuple[Any, str]:
         get_filesystem_class(protocol)
     except ImportError as error:
         raise UsageError(
-            f"{protocol}:// needs a package; install it: pip install {_package(protocol)}"
+            Phrase(
+                "{protocol}:// needs a package; install it: pip install {package}",
+                protocol=protocol,
+                package=_package(protocol),
+            )
         ) from error
     except ValueError as error:
-        raise UsageError(f"{protocol}:// is not a protocol that fsspec supports") from error
+        raise UsageError(
+            Phrase("{protocol}:// is not a protocol that fsspec supports", protocol=protocol)
+        ) from error
     system, path = url_to_fs(url, use_listings_cache=False)
     return system, path
 
@@ -255,7 +262,9 @@ def map_on_cluster(
             message = f"a worker of {address} needs the same version of coreloop ({error}); install it there"
             raise UsageError(message) from error
         except UsageError as error:
-            raise UsageError(f"a worker of {address}: {error}") from error
+            raise UsageError(
+                Phrase("a worker of {address}: {error}", address=address, error=error)
+            ) from error
         except KilledWorker as error:
             message = "several workers died while they counted the same file; see their logs"
             raise WorkspaceError(message, path=address) from error

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.next_step import situation, spent_today
@@ -116,7 +117,9 @@ def waive(
         proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
             named = ", ".join(proposed) or "none"
-            raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
+            raise UsageError(
+                Phrase("no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named)
+            )
         if not store.append(run_id, [waived], after=newest):
             return close_if_over(store, run_id, clock=clock)
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.base.errors import RunBusyError, RunError, UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs.caller import pid_namespace, require_person
 from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
@@ -65,7 +66,7 @@ def plan_of(state: State) -> DriverPlan:
     try:
         return msgspec.convert(state.extra.get(_KEY), DriverPlan)
     except msgspec.ValidationError as error:
-        raise RunError(f"run {state.run_id} has no command; start a new run") from error
+        raise RunError(Phrase("run {run_id} has no command; start a new run", run_id=state.run_id)) from error
 
 
 def require_outside(store: Store, state: State, act: str, environ: Mapping[str, str]) -> Caller:
@@ -93,13 +94,22 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
         return by
     if by != "person":
         raise UsageError(
-            f"whether a person or the run's agent calls cannot be told here, so that this cannot {act} "
-            f"run {state.run_id}; run it in a terminal of your own, on the machine of its driver"
+            Phrase(
+                "whether a person or the run's agent calls cannot be told here, so that this "
+                "cannot {act} run {run_id}; run it in a terminal of your own, on the machine "
+                "of its driver",
+                act=act,
+                run_id=state.run_id,
+            )
         )
     if state.namespace not in {"", pid_namespace()} and _is_at_work(store, state.run_id):
         raise UsageError(
-            f"run {state.run_id} is driven in another container or process namespace, so that this cannot "
-            f"{act} it; run it in a terminal of your own there, or use runs stop"
+            Phrase(
+                "run {run_id} is driven in another container or process namespace, so that "
+                "this cannot {act} it; run it in a terminal of your own there, or use runs stop",
+                run_id=state.run_id,
+                act=act,
+            )
         )
     return by
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
@@ -229,9 +230,12 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                "the command does not say what it spends, so that nothing would end the run; go on with "
-                f"dartlab-coreloop runs resume {run.run_id} and --max-iterations, --deadline or "
-                "--usd-per-iteration"
+                Phrase(
+                    "the command does not say what it spends, so that nothing would end the run; "
+                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
+                    "--deadline or --usd-per-iteration",
+                    run_id=run.run_id,
+                )
             )
         is_met = self._is_until_met(run)
         after = self._snapshots.take()
@@ -248,7 +252,7 @@ class _Driver:
                 if before != after
                 else "changed no file"
             )
-            raise IterationFailedError(f"it {why} and recorded nothing", cost)
+            raise IterationFailedError(Phrase("it {why} and recorded nothing", why=why), cost)
         trees = sorted({tree_digest(before), tree})
         self._seen |= set(trees)
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
@@ -278,7 +282,9 @@ class _Driver:
             yield
         except OSError as error:
             where = error.filename or self._plan.folder
-            raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
+            raise WorkspaceError(
+                Phrase("cannot be used ({strerror})", strerror=error.strerror), path=where
+            ) from error
 
     def _place(self, run: Run) -> ExecutionPlace:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
@@ -342,7 +348,11 @@ class _Driver:
             return False
         code = self._until_code(run)
         if code in _NOT_STARTED:
-            raise UsageError(f"--until: sh cannot start {self._plan.until!r} (exit code {code})")
+            raise UsageError(
+                Phrase(
+                    "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
+                )
+            )
         if code == 0:
             run.record(happened.UntilMet)
         return code == 0
@@ -358,7 +368,10 @@ class _Driver:
     def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1
         if self._rate_limits > MOST_RATE_LIMITS:
-            raise IterationFailedError(f"a rate limit for the {self._rate_limits}th time in a row", cost)
+            raise IterationFailedError(
+                Phrase("a rate limit for the {rate_limits}th time in a row", rate_limits=self._rate_limits),
+                cost,
+            )
         pace = self._console.pace
         self._wait_s = pace.after_rate_limits(self._rate_limits, asked_s)
         self._console.say(f"rate limit: again in {self._wait_s:g} s")

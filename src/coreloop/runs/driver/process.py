@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Final
 
 from coreloop.base.errors import RunError, UsageError, WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
 
 try:
@@ -131,7 +132,9 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise WorkspaceError(f"cannot be locked ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be locked ({strerror})", strerror=error.strerror), path=path
+        ) from error
     try:
         _wait_for_lock(descriptor, run_id)
         yield descriptor

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.runs.driver.spending import Reports, StreamLines
 
 _ALLOCATED_BYTES: Final = 1 << 16
@@ -29,7 +30,9 @@ def open_spool(path: Path) -> Iterator[int]:
         descriptor = os.open(path, flags, 0o600)
         os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
     except OSError as error:
-        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=path
+        ) from error
     try:
         yield descriptor
     finally:

@@ -9,6 +9,7 @@ from typing import Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import RunBusyError, RunStoreError
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 
 try:
@@ -48,7 +49,14 @@ def held_file(path: Path, run_id: str) -> Iterator[None]:
     try:
         descriptor = _acquire(path)
     except OSError as error:
-        raise RunStoreError(f"{path}: run {run_id} cannot be held ({error.strerror or error})") from error
+        raise RunStoreError(
+            Phrase(
+                "{path}: run {run_id} cannot be held ({strerror})",
+                path=path,
+                run_id=run_id,
+                strerror=error.strerror or error,
+            )
+        ) from error
     if descriptor is None:
         raise busy(run_id, _owner(path))
     holder = os.getpid()

@@ -10,6 +10,7 @@ from zlib import crc32
 
 from coreloop.base.database import Database
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
@@ -257,7 +258,7 @@ class SqlStore(ABC):
             if isinstance(event, Reserved):
                 days[event.reservation] = utc_day(event.at)
         if at is None:
-            raise RunError(f"run {run_id}: it has no events")
+            raise RunError(Phrase("run {run_id}: it has no events", run_id=run_id))
         state = folding.state
         return {
             "kind": state.kind,
@@ -404,7 +405,7 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
     try:
         return decode_event(data, version=version)
     except RunError as error:
-        raise RunError(f"{run_id}: {error}") from error
+        raise RunError(Phrase("{run_id}: {error}", run_id=run_id, error=error)) from error
 
 
 def _run_row(

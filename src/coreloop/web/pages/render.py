@@ -5,9 +5,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from coreloop.base.messages import in_korean, read_korean
 from coreloop.web.pages import charts
 from coreloop.web.pages.formats import count, escape, rate, seconds, short, timestamp
 from coreloop.web.pages.frame import Frame, Language
@@ -37,8 +37,7 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
 
 def translate(language: Language) -> Callable[[str], str]:
     """Return what gives English words of ours in a language; unknown words stay English."""
-    words = _korean() if language == "ko" else {}
-    return lambda text: words.get(text, text)
+    return (lambda text: _korean().get(text) or in_korean(text)) if language == "ko" else str
 
 
 ASSETS: Final = {
@@ -79,9 +78,5 @@ def _environment() -> Environment:
 
 @cache
 def _korean() -> dict[str, str]:
-    """Read the Korean of all sections: a mapping of English words to Korean ones a file."""
-    folder = files("coreloop.web.pages") / "korean"
-    tables = (
-        yaml.safe_load(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".yaml")
-    )
-    return {english: korean for table in tables for english, korean in table.items()}
+    """Read the Korean of all sections."""
+    return read_korean(files("coreloop.web.pages") / "korean")

@@ -7,6 +7,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from threading import Thread
 from typing import Final
 
+from coreloop.base.messages import Phrase
+
 Resolve = Callable[[str], Iterable[str]]
 """A host's name -> its IP addresses; raises OSError."""
 Allows = Callable[[str], bool]
@@ -56,9 +58,9 @@ def checked_address(host: str, *, resolve: Resolve, allows: Allows, timeout_s: f
     """
     addresses = _resolved(host, resolve, timeout_s)
     if not addresses:
-        raise RefusedAddressError(f"{host} has no address")
+        raise RefusedAddressError(Phrase("{host} has no address", host=host))
     if not all(allows(address) for address in addresses):
-        raise RefusedAddressError(f"{host} is not a public address")
+        raise RefusedAddressError(Phrase("{host} is not a public address", host=host))
     return addresses[0]
 
 
@@ -82,4 +84,4 @@ def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
     try:
         return answered.result(timeout_s)
     except (OSError, UnicodeError, TimeoutError) as error:
-        raise RefusedAddressError(f"{host} cannot be resolved") from error
+        raise RefusedAddressError(Phrase("{host} cannot be resolved", host=host)) from error

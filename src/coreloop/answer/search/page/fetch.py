@@ -18,6 +18,7 @@ from coreloop.answer.search.page.addresses import (
 )
 from coreloop.answer.search.provider import Blocked, Failed, SearchLimits
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+from coreloop.base.messages import Phrase
 
 MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
@@ -123,7 +124,7 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     if parts.username is not None:
         raise RefusedAddressError("an address with a name or password is not fetched")
     if port not in ports:
-        raise RefusedAddressError(f"port {port} is not fetched from")
+        raise RefusedAddressError(Phrase("port {port} is not fetched from", port=port))
     return parts
 
 
