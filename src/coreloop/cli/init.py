@@ -152,7 +152,8 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
         return
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
-    click.echo(say("\nfirst drafts, from {records} of 30 days: {n}", records=records, n=n_drafts))
+    click.echo()
+    click.echo(say("first drafts, from {records} of 30 days: {n}", records=records, n=n_drafts))
     for tool, line in preview.drafts[:_MAX_DRAFTS]:
         click.echo(printable(f"  {tool}: {line}"))
     if n_drafts > _MAX_DRAFTS:

@@ -112,9 +112,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
                 "no request in {files}; known formats: {readers}{hint}",
                 files=number_of(len(files), "file"),
                 readers=", ".join(readers),
-                hint=say("; coreloop's own records are read by refine, in their project")
-                if _has_records(files)
-                else "",
+                hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
             )
         )
     with temporary_folder("coreloop-look-") as root:
