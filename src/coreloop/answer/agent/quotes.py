@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from coreloop.answer.agent.words import ENGLISH
+from coreloop.answer.models.questions import is_korean
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import Supported, Unsupported, check_support
@@ -31,11 +32,29 @@ _COPULA: Final = r"(?:이었습니다|이었으며|이었다|였습니다|였다
 _ENDINGS: Final = (
     (re.compile(rf"(?<=[가-힣a-z\d%)]){_COPULA}", re.IGNORECASE), ""),
     (re.compile(r"(?<=[가-힣]{2}|[a-zA-Z\d%)]{2})임(?=[\s.]*$)"), ""),  # 수도임; not: 책임, 게임
+    (re.compile(r"(?<=[가-힣]{2})함(?=[\s.]*$)"), "하다"),  # 발원함
+    (re.compile(r"(?<=[가-힣]{2})됨(?=[\s.]*$)"), "되다"),
     (re.compile(r"(?<=[년월일])에(?![가-힣])"), ""),
     (re.compile(r"(?:되었|됐)(?:다|음|습니다|으며|고)(?![가-힣])"), "되다"),
     (re.compile(r"(?:하였|했)(?:다|음|습니다|으며|고)(?![가-힣])"), "하다"),
 )
 """What a Korean says in another style: ``494km이다``, ``494 km입니다``, ``494km임``."""
+_STYLE: Final = re.compile(r"(?:(?P<polite>[가-힣])니|(?P<present>[가-힣]))다(?![가-힣])")
+_NIEUN, _BIEUP = 4, 17
+"""Final consonants, counted from none."""
+_FULL_STOP: Final = re.compile(r"[.!?。][\"'”’)]*\Z")
+_SUPERLATIVES: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?<![가-힣])(?:가장|제일)(?![가-힣])|최(?:대|고|장|다|소|저|단)|\bmost\b|\bleast\b|\b\w{3,}est\b",
+        r"최초|(?<![가-힣])(?:첫|처음)|\bfirst\b|\bearliest\b|\boldest\b|가장 (?:오래|먼저|이른)",
+        r"유일|(?<![가-힣])오직|\bonly\b|\bsole(?:ly)?\b",
+        r"(?<![가-힣])(?:모든|모두|항상|언제나)(?![가-힣])|\b(?:all|every|always)\b",
+    )
+)
+"""What a finding says only if its quote says it, too: the most, the first, the only one, all."""
+_KOREAN_SHARE: Final = 0.7
+"""Of a Korean finding's letters, in one sentence; 0.67 believes "rises in Seoul" of "flows through Seoul"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +121,30 @@ def _quoted(text: str, quote: str) -> _Quoted:
 
 
 def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
-    """One unit says it; several together only if one number at most is in them, after what it is about."""
-    checks = [_check(part, [unit]) for unit in units]
-    if supported := next((one for one in checks if isinstance(one, Supported)), None):
-        return supported
-    together = _check(part, [_joined(units)])
-    if len(units) < 2 or isinstance(together, Unsupported):
-        return together
+    """One unit says it; fragments such as cells on their own lines do together, a value after its name."""
+    checks = [_check(part, unit) for unit in units]
+    if len(units) < 2 or any(isinstance(one, Supported) for one in checks):
+        return next((one for one in checks if isinstance(one, Supported)), checks[0])
+    together = _check(part, _joined(units))
     with_values = [place for place, unit in enumerate(units) if _has_value(unit)]
-    if not _has_value(part) or (len(with_values) == 1 and with_values != [0]):
+    are_fragments = not any(_FULL_STOP.search(unit) for unit in units[:-1])
+    if isinstance(together, Unsupported):
+        return together
+    if are_fragments and (not _has_value(part) or (len(with_values) == 1 and with_values != [0])):
         return together
     return Unsupported("number", ENGLISH.several)
 
 
-def _check(part: str, units: Sequence[str]) -> Supported | Unsupported:
-    checked = check_support(part, units)
+def _check(part: str, unit: str) -> Supported | Unsupported:
+    if any(words.search(part) and not words.search(unit) for words in _SUPERLATIVES):
+        return Unsupported("words", ENGLISH.superlative)
+    checked = check_support(part, [unit])
+    claim, said = read_statement(part), read_statement(unit)
+    if isinstance(checked, Supported) and is_korean(part):
+        share = len(claim.letters & said.letters) / len(claim.letters) if claim.letters else 1.0
+        return checked if share >= _KOREAN_SHARE else Unsupported("words", "too few of its words are there")
     if isinstance(checked, Supported) or checked.missing != "words":
         return checked
-    claim, said = read_statement(part), read_statement(" ".join(units))
     is_all_there = bool(claim.letters) and claim.letters <= said.letters and claim.is_denial == said.is_denial
     return Supported(1.0) if is_all_there and len(claim.subject) > 1 else checked
 
@@ -130,9 +155,18 @@ def _has_value(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
+    """Korean verbs in one style: 지납니다, 지난다 and 지나다 are one."""
     for ending, replacement in _ENDINGS:
         text = ending.sub(replacement, text)
-    return text
+    return _STYLE.sub(_base_form, text)
+
+
+def _base_form(match: re.Match[str]) -> str:
+    last = match["polite"] or match["present"]
+    if last in "습는":
+        return "다"
+    final = (ord(last) - ord("가")) % 28  # of a syllable, see Unicode chapter 3.12
+    return f"{chr(ord(last) - final)}다" if final == (_BIEUP if match["polite"] else _NIEUN) else match[0]
 
 
 def _said(units: Sequence[_Unit], place: int) -> list[str]:

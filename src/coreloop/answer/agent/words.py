@@ -21,6 +21,7 @@ class AgentWords:
     missing: Mapping[Missing, str]
     """Why a quote does not say a finding; "" where the reason says it in this language."""
     several: str
+    superlative: str
     answer: str
     least_parts: str
     execute: str
@@ -45,7 +46,8 @@ ENGLISH: Final = AgentWords(
     not_about="its quote shares too few words with {part} to answer it",
     not_said="the quote does not say it: {reason}",
     missing={},
-    several="each number must stand in one sentence or row of the quote with what it is about",
+    several="no one sentence or row of the quote says all of it; report one finding for each",
+    superlative="the quote does not say that it is the most, the first, the only one, or all",
     answer="answer {part}",
     least_parts="plan at least {number} sub-questions",
     execute="execute a chosen query with the intent {intent}",
@@ -85,7 +87,8 @@ KOREAN: Final = AgentWords(
         "negation": "한쪽은 부정하고 다른 쪽은 부정하지 않습니다",
         "words": "낱말이 거의 겹치지 않습니다",
     },
-    several="숫자는 무엇의 값인지와 함께 인용문의 한 문장이나 한 행에 있어야 합니다",
+    several="인용문의 한 문장이나 한 행이 전부를 말하지는 않습니다. 문장이나 행마다 발견을 나누세요",
+    superlative="가장, 최초, 유일, 모두라는 말이 인용문에 없습니다",
     answer="{part}에 답하기",
     least_parts="서브질문을 {number}개 이상 계획하기",
     execute="계획한 {intent} 검색 실행하기",
@@ -126,8 +129,9 @@ def agent_words(question: str) -> AgentWords:
 
 def unsaid(words: AgentWords, reason: Unsupported) -> str:
     """Say why a quote does not say a finding."""
-    if reason.reason == ENGLISH.several:
-        return words.not_said.format(reason=words.several)
+    own = {ENGLISH.several: words.several, ENGLISH.superlative: words.superlative}
+    if reason.reason in own:
+        return words.not_said.format(reason=own[reason.reason])
     template = words.missing.get(reason.missing)
     what = reason.reason.rsplit(" ", 1)[-1]  # the date, the number or the name that it does not have
     return words.not_said.format(reason=template.format(what=what) if template else reason.reason)

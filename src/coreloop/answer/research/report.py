@@ -181,6 +181,9 @@ def _source(read: ReadSource) -> str:
 
 def _status(state: State) -> str:
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    if is_korean(state.question):
+        partial = "" if state.is_terminal else " · 중간 보고서"
+        return f"{state.status}{reason} · iteration {state.iteration}회 · 연구 ID {state.run_id}{partial}"
     partial = "" if state.is_terminal else "; this report is partial"
     return (
         f"{state.status}{reason} after {counted(state.iteration, 'iteration')}, run {state.run_id}{partial}"

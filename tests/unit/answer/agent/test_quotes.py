@@ -126,6 +126,44 @@ def test_another_number_name_date_or_denial_in_korean_does_not(claim: str, said:
     assert not isinstance(check_quote(claim, said, [said]), Supported)
 
 
+FLOWS = (
+    "한강은 검룡소에서 발원한다. 한강은 서울을 지난다. "
+    "한강의 옛 이름은 아리수이다. 길이는 514 km로 기록되었다."
+)
+
+
+@each_row(
+    ("claim", "quote"),
+    [
+        ("한강은 서울에서 발원한다", "한강은 검룡소에서 발원한다. 한강은 서울을 지난다."),
+        ("한강의 옛 이름은 514 km이다", "한강의 옛 이름은 아리수이다. 길이는 514 km로 기록되었다."),
+    ],
+)
+def test_two_sentences_are_not_mixed_into_a_third(claim: str, quote: str):
+    assert not isinstance(check_quote(claim, quote, [FLOWS]), Supported)
+
+
+def test_each_of_two_sentences_may_be_told_again():
+    claim = "한강은 검룡소에서 발원합니다. 한강은 서울을 지납니다."
+    quote = "한강은 검룡소에서 발원한다. 한강은 서울을 지난다."
+    assert isinstance(check_quote(claim, quote, [FLOWS]), Supported)
+    assert isinstance(check_quote("한강은 검룡소에서 발원함", quote, [FLOWS]), Supported)
+
+
+@each_row(
+    ("claim", "said", "expected"),
+    [
+        ("한강에서 가장 오래된 다리는 한강철교이다.", "한강철교는 1900년에 준공된 한강의 다리이다.", False),
+        ("한강에 처음 놓인 다리는 한강철교임", "한강철교는 한강에 처음 놓인 다리이다.", True),
+        ("The Han is the longest river of Korea.", "The Han is a long river of Korea.", False),
+        ("The Han is the only river of Seoul.", "The Han is a river of Seoul.", False),
+        ("The Han is the longest river of Korea.", "The longest river of Korea is the Han.", True),
+    ],
+)
+def test_the_most_the_first_and_the_only_one_stand_in_the_quote(claim: str, said: str, expected: bool):
+    assert isinstance(check_quote(claim, said, [said]), Supported) is expected
+
+
 @pytest.mark.parametrize("ending", ["이다", "입니다", "임", "이며", "에서", ""])
 def test_a_latin_unit_is_read_before_a_korean_ending(ending: str):
     from coreloop.answer.research.quantities import split_quantities

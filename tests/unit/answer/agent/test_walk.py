@@ -240,7 +240,7 @@ def _report(agent: Agent) -> None:
     report = agent.project.run("runs", "report", agent.run_id).out
     for text in (
         LENGTH.removesuffix("."),
-        "stopped_by_user after 5 iterations",
+        "stopped_by_user · iteration 5회",
         "발원지 (needs 측량 보고서)",
     ):
         assert text in report
