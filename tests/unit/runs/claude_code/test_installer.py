@@ -252,7 +252,7 @@ def test_a_skill_keeps_to_the_formats_limits(name: str, language: Language, tmp_
     for linked in re.findall(r"\]\(([^)]+)\)", body):
         assert (path.parent / linked).is_file()
     allowed = re.findall(r"Bash\(dartlab-coreloop ((?:runs )?[a-z]+):\*\)", facts["allowed-tools"])
-    runs = {f"runs {verb}" for verb in "open next plan read record report pause stop".split()}
+    runs = {f"runs {verb}" for verb in ["open", "next", "plan", "read", "record", "report", "pause", "stop"]}
     assert set(allowed) <= runs | {"look", "refine", "status", "effect", "doctor"}  # none of them promotes
     assert facts["allowed-tools"].count("Bash(") == len(allowed)
     assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
