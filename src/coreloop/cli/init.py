@@ -75,7 +75,7 @@ def command(
     done = initialise(open_workspace(Path.cwd()), request)
     now = datetime.now(UTC)
     checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
-    preview = preview_drafts(open_workspace(root), now=now, cached=confirm)
+    preview = preview_drafts(open_workspace(root), now=now)
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
         facts = {

@@ -40,8 +40,8 @@ class DraftPreview:
     undefined: tuple[str, ...] = ()
 
 
-def preview_drafts(workspace: Workspace, *, now: datetime, cached: bool = False) -> DraftPreview | None:
-    """Find the drafts of the newest 30 days with records; None without records. ``cached`` keeps facts.
+def preview_drafts(workspace: Workspace, *, now: datetime) -> DraftPreview | None:
+    """Find the drafts of the newest 30 days with records; None without records. Nothing is written.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime, cached: bool = False)
     """
     if not workspace.records_dir.is_dir():
         return None
-    with open_mining(workspace, MiningOptions(no_cache=not cached)) as mined:
+    with open_mining(workspace, MiningOptions(no_cache=True)) as mined:
         newest = newest_day(mined.files)
         if newest is None:
             return None

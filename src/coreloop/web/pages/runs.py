@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+from markupsafe import Markup
 
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.queued import go_on, stop_queued
@@ -23,6 +24,7 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
+from coreloop.web.pages.markdown import is_markdown, render_markdown
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
 
@@ -38,11 +40,15 @@ _NUMBER: Final = re.compile(r"(\[\d+\])")
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """A cited sentence in its source: what stands before it, itself, and what follows."""
+    """A cited sentence in its source: what stands before it, itself, and what follows.
+
+    ``html`` is all three, rendered, if the source is Markdown.
+    """
 
     before: str
     sentence: str
     after: str
+    html: Markup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +147,28 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
         Cited(
             read.number,
             read,
-            [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})],
+            [
+                passage_of(claim, read.source.text, is_markdown=is_markdown(read.source.location))
+                for claim in claims.get(read.number, {})
+            ],
         )
         for read in sources
     ]
 
 
-def passage_of(claim: str, text: str) -> CitedPassage:
+def passage_of(claim: str, text: str, *, is_markdown: bool = False) -> CitedPassage:
     """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
     words = claim.strip(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
     if found is None:
-        return CitedPassage("", "", text[: 2 * _AROUND])
+        beginning = text[: 2 * _AROUND]
+        return CitedPassage("", "", beginning, render_markdown("", "", beginning) if is_markdown else None)
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
+    html = render_markdown(before, text[start:end], after) if is_markdown else None
+    return CitedPassage(
+        _BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip(), html
+    )
 
 
 def _spent(state: State) -> list[Spent]:

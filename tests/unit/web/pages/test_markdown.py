@@ -1,0 +1,79 @@
+"""Markdown of sources: rendered without anything that a source could put on the page."""
+
+import re
+from html.parser import HTMLParser
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.web.pages.markdown import MAX_CHARS, render_markdown
+from rows import each_row
+
+TEXT = {"p", "ul", "ol", "li", "blockquote", "em", "strong"}
+TABLE = {"table", "thead", "tbody", "tr", "th", "td"}
+ALLOWED = TEXT | TABLE | {"code", "pre", "br", "mark"}
+HOSTILE = {
+    "raw HTML": "<script>alert(1)</script> <img src=x onerror=alert(1)>",
+    "a link": "[go](javascript:alert(1)) [out](https://evil.example)",
+    "an image": "![seen](https://evil.example/pixel.png)",
+    "an autolink": "<https://evil.example>",
+    "a reference": "[a][b]\n\n[b]: https://evil.example 'title'",
+    "a fence with a language": '```" onclick=alert(1)\nx\n```',
+    "entities": "&lt;script&gt; &#60;b&#62;",
+    "our own marks": "a \ue000b\ue001 c",
+    "an invisible character": "a\u202eb",
+}
+
+
+class Tags(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open, self.seen, self.attributes = list[str](), set[str](), list[tuple[str, str | None]]()
+        self.is_nested = True
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes += attrs
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_nested &= bool(self.open) and self.open.pop() == tag
+
+
+def tags_of(before: str, sentence: str = "", after: str = "") -> Tags:
+    html = render_markdown(before, sentence, after)
+    assert html is not None
+    return Tags(html)
+
+
+@each_row("text", HOSTILE.values())
+def test_nothing_of_a_source_becomes_a_link_a_picture_or_a_script(text: str):
+    tags = tags_of(text, text, text)
+    assert tags.seen <= ALLOWED
+    assert set(tags.attributes) <= {("class", "code")}
+    html = render_markdown(text, "", "")
+    assert html is not None
+    assert "\u202e" not in html
+    assert "\ue000" not in html
+
+
+@given(st.text("ab *_`#->|\n[](){}<&~1.!\t", max_size=80), st.text("ab*_`\n#-> |[]", max_size=40))
+def test_tags_are_always_closed_in_order(before: str, sentence: str):
+    tags = tags_of(before, sentence, before)
+    assert (tags.open, tags.is_nested) == ([], True)
+    assert tags.seen <= ALLOWED
+
+
+def test_the_cited_sentence_is_marked_in_what_is_around_it():
+    html = render_markdown("# Title\n\nText before.\n\n", "- The *river* is long.", "\n- another\n")
+    assert html is not None
+    assert "<strong>Title</strong>" in html
+    assert "<li><mark>The </mark><em><mark>river</mark></em><mark> is long.</mark>" in html
+    assert "<li>another" in html
+    assert re.search(r"</?h\d", html) is None
+
+
+def test_an_endless_passage_is_left_as_text():
+    assert render_markdown("", "a" * (MAX_CHARS + 1), "") is None
