@@ -22,6 +22,7 @@ from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.state import count_states
 
 _MAX_CHARTS: Final = 3
+_MAX_MEASURED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,9 @@ def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
     yield _Line("candidates", _standing(status.candidates, today))
     yield _Line("counterexamples", _standing(status.counterexamples, today))
+    for measured in status.measured[-_MAX_MEASURED:]:
+        lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
+        yield _Line("measured", f"{measured.tool}: {lines}: {measured.dated}")
 
 
 def _standing(standing: Standing, today: date) -> str:
