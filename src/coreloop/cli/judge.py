@@ -16,8 +16,9 @@ from coreloop.cli.mining import watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from coreloop.base.project.workspace import Workspace
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
 
@@ -89,10 +90,20 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
     facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
-    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting))
+    measured = _measured(queue.mined.workspace)
+    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
 
 
-def _show_waiting(waiting: "Sequence[Waiting]") -> None:
+def _measured(workspace: "Workspace") -> dict[str, str]:
+    """What a model did with each proposal's line, by the proposal's id."""
+    from coreloop.learn.verdicts.judge import read_proposed
+    from coreloop.promote.measure.measurement import newest_by_key
+
+    newest = newest_by_key(workspace.measured_file)
+    return {one.id: newest[one.key].dated for one in read_proposed(workspace) if one.key in newest}
+
+
+def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> None:
     from coreloop.base.text import fitted, printable
 
     columns = shutil.get_terminal_size().columns
@@ -100,7 +111,8 @@ def _show_waiting(waiting: "Sequence[Waiting]") -> None:
         items = list(group)
         click.echo(f"{kind}: {len(items)}")
         for item in items[:_MAX_SHOWN]:
-            for line in (f"  {item.id}  {item.text}".rstrip(), f"      {item.reason}"):
+            reasons = filter(None, [item.reason, measured.get(item.id)])
+            for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
         if len(items) > _MAX_SHOWN:
             click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - _MAX_SHOWN))

@@ -23,6 +23,7 @@ from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.state import count_states
 
 _MAX_CHARTS: Final = 3
+_MAX_MEASURED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,9 @@ def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
     yield _Line(say("candidates"), _standing(status.candidates, today))
     yield _Line(say("counterexamples"), _standing(status.counterexamples, today))
+    for measured in status.measured[-_MAX_MEASURED:]:
+        lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
+        yield _Line(say("measured"), f"{measured.tool}: {lines}: {measured.dated}")
 
 
 def _standing(standing: Standing, today: date) -> str:

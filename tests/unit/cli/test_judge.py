@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.cli.main import main
+from coreloop.promote.measure.measurement import Measurement, keep
+from coreloop.promote.measure.verdict import MeasureVerdict
 from logs import record, repeated, write_log
 from promoting import candidate, write_candidates
 
@@ -135,3 +139,24 @@ def test_who_says_so(
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     done = run("judge", "--id", "req-bad", "--verdict", "P", "--json", *by)
     assert json.loads(done.stdout)["judged_by"] == expected
+
+
+def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_path: Path):
+    made = candidate(id="cand-2026-04-25-001", key="ab" * 8)
+    write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", made)
+    measured = Measurement(
+        ts=datetime(2026, 11, 20, tzinfo=UTC),
+        tool="update",
+        keys=("ab" * 8,),
+        lines=("- limit: at most 20",),
+        model="m",
+        verdict=MeasureVerdict.TOO_WEAK,
+        reason="5%",
+    )
+    assert "measured" not in run("judge").stdout
+    keep(Workspace(tmp_path, Settings()), measured)
+    assert "      measured on 2026-11-20 by m: model too weak (5%)" in run("judge").stdout
+    # status shows the same
+    status = run("status").stdout
+    assert "update: limit: at most 20: measured on 2026-11-20 by m: model too weak (5%)" in status
+    assert json.loads(run("status", "--json").stdout)["measured"][0]["verdict"] == "model too weak"

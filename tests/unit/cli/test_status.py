@@ -330,6 +330,7 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
         "dropped",
         "reached",
         "effects",
+        "measured",
         "notes",
         "alarms",
         "states",

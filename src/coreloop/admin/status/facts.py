@@ -8,6 +8,7 @@ from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
+from coreloop.promote.measure.measurement import Measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,8 @@ class Status:
         Every proposal with its state.
     effects : tuple of Effect
         Every change of a tool's description in the base branch, oldest first.
+    measured : tuple of Measurement
+        The newest measurement of each proposal that waits or is open, oldest first.
     reached : mapping of str to bool
         Candidate key -> whether its text reached the model when it was last checked in the window.
     """
@@ -84,6 +87,7 @@ class Status:
     reached: Mapping[str, bool] = field(default_factory=dict)
     states: tuple[Standpoint, ...] = ()
     effects: tuple[Effect, ...] = ()
+    measured: tuple[Measurement, ...] = ()
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 

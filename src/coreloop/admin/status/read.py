@@ -1,6 +1,6 @@
 """Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, time
@@ -23,9 +23,18 @@ from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
-from coreloop.learn.verdicts.state import Promoted, ProposalState, read_promoted, read_states, settled_keys
+from coreloop.learn.verdicts.state import (
+    UNDECIDED,
+    Promoted,
+    ProposalState,
+    Standpoint,
+    read_promoted,
+    read_states,
+    settled_keys,
+)
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.verdicts import read_verdicts
+from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.promote.reach_log import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
@@ -94,9 +103,17 @@ def read_status(
         reached=read_reaches(workspace.reach_file, since=since),
         states=states,
         effects=effects.effects,
+        measured=_measured(workspace, states),
         notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
     )
     return replace(status, alarms=find_alarms(status))
+
+
+def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> tuple[Measurement, ...]:
+    """What a model did with the lines that are still to be decided on."""
+    shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
+    newest = newest_by_key(workspace.measured_file)
+    return tuple(measured for key, measured in newest.items() if key in shown)
 
 
 @contextmanager

@@ -113,6 +113,19 @@ class ReplaySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSettings:
+    """What ``measure`` may ask a model.
+
+    Attributes
+    ----------
+    never_ask : tuple of str
+        Tools for whose calls no model is asked; requests are not shown to it up to such a call.
+    """
+
+    never_ask: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
     """How to read what the model receives: as the framework does, or with a command.
 
@@ -454,6 +467,7 @@ class Settings:
     gates: Gates = Gates()
     replay: ReplaySettings = ReplaySettings()
     reach: ReachSettings = ReachSettings()
+    measure: MeasureSettings = MeasureSettings()
     forge: ForgeSettings = ForgeSettings()
     sanitize: SanitizeSettings = SanitizeSettings()
     docstring: DocstringSettings = DocstringSettings()

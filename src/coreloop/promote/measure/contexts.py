@@ -76,7 +76,9 @@ class CallContexts:
 def choose_contexts(
     workspace: Workspace, tool: str, failure: NamedFailure, *, n_about: int, n_controls: int
 ) -> CallContexts:
-    """Choose contexts from the newest records, the same ones each time while the log is the same.
+    """Choose contexts from the newest records in which the tool then worked, so that the right call is known.
+
+    They are the same ones each time while the log is the same.
 
     CallContexts whose recorded call was against the line come first: there, it can change something. Both
     descriptions are asked anew, so that choosing by the recorded call favours neither.
@@ -84,7 +86,8 @@ def choose_contexts(
     Parameters
     ----------
     workspace : Workspace
-        Its log is read, newest file first, until there are ten times as many contexts as are wanted.
+        Its ``never_ask`` leaves contexts of tools out. Its log is read, newest file first, until there are
+        ten times as many contexts as are wanted.
     tool : str
         The tool that the line is about.
     failure : NamedFailure
@@ -98,14 +101,19 @@ def choose_contexts(
         The log cannot be read.
     """
     about, controls = list[CallContext](), list[CallContext]()
+    never = workspace.settings.measure.never_ask
     for path in reversed(day_files(workspace.records_dir)):
         lines = ((offset, raw) for offset, raw in raw_lines(path))
         facts = facts_of_lines(lines, MineSettings(), path=path)
         against = places_against(failure, tool, [facts])
         for line in _records(workspace, path):
-            found = _contexts(line, tool, against)
+            found = [
+                context
+                for context in _contexts(line, tool, against)
+                if context.reference is not None and context.tool not in never
+            ]
             about.extend(context for context in found if context.tool == tool)
-            controls.extend(context for context in found if context.tool != tool and context.reference)
+            controls.extend(context for context in found if context.tool != tool)
         if len(about) >= 10 * n_about and len(controls) >= 10 * n_controls:
             break
     about.sort(key=lambda context: (not context.was_against, context.key))

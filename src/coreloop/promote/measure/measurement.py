@@ -1,6 +1,6 @@
 """A measurement: its verdict and numbers, as a person, a pull request and a file have them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +59,12 @@ class Measurement:
         more = f"; {self.reason}" if self.reason else ""
         return f"{self.verdict} ({_points(self.about)}, {counted(self.about.n, 'context')}{more})"
 
+    @property
+    def dated(self) -> str:
+        """The verdict with its interval, the day and the model, for lists of proposals."""
+        model = f" by {self.model}" if self.model else ""
+        return f"measured on {self.ts:%Y-%m-%d}{model}: {self.summary}"
+
     def sentences(self) -> Iterator[str]:
         """What the numbers are, for people."""
         about, controls = self.about, self.controls
@@ -103,12 +109,27 @@ def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
     WorkspaceError
         The file cannot be read.
     """
-    if not path.exists():
-        return None
     wanted = sorted(keys)
-    stored = jsonl.read(path, Measurement, other="not a measurement").values
-    fitting = [item for item in stored if sorted(item.keys) == wanted]
+    fitting = [item for item in _stored(path) if sorted(item.keys) == wanted]
     return max(fitting, key=lambda item: item.ts, default=None)
+
+
+def newest_by_key(path: Path) -> dict[str, Measurement]:
+    """The newest measurement of each proposal that was measured alone.
+
+    Lines that were measured together say nothing about one of them.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    alone = (item for item in _stored(path) if len(item.keys) == 1)
+    return {item.keys[0]: item for item in sorted(alone, key=lambda item: item.ts)}
+
+
+def _stored(path: Path) -> Sequence[Measurement]:
+    return jsonl.read(path, Measurement, other="not a measurement").values if path.exists() else ()
 
 
 def fall(before: Measurement | None, now: Measurement) -> str:

@@ -157,7 +157,6 @@ def prepare(
     turns = 1 if workspace.settings.sampling.temperature == 0 else 2
     n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
-    contexts = replace(contexts, about=tuple(item for item in contexts.about if item.reference is not None))
     if len(contexts.about) < _MIN_CONTEXTS:
         found = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
         reason = f"too few recorded requests in which {tool} worked: {found}"

@@ -27,6 +27,7 @@ from coreloop.observe.verdicts import (
     read_verdicts,
     take_back_verdict,
 )
+from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.states import read_kept_states
@@ -97,6 +98,7 @@ def read_item(source: PageSource, name: str) -> View | None:
         "meaning": proposal.meaning if proposal else "",
         "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
         "evidence": _evidence(proposal) if proposal else "",
+        "measured": _measured(source, proposal) if proposal else None,
         "command": _command(source, proposal) if proposal else "",
     }
 
@@ -110,6 +112,13 @@ def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
 def _evidence(proposal: WaitingProposal) -> str:
     entry = proposal.entry
     return f"{sides_text(entry, entry.sides)}; {cost_text(entry)}" if isinstance(entry, Statement) else ""
+
+
+def _measured(source: PageSource, proposal: WaitingProposal) -> Measurement | None:
+    """What a model did with its line; not on shared pages, whose numbers are of five or more requests."""
+    if source.is_shared:
+        return None
+    return newest_by_key(source.workspace.measured_file).get(proposal.entry.key)
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 """Which recorded requests a line is measured on."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings import MeasureSettings, Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import named_failure
 from coreloop.promote.measure.contexts import MAX_PER_CASE, NextCall, choose_contexts, is_against
@@ -52,11 +53,21 @@ def test_a_context_ends_before_the_call_that_the_line_is_about(tmp_path: Path) -
 
 def test_calls_against_the_line_come_first_and_few_of_a_case(tmp_path: Path) -> None:
     fine = [(f"fine {n}", f"question {n}", [call("update", priority="low")]) for n in range(10)]
-    bad = [("one user", f"again {n}", [call("update", ok=False, priority="")]) for n in range(10)]
+    calls = [call("update", ok=False, priority=""), call("update", priority="low")]
+    bad = [("one user", f"again {n}", calls) for n in range(10)]
     workspace = log(tmp_path, *fine, *bad)
     found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=6, n_controls=6)
     assert [context.was_against for context in found.about] == [True] * MAX_PER_CASE + [False] * 4
     assert found == choose_contexts(workspace, "update", named_failure([LINE]), n_about=6, n_controls=6)
+
+
+def test_requests_in_which_the_tool_never_worked_take_no_place_of_others(tmp_path: Path) -> None:
+    failed = [(f"s{n}", f"question {n}", [call("update", ok=False, priority="")]) for n in range(5)]
+    fine = [(f"t{n}", f"other {n}", [call("update", priority="low")]) for n in range(5)]
+    workspace = log(tmp_path, *failed, *fine)
+    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5)
+    assert len(found.about) == 5
+    assert all(context.reference is not None for context in found.about)
 
 
 def test_controls_are_calls_of_other_tools_that_worked(tmp_path: Path) -> None:
@@ -64,6 +75,16 @@ def test_controls_are_calls_of_other_tools_that_worked(tmp_path: Path) -> None:
     workspace = log(tmp_path, ("s", "question", calls))
     (control,) = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5).controls
     assert (control.tool, control.earlier) == ("find", ())
+
+
+def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: Path) -> None:
+    requests = [("s", "one", [call("pay", n=1), call("update")]), ("t", "two", [call("pay", n=2)])]
+    workspace = log(tmp_path, *requests)
+    quiet = replace(workspace, settings=Settings(measure=MeasureSettings(never_ask=("pay",))))
+    failure = named_failure([LINE])
+    assert len(choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).controls) == 2
+    assert choose_contexts(quiet, "update", failure, n_about=5, n_controls=5).controls == ()
+    assert choose_contexts(quiet, "pay", failure, n_about=5, n_controls=5).about == ()
 
 
 def test_replays_and_requests_without_a_question_are_left_out(tmp_path: Path) -> None:
