@@ -1,11 +1,15 @@
 """Processor time of scripted agents with an adapter, against the same runs without it.
 
-    uv run python benchmarks/adapters.py       the ratio by framework, lowest and highest of five rounds
+    uv run python benchmarks/adapters.py [NAME…]     the ratio, lowest and highest of five rounds
 
 A run is four replies of the model and three calls, one of them rejected; a round is 150 runs with and 150
-without, in processes of their own. The frameworks' environments are those of tests/frameworks.
+without, in processes of their own. Of an MCP server, a run is the three calls of one client in the same
+process. Of the Claude Agent SDK, it is one of 40 turns, 20 a session; its own Claude Code, a process beside
+it, is not counted. OpenTelemetry is Pydantic AI with its own spans, on both sides without an exporter. The
+frameworks' environments are those of tests/frameworks.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +22,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from frameworks.environments import interpreter  # noqa: E402
 
 ROUNDS, RUNS = 5, 150
+FEWER = {"claude-agent-sdk": 40}
+"""Runs where one takes a second, most of it outside of the process."""
 HEAD = """
 import asyncio, os, sys, time
 os.environ.pop("OPENAI_API_KEY", None)
@@ -27,14 +33,28 @@ def find_rooms(city: str, seats: int) -> dict:
     "Find free rooms."
     return {"rooms": [{"room_id": "os-fjord", "city": city, "seats": seats}]}
 """
-TAIL = f"""
+TAIL = """
 async def main():
-    for number in range({RUNS} + 10):
+    for number in range(int(sys.argv[2]) + 10):
         if number == 10:  # imports and caches are warm
             begun = time.process_time()
         await run(number)
     print(time.process_time() - begun)
 asyncio.run(main())
+"""
+DISTRIBUTIONS = {"opentelemetry": "pydantic-ai-slim"}
+"""Of an agent that is not named as its distribution."""
+SERVER = """
+from contextlib import suppress
+server.tool()(find_rooms)
+if records:
+    from coreloop.observe.adapters.mcp import record_calls
+    record_calls(server)
+async def run(number):
+    async with Client(server) as client:
+        for args in CALLS:
+            with suppress(Exception):  # some clients raise for a failed call
+                await client.call_tool("find_rooms", args)
 """
 AGENTS = {
     "pydantic-ai-slim": """
@@ -97,15 +117,75 @@ if records:
 async def run(number):
     await agent.ainvoke({"messages": [("user", f"question {number}")]}, config)
 """,
+    "opentelemetry": """
+from opentelemetry.sdk.trace import TracerProvider
+from pydantic_ai import Agent
+from pydantic_ai.capabilities import Instrumentation
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.instrumented import InstrumentationSettings
+provider = TracerProvider()
+if records:
+    from coreloop.observe.adapters.otel import record_spans
+    provider.add_span_processor(record_spans())
+def model(messages, info):
+    n = sum(message.kind == "response" for message in messages)
+    return ModelResponse([TextPart("done")] if n == 3 else [ToolCallPart("find_rooms", CALLS[n])])
+spans = Instrumentation(settings=InstrumentationSettings(tracer_provider=provider))
+agent = Agent(FunctionModel(model), tools=[find_rooms], capabilities=[spans])
+async def run(number):
+    await agent.run(f"question {number}")
+""",
+    "mcp": """
+from mcp.client import Client
+from mcp.server import MCPServer
+server = MCPServer("rooms")
+"""
+    + SERVER,
+    "fastmcp": """
+from fastmcp import Client, FastMCP
+server = FastMCP("rooms")
+"""
+    + SERVER,
+    "claude-agent-sdk": """
+import multiprocessing
+from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+from drive_claude_agent_sdk import PLAN, Model, ThreadingHTTPServer, create_sdk_mcp_server, find_rooms
+rounds = [[{"tool": "find_rooms", "args": args}] for args in CALLS]
+PLAN.update({f"question {number}": rounds for number in range(1_000)})
+model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+multiprocessing.get_context("fork").Process(target=model.serve_forever, daemon=True).start()
+url = f"http://127.0.0.1:{model.server_port}"
+own = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": url, "HOME": os.getcwd()}
+own["ENABLE_TOOL_SEARCH"] = "false"
+options = ClaudeAgentOptions(
+    mcp_servers={"rooms": create_sdk_mcp_server("rooms", tools=[find_rooms])},
+    allowed_tools=["mcp__rooms__find_rooms"], setting_sources=[], env=own,
+)
+async def run(number):
+    global client
+    if number % 20 == 0:
+        if number:
+            await client.disconnect()
+        client = ClaudeSDKClient(options)
+        if records:
+            from coreloop.observe.adapters.claude_agent import record_client
+            client = record_client(client)
+        await client.connect()
+    await client.query(f"question {number}")
+    async for _ in client.receive_response():
+        pass
+""",
 }
 
 
-def seconds(distribution: str, how: str, folder: str) -> float:
+def seconds(name: str, how: str, folder: str) -> float:
     """Processor time of one process's runs."""
-    script = HEAD + AGENTS[distribution] + TAIL
+    script = HEAD + AGENTS[name] + TAIL
+    path = f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests' / 'frameworks' / 'drives'}"
     done = subprocess.run(
-        [interpreter(distribution, records=True), "-c", script, how],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        [interpreter(DISTRIBUTIONS.get(name, name), records=True), "-c", script, how, str(runs_of(name))],
+        env={**os.environ, "PYTHONPATH": path, "IS_SANDBOX": "1"},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -114,16 +194,21 @@ def seconds(distribution: str, how: str, folder: str) -> float:
     return float(done.stdout)
 
 
+def runs_of(name: str) -> int:
+    return FEWER.get(name, RUNS)
+
+
 def main() -> None:
-    for distribution in AGENTS:
+    for name in sys.argv[1:] or AGENTS:
         ratios = []
         for _ in range(ROUNDS):
             with tempfile.TemporaryDirectory() as folder:
-                without, recorded = (seconds(distribution, how, folder) for how in ("without", "with"))
+                without, recorded = (seconds(name, how, folder) for how in ("without", "with"))
                 (day,) = Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
-                assert len(day.read_text().splitlines()) == RUNS + 10
+                n_calls = sum(len(json.loads(line)["tool_calls"]) for line in day.open())
+                assert n_calls == 3 * (runs_of(name) + 10)
             ratios.append(recorded / without)
-        print(f"{distribution:20} {min(ratios):.2f} to {max(ratios):.2f}")
+        print(f"{name:20} {min(ratios):.2f} to {max(ratios):.2f}")
 
 
 if __name__ == "__main__":

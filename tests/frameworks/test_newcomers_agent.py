@@ -1,4 +1,4 @@
-"""479 planned failures of a newcomer's agent: an adapter records each, the decorator those of run tools."""
+"""479 planned failures of a newcomer: an adapter records each, the decorator those of tools that ran."""
 
 import json
 import os
