@@ -31,7 +31,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 ROOT: Final = Path(__file__).parents[2]
-PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES: Final = [ROOT / "README.md", ROOT / "README.ko.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ANY: Final = "…"
 PAGE_DAY: Final = date(2026, 4, 25)
 _HOME: Final = "/home/me/rooms"

@@ -4,7 +4,8 @@ A sentence that is printed where it stands is `say`; one that travels (an error,
 `Phrase`, whose value is the English: files and ``--json`` are the same in both languages.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -72,13 +73,11 @@ def in_korean(message: str, /, **values: object) -> str:
         return in_korean(message.template, **message.values)
     from coreloop.base.particles import korean_format
 
-    filled = {
-        name: in_korean(value) if isinstance(value, Phrase) else value for name, value in values.items()
-    }
     korean = catalogue().get(message)
-    if korean is None:
-        return message.format(**filled) if values else message
-    return korean_format(korean, filled) if values else korean
+    if not values:
+        return korean or str(message)
+    filled = {name: _translated(value) for name, value in values.items()}
+    return korean_format(korean, filled) if korean else message.format(**filled)
 
 
 def _translated(value: object) -> object:
@@ -96,6 +95,17 @@ def speak(language: Language) -> None:
         import gettext
 
         gettext.gettext = _from_catalogue(gettext.gettext)  # type: ignore[assignment]  # of the same shape
+
+
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Speak a language for a while."""
+    global _spoken  # noqa: PLW0603 - as above
+    before, _spoken = _spoken, language
+    try:
+        yield
+    finally:
+        _spoken = before
 
 
 def spoken() -> Language:

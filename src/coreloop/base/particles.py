@@ -9,8 +9,8 @@ _FIRST, _LAST, _FINALS, _RIEUL = ord("가"), ord("힣"), 28, 8
 """Hangul syllables follow each other in Unicode by their finals, 0 for none (chapter 3.12)."""
 _DIGITS: Final = {"0": 21, "1": _RIEUL, "3": 16, "6": 1, "7": _RIEUL, "8": _RIEUL}
 """Finals of 영, 일, 삼, 육, 칠 and 팔; 십, 백, 천 and 만 end in a consonant as 영 does."""
-_CLOSED: Final = re.compile(r"(?:[lmn]|ng|(?<![aeiou])[aeiou][ckpt]|ck|[lmnr]e|^[lmnr])$", re.IGNORECASE)
-"""Latin words that end in a consonant when they are read in Korean: plan, pattern, check, file."""
+_CLOSED: Final = re.compile(r"(?:[lmn]|ng|(?<![aeiou])[aeiou][cpt]|[lmnr]e|^[lmnr])$", re.IGNORECASE)
+"""Latin words that end in a consonant when they are read in Korean: plan, pattern, init, file."""
 _LIQUID: Final = re.compile(r"(?:le?|re|^[lr])$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?=[\W_]*$)")
 
@@ -35,7 +35,7 @@ def with_particle(text: str, forms: str) -> str:
 def _final(text: str) -> int:
     """The final consonant of a text as in a Hangul syllable: 0 for none."""
     word = _WORD.search(text)
-    if word is None:
+    if word is None or text.endswith("%"):  # 퍼센트
         return 0
     last = word[0][-1]
     if _FIRST <= ord(last) <= _LAST:

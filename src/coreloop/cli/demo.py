@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of, say, speaking
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     from coreloop.admin.demo.helpdesk import HELPDESK
     from coreloop.admin.demo.run import run_demo
 
+    if korean:
+        click.get_current_context().with_resource(speaking("ko"))
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     scenario = FINLAB if korean else HELPDESK
     result = run_demo(scenario, folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))

@@ -5,13 +5,15 @@
 Prints the newest files in the folder's candidates and counterexamples as Markdown.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from coreloop.base.errors import CoreloopError, WorkspaceError
-from coreloop.base.messages import Phrase, say, text_of
+from coreloop.base.messages import Phrase, say, speak, text_of
 from coreloop.base.streams import outlive_readers
+from coreloop.cli.language import choose_language
 from coreloop.learn.proposals.job_summary import job_summary
 
 
@@ -30,6 +32,7 @@ def summary(folder: Path) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Entry point; returns 2 for a usage error or an unreadable file."""
+    speak(choose_language([], os.environ, Path.cwd()))
     try:
         match arguments:
             case [folder]:

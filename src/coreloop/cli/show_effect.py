@@ -82,7 +82,7 @@ def _lines(effect: Effect) -> Iterator[str]:
         if rail.is_worse:
             yield say("    also worse: {rail}", rail=_rail(rail))
     if effect.todo:
-        yield f"    to do: {printable(say(effect.todo))}"
+        yield say("    to do: {todo}", todo=printable(say(effect.todo)))
     for note in effect.notes:
         yield f"    {printable(say(note))}"
 
@@ -91,7 +91,7 @@ def _figures(effect: Effect, look: Look) -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
     what = say("failed against the line") if effect.lines else say("failed")
-    days = f"{say(number_of(found.n_after, 'call'))} in {say(number_of(look.day, 'day'))}"
+    days = say("{calls} in {days}", calls=number_of(found.n_after, "call"), days=number_of(look.day, "day"))
     return say(
         "{what}: {before:.1%} of calls before, {after:.1%} after ({days}), "
         "{expected:.1%} expected without it: {points} ({points2} to {points3})",

@@ -53,7 +53,7 @@ def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
     if unproposed.undefined:
         names = printable(", ".join(unproposed.undefined))
         text = say("not proposed: statements about {names}: no definition, or several", names=names)
-        remedy = "name one under tools: in coreloop.yaml"
+        remedy = say("name one under tools: in coreloop.yaml")
         click.echo(wrapped(f"{text}; {remedy}", shutil.get_terminal_size().columns, indent="  "))
 
 
@@ -61,10 +61,10 @@ def _show(statement: Statement, columns: int) -> None:
     click.echo(f"{statement.id:<20} {printable(statement.tool)}")
     texts = (
         statement.line.removeprefix("- "),
-        sides_text(statement, statement.sides),
-        f"{cost_text(statement)}; {difference_text(statement)}",
+        say(sides_text(statement, statement.sides)),
+        f"{say(cost_text(statement))}; {say(difference_text(statement))}",
     )
     for text in texts:
         click.echo(wrapped(printable(text), columns, indent=_INDENT))
     if statement.refused is not None:
-        click.echo(say("{indent}no text: {refused}", indent=_INDENT, refused=statement.refused))
+        click.echo(say("{indent}no text: {refused}", indent=_INDENT, refused=say(statement.refused)))

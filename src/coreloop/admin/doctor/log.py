@@ -10,7 +10,6 @@ from typing import Final
 from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
 from coreloop.base.messages import Phrase, number_of
-from coreloop.base.text import counted
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -54,7 +53,9 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
             "see dartlab-coreloop mine for the reasons",
         )
         return
-    yield Diagnosis("records", "ok", f"{counted(len(files), 'file')} in {folder}")
+    yield Diagnosis(
+        "records", "ok", Phrase("{files} in {folder}", files=number_of(len(files), "file"), folder=folder)
+    )
     yield _check_age(max(line.ts_us for line in lines), setup.now)
 
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.text import counted, escape_markdown, indented_block, printable
+from coreloop.base.messages import Phrase, number_of
+from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.statements import Sides, Statement, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
@@ -52,23 +53,39 @@ def statement_line(statement: Statement) -> str:
     return f"{statement.tool}: {statement.line.removeprefix('- ')}"
 
 
-def sides_text(statement: Statement, sides: Sides) -> str:
+def sides_text(statement: Statement, sides: Sides) -> Phrase:
     """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
-    cases, other_cases = (counted(n, statement.case) for n in (sides.cases, sides.other_cases))
-    follows = f"follows: {sides.n_ok} of {counted(sides.n, 'call')}, {cases}"
-    return f"{follows}; does not: {sides.other_ok} of {sides.other_n}, {other_cases}"
+    return Phrase(
+        "follows: {ok} of {calls}, {cases}; does not: {other_ok} of {other_n}, {other_cases}",
+        ok=sides.n_ok,
+        calls=number_of(sides.n, "call"),
+        cases=number_of(sides.cases, statement.case),
+        other_ok=sides.other_ok,
+        other_n=sides.other_n,
+        other_cases=number_of(sides.other_cases, statement.case),
+    )
 
 
-def difference_text(statement: Statement) -> str:
+def difference_text(statement: Statement) -> Phrase:
     """The difference of the two sides' rates by case, its interval, and q."""
-    interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
-    return f"difference {interval}, {q_text(statement.q_value)}"
+    return Phrase(
+        "difference {difference:.2f} ({low:.2f} to {high:.2f}), {q}",
+        difference=statement.difference,
+        low=statement.low,
+        high=statement.high,
+        q=q_text(statement.q_value),
+    )
 
 
-def cost_text(statement: Statement) -> str:
+def cost_text(statement: Statement) -> Phrase:
     """Calls wasted, and the requests that they may have cost: the higher figure includes other reasons."""
     low, high = statement.lost
-    return f"per 1,000 requests: {statement.wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost"
+    return Phrase(
+        "per 1,000 requests: {wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost",
+        wasted=statement.wasted,
+        low=low,
+        high=high,
+    )
 
 
 def statement_section(statement: Statement) -> str:

@@ -1,0 +1,82 @@
+"""Every message of the code, read from its source: the keys that the Korean catalogue may have."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+
+from coreloop.cli import main
+from coreloop.cli.help_text import help_paragraphs
+
+SOURCE = Path(main.__file__).parents[1]
+SAID = frozenset({"say", "Phrase", "_Line", "Diagnosis", "Alarm"})
+"""Calls whose literal arguments are messages."""
+
+
+@cache
+def messages(folder: str = "") -> set[str]:
+    """The literal messages of a folder of the source: said, raised, or the noun of a number."""
+    return {text for tree in trees(folder) for text in said(tree)}
+
+
+def said(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        literals = [text for argument in node.args for text in literal(argument)]
+        if name == "number_of" and len(node.args) > 1:
+            yield from (f"{{n}} {noun}" for noun in literal(node.args[1]))
+        elif name in {"say", "Phrase"}:
+            yield from (text for text in literals[:2] if node.args and text in set(literal(node.args[0])))
+        elif name in {"Diagnosis", "Alarm"}:
+            yield from (text for text in literals if " " in text)
+        elif name.endswith("Error") and node.args:
+            yield from (text for text in literal(node.args[0]) if " " in text)
+
+
+def literal(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.IfExp):
+        return [*literal(node.body), *literal(node.orelse)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+@cache
+def help_texts() -> set[str]:
+    """The paragraphs of all commands' help, the help of their options, and the list of the commands."""
+    texts = set(main.GROUPS) | set(main.COMMANDS.values())
+    for path in [(), *main.command_paths()]:
+        command: click.Command = main.main
+        for name in path:
+            assert isinstance(command, click.Group)
+            inner = command.get_command(click.Context(command), name)
+            assert inner is not None
+            command = inner
+        texts |= set(help_paragraphs(command.help or ""))
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        texts |= {option.help for option in options if option.help}
+    return texts - {""}
+
+
+@cache
+def constants() -> set[str]:
+    """Every literal text of the source, and of click, with whose words our help is printed."""
+    folders = [*trees(""), *map(_parsed, Path(click.__file__).parent.glob("*.py"))]
+    return {
+        node.value
+        for tree in folders
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+@cache
+def trees(folder: str) -> list[ast.AST]:
+    return [_parsed(path) for path in sorted((SOURCE / folder).rglob("*.py")) if "projects" not in path.parts]
+
+
+@cache
+def _parsed(path: Path) -> ast.AST:
+    return ast.parse(path.read_text("utf-8"))
