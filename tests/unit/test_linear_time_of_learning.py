@@ -12,7 +12,7 @@ from coreloop.admin.doctor.guard import _RUNS_GUARD
 from coreloop.admin.init import starter, usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pin import _is_public
-from coreloop.answer.agent.believe import _END
+from coreloop.answer.agent import quotes
 from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
 from coreloop.learn.knowledge.audit_analysis import improvement_bullets
@@ -75,7 +75,18 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "whether a docstring names it": (lambda text: statement_draft._is_named("a_b", text), ("a_b", "a_")),
     "symbols of a file": (_SYMBOL.findall, ("\n", "def ", "async ", "\n def a", "\t", "class ")),
     "words about a column": (_SPEAKS.findall, ("column", "columns ", "컬럼")),
-    "ends of sentences": (_END.findall, (".", ". ", "!?", "。")),
+    "a row of a source": (quotes._CSV.fullmatch, ("a", "a,", ",")),
+    "a unit in brackets": (quotes._IN_BRACKETS.findall, ("(", "( ", "(단위", " ", "(단위 : ", "(a", "[a]")),
+    "a unit after many spaces": (after("(단위", quotes._IN_BRACKETS.findall), (" ", " :", ": ")),
+    "a line that goes on": (quotes._UNFINISHED.search, (", ", "the ", "하고 ", "(", "a")),
+    "superlatives": (
+        lambda text: [each.search(text) for each in quotes._SUPERLATIVES],
+        ("a", "est", "가장 "),
+    ),
+    "Korean endings": (
+        lambda text: [ending.sub(other, text) for ending, other in quotes._ENDINGS],
+        ("임", "가가임", "이다", "함 ", "됐다", "임."),
+    ),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
     "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),
     "words of a topic": (starter._WORD.findall, ("aB", "가a")),

@@ -146,9 +146,7 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
 
 def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview is None:
-        click.echo(
-            say("\nno records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
-        )
+        click.echo(say("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER"))
         return
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")

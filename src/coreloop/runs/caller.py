@@ -71,7 +71,7 @@ def require_terminal(act: str, environ: Mapping[str, str]) -> None:
         The message says where to run this.
     """
     if environ.get("CLAUDECODE") or is_below_claude_code() or not os.isatty(0):
-        raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
+        raise UsageError(Phrase("an agent cannot {act}; run this in a terminal of your own", act=act))
 
 
 def is_below_claude_code() -> bool:

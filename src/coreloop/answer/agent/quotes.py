@@ -17,7 +17,7 @@ _PROSE_CHARS: Final = 35
 _ITEM: Final = re.compile(r"\s*(?:[-*+#>|•·▪○●◦]|\(?\d{1,3}[.)]\s|\(?[가-하a-z][.)]\s)")
 _ROW: Final = re.compile(r"\||\t|\S {2,}\S")  # a | b; a<tab>b
 _CSV: Final = re.compile(r"[^\s,]+(?:,[^\s,]+){2,}")  # Han,494,26219
-_IN_BRACKETS: Final = re.compile(r"[(\[]\s*(?:단위\s*:?\s*)?(?P<unit>[^()\[\]]{1,12})[)\]]")
+_IN_BRACKETS: Final = re.compile(r"[(\[]\s*(?:단위\s*(?::\s*)?)?(?P<unit>[^()\[\]]{1,12})[)\]]")
 _CONTINUES: Final = re.compile(r"\s*[a-z,;)]")
 _UNFINISHED: Final = re.compile(
     r"""(?: [,;(–-] | \b(?:an?|the|of|and|or|in|on|at|to|by|for|from|with|as|is|was|that|which)
