@@ -1,7 +1,7 @@
 """Bytes that are no request, two requests in one, or too much of one; each with the statuses that hold."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from attack.case import Attack
@@ -142,7 +142,11 @@ TABLE: dict[str, tuple[bytes, tuple[int, ...]]] = {
 
 
 def attacks(service: Served) -> Iterator[Attack]:
-    for name, (data, statuses) in TABLE.items():
+    return attacks_of(TABLE, service)
+
+
+def attacks_of(table: Mapping[str, tuple[bytes, tuple[int, ...]]], service: Served) -> Iterator[Attack]:
+    for name, (data, statuses) in table.items():
         yield Attack("raw HTTP", name, partial(_broken, service, data, statuses))
 
 
