@@ -41,32 +41,52 @@ def build_app(service: Service) -> ASGIApp:
         StarletteRoute("/", home, methods=["GET"]),
         StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
     ]
-    app: ASGIApp = _Front(Router(routes, redirect_slashes=False), service)
-    if service.settings.origins:
-        app = CORSMiddleware(
-            app, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
-        )
-        app = _Preflights(app, service)
-    return app
+    front = _Front(Router(routes, redirect_slashes=False), service)
+    if not service.settings.origins:
+        return front
+    cors = CORSMiddleware(
+        front, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
+    )
+    return _Preflights(cors, front, service)
 
 
 class _Preflights:
-    """Counts the requests that the middleware answers before `_Front` sees them, by their address."""
+    """Counts the requests that the middleware answers before `_Front` sees them, by their address.
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
-        self._app = app
+    Parameters
+    ----------
+    cors : ASGIApp
+        Answers them, and passes on all others.
+    front : ASGIApp
+        Refuses those that are too many, as it refuses other requests.
+    service : Service
+        With the counts.
+    """
+
+    def __init__(self, cors: ASGIApp, front: ASGIApp, service: Service) -> None:
+        self._cors = cors
+        self._front = front
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "OPTIONS":
-            await self._app(scope, receive, send)
+        if not _is_preflight(scope):
+            await self._cors(scope, receive, send)
             return
         address = client_address(scope["client"][0]) if scope["client"] else ""
         try:
             with self._service.admission.request(address):
-                await self._app(scope, receive, send)
+                await self._cors(scope, receive, send)
         except Problem as problem:
-            await problem_response(problem)(scope, receive, send)
+            scope["coreloop.refused"] = problem
+            await self._front(scope, receive, send)
+
+
+def _is_preflight(scope: Scope) -> bool:
+    """Whether the middleware answers a request by itself."""
+    if scope["type"] != "http" or scope["method"] != "OPTIONS" or scope["path"] in _PROBES:
+        return False
+    headers = Headers(scope=scope)
+    return "origin" in headers and "access-control-request-method" in headers
 
 
 class _Front:
@@ -97,6 +117,8 @@ class _Front:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a request of a caller, check it, and route it."""
+        if refused := scope.get("coreloop.refused"):
+            raise refused
         if scope["path"] in _PROBES:
             await self._router(scope, receive, send)
             return

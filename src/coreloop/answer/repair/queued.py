@@ -6,6 +6,7 @@ keeps its committed steps from being done again.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import record_ended_research
 from coreloop.answer.research.run import continue_research
-from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
@@ -29,6 +30,8 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 Show = Callable[[Run], None]
+_AFTER_STOP_S: Final = 2.0
+"""Until a worker looks at a run that is being stopped; long enough to commit that."""
 _NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
 
 
@@ -73,15 +76,28 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
 
 
 def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
-    """End a run; a worker writes the record of one that was paused, since none works on it.
+    """End a run; the record of one that nobody works on is a worker's next job.
 
-    As `coreloop.runs.control.stop_run` otherwise.
+    The job of a paused run is in the queue before the run is over, so that a process that is killed in
+    between leaves none without a record. As `coreloop.runs.control.stop_run` otherwise.
     """
-    was_paused = read_run(store, run_id).status == "paused"
+    before = read_run(store, run_id)
+    is_queued = before.status == "paused" and before.kind in _NAMES
+    if is_queued:
+        later = datetime.now(UTC) + timedelta(seconds=_AFTER_STOP_S)
+        queue.put(_NAMES[before.kind], {"run": run_id}, run_at=later)
     state = stop_run(store, run_id)
-    if was_paused and state.kind in _NAMES:
+    if not is_queued and state.kind in _NAMES and _is_left(store, run_id):  # it was paused meanwhile
         queue_run(queue, state.kind, run_id, is_new=False)
     return state
+
+
+def _is_left(store: Store, run_id: str) -> bool:
+    try:
+        with store.hold(run_id):
+            return True
+    except RunBusyError:
+        return False
 
 
 def run_handlers(
