@@ -69,6 +69,7 @@ def test_it_is_proposed_and_promoted_again(shop: Shop) -> None:
     assert _propose(shop.workspace, 131) == ()
 
 
+@pytest.mark.slow
 def test_a_rejection_since_then_closes_it(shop: Shop) -> None:
     (statement,) = _propose(shop.workspace, 131)
     judge(shop.workspace, statement.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=at(131))
@@ -79,6 +80,7 @@ def test_a_rejection_since_then_closes_it(shop: Shop) -> None:
     assert _propose(shop.workspace, 131) == ()
 
 
+@pytest.mark.slow
 def test_one_that_still_helps_is_not_promoted_again(tmp_path: Path, quiet_git: None) -> None:
     shop = make_shop(tmp_path, [HELPED])
     write_days(shop, [HELPED], range(100), calls=12)

@@ -82,6 +82,7 @@ def test_lines_of_other_descriptions_are_not_weak_here(shop: Shop):
     assert weak_lines(ours, worth, {}, tool="cancel_order", target=f"{FILE}::cancel_order") == []
 
 
+@pytest.mark.slow
 def test_a_new_line_displaces_a_line_that_helps_only_if_it_is_worth_more(shop: Shop):
     run_effect(shop.workspace, now=at(100))
     old = "- Always pass reason"

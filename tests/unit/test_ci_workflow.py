@@ -20,6 +20,7 @@ EVERYTHING = {"name": "everything", "parts": "lint fast slow guard frameworks ot
 SCRIPTS = (
     "scripts/try_wheel.sh",
     "tests/openai/install.sh",
+    "tests/postgres/install.sh",
     "tests/prism/install.sh",
     "tests/webhooks/install.sh",
 )

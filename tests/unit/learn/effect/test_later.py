@@ -72,6 +72,7 @@ def test_a_failure_that_comes_back_after_it_helped_is_said(shop: Shop):
     assert "the failure has returned" in effect.todo
 
 
+@pytest.mark.slow
 def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, quiet_git: None):
     settings = "effect: {give_up: {calls: 100}}\n"
     folder = tmp_path / "b"
@@ -85,6 +86,7 @@ def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, qu
     assert effect.todo.startswith("retire the line")
 
 
+@pytest.mark.slow
 def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch):
     write_days(shop, ONE, range(100))
     first = run_effect(shop.workspace, now=at(100.2)).effects

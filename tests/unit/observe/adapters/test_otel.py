@@ -135,6 +135,7 @@ def test_hostile_attributes_do_not_reach_the_host(traced: Any) -> None:
     assert dropped() == before
 
 
+@pytest.mark.slow
 def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
