@@ -7,10 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 SIZES = (10_000, 100_000, 1_000_000)
-_OF_DEAR_WORK = (3_000, 30_000, 300_000)
-"""As many decades of work that costs so much that the largest text would take seconds and more."""
-_DEAR_S = 5e-7
-"""For a byte: 40 of 546 works cost twice that, and took two thirds of the time of all."""
 _MOST = 5.0
 """Cost of a byte against that in a tenth of the text: 1 for linear work, 10 for quadratic; caches cost 2."""
 _SHORTEST_S = 0.01
@@ -36,8 +32,6 @@ def assert_linear(
     sizes : tuple of int
         Each about ten times the one before.
     """
-    if sizes == SIZES and _cost(work, build(sizes[0])) > _DEAR_S:
-        sizes = _OF_DEAR_WORK
     known: float | None = None
     for small, large in pairwise(sizes):
         ratios: list[float] = []

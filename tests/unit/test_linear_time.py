@@ -31,6 +31,7 @@ from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.index.terms import match_expression, passage_words, word_pattern
 from coreloop.answer.search.page.robots import _with_few_groups
 from coreloop.answer.search.results import date_in
+from coreloop.base.categories import Categories
 from coreloop.base.errors import CoreloopError
 from coreloop.base.language.guards import read_guards
 from coreloop.base.language.words import read_query
@@ -59,6 +60,8 @@ def refusing(work: Work) -> Work:
     return refused
 
 
+_QUERY: Any = word_pattern("Han river a.b 강")
+_CATEGORIES = Categories([("A", ("order refund", "delivery", "환불", "roe"))])
 WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "parts of a question": (question_parts, ("\u2028", ", ", " and ", "그리고 ", "? ")),
     "tier of a question": (question_tier, (" and ", "a b ")),
@@ -73,6 +76,11 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "a query's guards": (read_guards, ("십", "a:", '"', "지 ")),
     "a query's expression": (match_expression, ("a ", '"')),
     "a query's pattern": (word_pattern, ("a ", ".")),
+    "a query's words in a text": (lambda text: list(_QUERY.finditer(text)), ("han ", "rivers", "강", "a.")),
+    "a category's words": (
+        lambda text: (_CATEGORIES.label(text), _CATEGORIES.keywords(text)),
+        ("refund ", "refunded", "order refund", "환불", "deliver"),
+    ),
     "a passage's words": (lambda text: passage_words(text[:50], text), ("a ", "가1")),
     "Markdown": (of_bytes(extract_markdown), ("<!--", "---\n", "# ", "```\n", "title:\n")),
     "HTML": (of_bytes(extract_html), ("<", "<a b=", "<!--", "</a", "<script>", "&#1")),

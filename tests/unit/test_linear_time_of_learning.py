@@ -1,6 +1,7 @@
 """Each regular expression on a record, a proposal, an answer or a key takes time in proportion to it.
 
-At 10 and 100 KB: a line of a proposal or a page is cut long before, and the expression must not rely on it.
+At 10, 100 and 1,000 KB: a line of a proposal or a page is cut long before, and the expression must not rely
+on it.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,6 @@ from coreloop.web.pages.runs import _lines, passage_of
 from linear import assert_linear, cases, repeated
 
 Work = Callable[[str], object]
-SIZES = (10_000, 100_000)
 
 
 def refusing(work: Work) -> Work:
@@ -123,4 +123,4 @@ def test_a_list_of_reports_is_looked_at_for_duplicates_once():
 @pytest.mark.parametrize(("name", "unit"), cases(WORKS))
 def test_what_is_learnt_and_shown_takes_time_in_proportion(name: str, unit: str):
     work: Any = WORKS[name][0]
-    assert_linear(work, repeated(unit, end="x"), sizes=SIZES)
+    assert_linear(work, repeated(unit, end="x"))
