@@ -38,10 +38,11 @@ def _named(arguments: Sequence[str]) -> str:
 def _of_project(folder: Path) -> str:
     """What the nearest coreloop.yaml says; a file that cannot be read is reported by the command itself."""
     for place in (folder, *folder.parents):
+        path = place / _SETTINGS_FILE
         try:
-            text = (place / _SETTINGS_FILE).read_text("utf-8", "replace")
-        except FileNotFoundError:
-            continue
+            if not path.exists():
+                continue
+            text = path.read_text("utf-8", "replace") if path.is_file() else ""  # a pipe would wait
         except OSError:
             return ""
         setting = _SETTING.search(text)

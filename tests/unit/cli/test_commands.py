@@ -139,18 +139,20 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("option", "line"),
+    ("option", "requests", "line"),
     [
-        pytest.param([], "priority: one of high, low, normal, urgent", id="English"),
-        pytest.param(["--korean"], "axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름", id="Korean"),
+        pytest.param([], "300 requests", "priority: one of high, low, normal, urgent", id="English"),
+        pytest.param(
+            ["--korean"], "요청 300건", "axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름", id="Korean"
+        ),
     ],
 )
 def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(
-    option: list[str], line: str, run: Run, tmp_path: Path
+    option: list[str], requests: str, line: str, run: Run, tmp_path: Path
 ):
     done = run("demo", *option, "--out", str(tmp_path / "scratch"))
     assert done.returncode == 0
-    assert "300 requests" in done.stdout
+    assert requests in done.stdout
     assert f"+    - {line}" in done.stdout
     following = re.search(r"^  .*( refine .*)$", done.stdout, re.MULTILINE)
     assert following is not None
