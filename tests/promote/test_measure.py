@@ -134,7 +134,7 @@ def test_a_budget_ends_it_and_the_next_run_goes_on(helpdesk: Path, model: ModelS
     assert n_asked < 60
     model.bodies.clear()
     assert "helps" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
-    assert len(model.bodies) + n_asked == 242
+    assert len(model.bodies) + n_asked == 244
 
 
 def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirmation(
