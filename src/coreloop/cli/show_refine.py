@@ -53,6 +53,17 @@ def show_refined(
     )
     show_errors(document.errors, columns=shutil.get_terminal_size().columns)
     show_statements(document.statements, max_shown=MAX_SHOWN)
+    _show_counterexamples(refined, document)
+    show_unproposed(refined.unproposed, n_days=refined.n_days)
+    show_nearest(refined.nearest)
+    _show_gaps(gaps)
+    show_oddities(refined.oddities)
+    for path in paths:
+        click.echo(say("wrote {path}", path=path), err=True)
+
+
+def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> None:
+    counterexamples = document.counterexamples
     if counterexamples:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -105,8 +116,9 @@ def show_refined(
                 columns,
             )
         )
-    show_unproposed(refined.unproposed, n_days=refined.n_days)
-    show_nearest(refined.nearest)
+
+
+def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
     for gap in gaps:
         asked = say(
             "{questions} asked {times}",
@@ -121,9 +133,6 @@ def show_refined(
                 reason=gap.reason,
             )
         )
-    show_oddities(refined.oddities)
-    for path in paths:
-        click.echo(say("wrote {path}", path=path), err=True)
 
 
 def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:

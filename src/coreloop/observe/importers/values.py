@@ -178,5 +178,6 @@ _ANTHROPIC_INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache
 
 
 def _tokens(value: object) -> int:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40
-    return int(value) if is_count else 0  # type: ignore[call-overload]
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40:
+        return value
+    return 0
