@@ -65,7 +65,8 @@ def read_arguments(calls: pl.DataFrame, columns: CallColumns, *, case_key: bytes
     if case_key is not None:
         cases = _cases(rows)
     typed = rows.select(pl.col(name).cast(kind) for name, kind in ARGUMENTS.items())
-    return ReadArguments(typed, _saw(calls, columns), cases, texts)
+    used = set(typed["sources"].unique())  # not the sources of an argument that was not recorded
+    return ReadArguments(typed, _saw(calls, columns), cases, [text for text in texts if text[1] in used])
 
 
 def _sources(places: Sequence[dict[str, Sequence[str]]]) -> tuple[pl.DataFrame, list[tuple[str, int, str]]]:

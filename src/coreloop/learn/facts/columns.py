@@ -74,7 +74,7 @@ class Columns:
         time.
     """
 
-    groups: Mapping[Group, int]
+    groups: dict[Group, int]
     calls: CallColumns
     records: list[Any] = field(default_factory=list)
 

@@ -55,7 +55,14 @@ def facts_of_lines(
     lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
 ) -> FileFacts:
     """Read lines in memory."""
-    facts, oddities = read_facts(lines, settings)
+    return in_memory(read_facts(lines, settings), settings, path=path, n_bytes=n_bytes)
+
+
+def in_memory(
+    read: tuple[Facts, Oddities], settings: MineSettings, *, path: LogFile, n_bytes: int
+) -> FileFacts:
+    """The facts of a file whose lines were just read."""
+    facts, oddities = read
     return with_settings(FileFacts(path, facts, settings, oddities, count_days(facts.requests), n_bytes))
 
 

@@ -6,6 +6,7 @@ the queries. No table holds an argument's value or a user's words.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, Final
 
 import polars as pl
@@ -89,6 +90,16 @@ argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` 
 of a list), ``sources`` (JSON of a list of places, the nearest first)."""
 
 
+_TEXTS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "requests": {"sequence": "sequence", "shape": "shape"},
+    "calls": {"shape": "call", "template": "template", "names": "names"},
+    "arguments": {"sources": "sources"},
+}
+"""The columns whose hashes are in `TEXTS`, with the kind of their texts."""
+OFFSET_BITS: Final = 44
+"""The offset of a line within its file: 16 terabytes, the largest file of most file systems."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The tables of a file, or of a part of it."""
@@ -124,3 +135,33 @@ def merge_facts(parts: Iterable[Facts]) -> Facts:
     parts = list(parts)
     rows = Facts(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
     return replace(rows, texts=rows.texts.unique().sort("kind", "hash"))
+
+
+def split_facts(facts: Facts, n_files: int) -> list[Facts]:
+    """Split the facts of several files, whose offsets have the file's number above `OFFSET_BITS`."""
+    tables = {name: getattr(facts, name).collect() for name in NAMES if name != "texts"}
+    starts = [number << OFFSET_BITS for number in range(n_files + 1)]
+    parts = {
+        name: _slices(table.with_columns(pl.col("offset") % (1 << OFFSET_BITS)), table["offset"], starts)
+        for name, table in tables.items()
+    }
+    used = pl.concat(
+        table.select(
+            pl.col("offset").floordiv(1 << OFFSET_BITS).alias("file"),
+            kind=pl.lit(kind),
+            hash=column,
+        )
+        for name, columns in _TEXTS_OF.items()
+        for column, kind in columns.items()
+        for table in [tables[name]]
+    )
+    texts = used.lazy().unique().join(facts.texts.unique(), on=("kind", "hash")).sort("file", "kind", "hash")
+    read = texts.collect()
+    parts["texts"] = _slices(read.select(*TEXTS), read["file"], range(n_files + 1))
+    return [Facts(*(parts[name][number].lazy() for name in NAMES)) for number in range(n_files)]
+
+
+def _slices(table: pl.DataFrame, ascending: pl.Series, starts: Sequence[int]) -> list[pl.DataFrame]:
+    """The rows from each start up to the next one, by a column in ascending order."""
+    bounds = ascending.search_sorted(pl.Series(starts, dtype=ascending.dtype))
+    return [table[first:last] for first, last in pairwise(bounds)]

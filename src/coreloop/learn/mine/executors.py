@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import Reading, read_facts
+from coreloop.learn.facts.read import Reading, in_batches, read_files
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.facts.store import VERSION, pack_facts, write_facts, write_packed
 from coreloop.observe.reading.decode import raw_lines
@@ -33,6 +34,15 @@ class CountTask:
     reading: Reading
     out: Path
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes to read."""
+        return self.end - self.start
+
+
+Batch = Sequence[CountTask]
+"""Tasks with the same settings that are read at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Executor:
@@ -51,39 +61,44 @@ class Executor:
 
     def run(self, tasks: Sequence[CountTask]) -> Iterator[Oddities]:
         """Count the tasks, and yield the oddities of each, in their order."""
-        size = sum(task.end - task.start for task in tasks)
-        jobs = min(self.jobs or _cores(), len(tasks), 1 + size // _WORTH_A_PROCESS_BYTES)
+        batches = in_batches(tasks, [task.n_bytes for task in tasks])
+        size = sum(task.n_bytes for task in tasks)
+        jobs = min(self.jobs or _cores(), len(batches), 1 + size // _WORTH_A_PROCESS_BYTES)
         if self.scheduler is not None and tasks:
-            return _on_cluster(tasks, self.scheduler)
-        return _in_processes(tasks, jobs) if jobs > 1 else map(count, tasks)
+            counted = _on_cluster(batches, self.scheduler)
+        else:
+            counted = _in_processes(batches, jobs) if jobs > 1 else map(count, batches)
+        return chain.from_iterable(counted)
 
 
-def count(task: CountTask) -> Oddities:
-    """Count a task, write its tables and return its oddities."""
-    tables, oddities = _count(task)
-    write_facts(tables, task.out)
-    return oddities
+def read_batch(batch: Batch) -> list[tuple[Facts, Oddities]]:
+    """Read the facts of each task of a batch."""
+    lines = [raw_lines(task.path, start=task.start, end=task.end) for task in batch]
+    return read_files(lines, batch[0].reading)
 
 
-def count_packed(task: CountTask, *, version: str) -> tuple[dict[str, bytes], Oddities]:
-    """Count a task and return its packed tables and its oddities.
+def count(batch: Batch) -> list[Oddities]:
+    """Count a batch, write the tables of each task and return its oddities."""
+    read = read_batch(batch)
+    for task, (tables, _) in zip(batch, read, strict=True):
+        write_facts(tables, task.out)
+    return [oddities for _, oddities in read]
 
-    A task is at most 64 MB of log and its tables a tenth of that, so they are returned: a worker needs no
+
+def count_packed(batch: Batch, *, version: str) -> list[tuple[dict[str, bytes], Oddities]]:
+    """Count a batch and return the packed tables and the oddities of each task.
+
+    A batch is at most 64 MB of log and its tables a tenth of that, so they are returned: a worker needs no
     folder.
     """
     if version != VERSION:
         raise ImportError(
             Phrase("it has version {version} of facts, not {version2}", version=VERSION, version2=version)
         )
-    tables, oddities = _count(task)
-    return pack_facts(tables), oddities
+    return [(pack_facts(tables), oddities) for tables, oddities in read_batch(batch)]
 
 
-def _count(task: CountTask) -> tuple[Facts, Oddities]:
-    return read_facts(raw_lines(task.path, start=task.start, end=task.end), task.reading)
-
-
-def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:
+def _in_processes(batches: Sequence[Batch], jobs: int) -> Iterator[list[Oddities]]:
     # Not fork: after a polars query, a forked child hangs.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -91,27 +106,28 @@ def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:
 
     with _one_thread_each():
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker)
-        n_left = len(tasks)
+        n_left = len(batches)
         try:
             with _ctrl_c_blocked():
-                counted = pool.map(count, tasks)  # starts the processes
+                counted = pool.map(count, batches)  # starts the processes
             for oddities in counted:
                 n_left -= 1
                 yield oddities
         except BrokenProcessPool as error:
             message = "a process that counted it was killed; try --jobs 1"
-            raise WorkspaceError(message, path=f"{tasks[0].path.parent}") from error
+            raise WorkspaceError(message, path=f"{batches[0][0].path.parent}") from error
         finally:
             pool.shutdown(wait=n_left > 0, cancel_futures=True)  # idle processes may end on their own
 
 
-def _on_cluster(tasks: Sequence[CountTask], address: str) -> Iterator[Oddities]:
-    """Write each task's tables when they arrive; until then they wait on their worker."""
-    done: dict[int, Oddities] = {}
+def _on_cluster(batches: Sequence[Batch], address: str) -> Iterator[list[Oddities]]:
+    """Write each batch's tables when they arrive; until then they wait on their worker."""
+    done: dict[int, list[Oddities]] = {}
     awaited = 0
-    for index, (packed, oddities) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
-        write_packed(packed, tasks[index].out)
-        done[index] = oddities
+    for index, counted in map_on_cluster(partial(count_packed, version=VERSION), batches, address):
+        for task, (packed, _) in zip(batches[index], counted, strict=True):
+            write_packed(packed, task.out)
+        done[index] = [oddities for _, oddities in counted]
         while awaited in done:
             yield done.pop(awaited)
             awaited += 1

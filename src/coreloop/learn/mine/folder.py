@@ -10,8 +10,9 @@ from typing import Final
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, facts_of_lines, with_settings
+from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
 from coreloop.learn.facts.oddities import Oddities
+from coreloop.learn.facts.read import in_batches, read_files
 from coreloop.learn.facts.source import LogSource, read_source, split_at_lines
 from coreloop.learn.facts.store import FactsStore, Segment, StoredFacts
 from coreloop.learn.mine.executors import CountTask, Executor
@@ -56,7 +57,7 @@ def read_folder(
     paths = day_files(folder)
     try:
         if store is None:
-            return [_in_memory(path, settings) for path in paths]
+            return _in_memory(paths, settings)
         return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
@@ -134,10 +135,10 @@ def _with_progress(
     counted: Iterator[Oddities], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
 ) -> Iterator[Oddities]:
     """Pass the tasks' results on, and report the progress after each."""
-    total = sum(task.end - task.start for task in tasks)
+    total = sum(task.n_bytes for task in tasks)
     done = 0
     for task, oddities in zip(tasks, counted, strict=True):
-        done += task.end - task.start
+        done += task.n_bytes
         if progress is not None:
             progress(done, total)
         yield oddities
@@ -161,7 +162,7 @@ def _finish(plan: _Plan, counted: Iterator[Oddities], store: FactsStore) -> Stor
         oddities.add(plan.beginning.facts.oddities)
     for _ in plan.tasks:
         oddities.add(next(counted))
-    segments = [Segment(task.out, task.end - task.start) for task in plan.tasks]
+    segments = [Segment(task.out, task.n_bytes) for task in plan.tasks]
     return store.add(plan.path, plan.source, segments, oddities, beginning=plan.beginning)
 
 
@@ -179,9 +180,16 @@ def _file_facts(
     return with_settings(FileFacts(path, cached.tables(), settings, facts.oddities, facts.days, n_bytes_read))
 
 
-def _in_memory(path: LogFile, settings: MineSettings) -> FileFacts:
-    size = read_source(path).size
-    return facts_of_lines(raw_lines(path, end=size), settings, path=path, n_bytes=size)
+def _in_memory(paths: Sequence[LogFile], settings: MineSettings) -> list[FileFacts]:
+    sizes = {path: read_source(path).size for path in paths}
+    files = []
+    for batch in in_batches(paths, list(sizes.values())):
+        read = read_files([raw_lines(path, end=sizes[path]) for path in batch], settings)
+        files += [
+            in_memory(facts, settings, path=path, n_bytes=sizes[path])
+            for path, facts in zip(batch, read, strict=True)
+        ]
+    return files
 
 
 def newest_day(files: Iterable[FileFacts]) -> date | None:

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
@@ -26,7 +27,7 @@ from coreloop.learn.facts.counting import (
 )
 from coreloop.learn.facts.file import facts_of_lines, question_hash
 from coreloop.learn.facts.oddities import Oddities, Oddity
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read import read_facts, read_files
 from coreloop.learn.facts.schema import NAMES, SCHEMAS
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome
@@ -477,3 +478,20 @@ def test_a_record_with_any_value_in_a_field_is_read_as_its_line_is(name: str, va
         assert set(oddities.absent) - {"case", "args_from", "saw"} == set(decoded.absent) - {"case"}
     else:
         assert (requests.height, calls.height, list(oddities.skipped)) == (1, 2, [decoded.reason])
+
+
+CHANGES = st.lists(st.tuples(st.sampled_from(sorted(FULL)), ANY_JSON), max_size=3)
+
+
+@given(st.lists(CHANGES, min_size=2, max_size=4))
+def test_a_file_that_is_read_with_others_has_the_facts_that_it_has_alone(files: list[list[tuple[str, Any]]]):
+    lines = [
+        [(number, json.dumps({**FULL, name: value}).encode()) for number, (name, value) in enumerate(changes)]
+        for changes in files
+    ]
+    settings = MineSettings(case_key=b"key")
+    for read, alone in zip(read_files(lines, settings), lines, strict=True):
+        facts, oddities = read_facts(alone, settings)
+        assert read[1] == oddities
+        for name in NAMES:
+            assert_frame_equal(getattr(read[0], name).collect(), getattr(facts, name).collect())
