@@ -436,6 +436,7 @@ def test_32_a_model_checks_claims_if_it_is_asked_to(tmp_path: Path) -> None:
 # --- Errors of a model ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.promise("002-23")
 @pytest.mark.parametrize(
     "sound",

@@ -57,6 +57,7 @@ def _night(workspace: Workspace, environ: dict[str, str]) -> Status:
     return read_status(workspace, now=NIGHT, environ=environ, mining=MiningOptions())
 
 
+@pytest.mark.slow
 def test_a_closed_promotion_is_a_no_from_the_next_night_on(
     workspace: Workspace, closed: Path, environ: dict[str, str], github: GithubStandIn
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_closed_promotion_is_a_no_from_the_next_night_on(
         _promote(workspace, closed, environ)
 
 
+@pytest.mark.slow
 def test_a_verdict_undoes_it(
     workspace: Workspace, closed: Path, environ: dict[str, str], github: GithubStandIn
 ) -> None:

@@ -160,6 +160,7 @@ def test_another_promotion_of_the_docstring_is_refused_with_what_to_do(
     assert (project.heads(), len(hub.pulls)) == (heads, 1)
 
 
+@pytest.mark.slow
 def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, forge, tmp_path) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     _, first = run(project, workspace, forge)

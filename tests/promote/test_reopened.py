@@ -54,6 +54,7 @@ def _state(workspace: Workspace) -> ProposalState:
     return states_by_key(standpoints)[statement_key(TOOL, HELPED.line, "Caveats")].state
 
 
+@pytest.mark.slow
 def test_it_is_proposed_and_promoted_again(shop: Shop) -> None:
     assert _state(shop.workspace) is ProposalState.WAITING
     (statement,) = _propose(shop.workspace, 131)

@@ -30,6 +30,7 @@ def shop(tmp_path: Path, quiet_git: None) -> Shop:
     return shop
 
 
+@pytest.mark.slow
 def test_a_line_without_effect_gets_one_draft_that_removes_it(shop: Shop):
     (outcome,) = open_retirements(shop.workspace, environ={}, now=at(100))
     assert (outcome.id, outcome.state) == (proposal_id(11), DraftState.OPENED)

@@ -62,6 +62,7 @@ def test_a_dry_run_changes_nothing(shop: Shop):
     }
 
 
+@pytest.mark.slow
 def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     assert _run(proposal_id(11), "--confirm").exit_code == 0
     branch = f"revert/{shop.shas['refund_order'][:12]}"

@@ -37,6 +37,7 @@ def python(code, *, absent, cwd):
     )
 
 
+@pytest.mark.slow
 def test_the_modules_are_those_of_the_extra():
     named = {
         requirement.partition(">")[0].lower()

@@ -27,6 +27,7 @@ def exit_of(shell: str) -> tuple[str, str]:
     return code, "\n".join(errors)
 
 
+@pytest.mark.slow
 @each_row(
     "shell",
     [

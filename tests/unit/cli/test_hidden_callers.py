@@ -62,6 +62,7 @@ def test_an_agent_in_a_namespace_of_its_own_is_still_the_agent(verb: str, tmp_pa
     assert "an agent cannot" in (tmp_path / "said").read_text()
 
 
+@pytest.mark.slow
 @needs_namespaces
 def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: Path):
     script = "touch ready; until test -e go; do sleep 0.05; done"
@@ -84,6 +85,7 @@ def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: P
         driver.wait(60)
 
 
+@pytest.mark.slow
 @needs_namespaces
 @pytest.mark.parametrize("keeps", slow_after(1, ["env -i", "env CORELOOP_RUN=01M8377XTX1NDY3Z3QM1P8ZVCV"]))
 def test_a_run_within_a_namespace_cannot_hide_who_pays(keeps: str, tmp_path: Path):
@@ -93,6 +95,7 @@ def test_a_run_within_a_namespace_cannot_hide_who_pays(keeps: str, tmp_path: Pat
     assert not (tmp_path / "nested").exists()
 
 
+@pytest.mark.slow
 @needs_namespaces
 def test_a_run_within_a_namespace_that_keeps_its_environment_is_charged(tmp_path: Path):
     child = "echo $CORELOOP_ITERATION >> nested; echo '{\\\"usd\\\": 0.4}'"
@@ -101,6 +104,7 @@ def test_a_run_within_a_namespace_that_keeps_its_environment_is_charged(tmp_path
     assert (facts["stop_reason"], facts["cost_usd"]) in {("usd", 1.2), ("max_iterations", 1.2)}
 
 
+@pytest.mark.slow
 def test_an_agent_that_pretends_to_descend_from_another_keeper_is_refused(tmp_path: Path):
     rich = start(tmp_path, "echo x > first", "--budget-usd", "900")["run_id"]
     keeper = tmp_path / "runs" / "driver" / "keeper.py"
@@ -111,6 +115,7 @@ def test_an_agent_that_pretends_to_descend_from_another_keeper_is_refused(tmp_pa
     assert "none could be charged" in (tmp_path / "said").read_text()
 
 
+@pytest.mark.slow
 def test_what_survives_the_death_of_keeper_and_driver_is_still_the_agent(tmp_path: Path):
     act = f"for verb in complete resume stop; do env -i {RUNS} $verb; done"
     waiting = "touch alive; until test -e dead; do sleep 0.05; done"
@@ -148,6 +153,7 @@ def test_without_proc_the_ancestors_are_read_by_ps(tmp_path: Path, monkeypatch: 
     assert caller.require_person("act", {}) == "unknown"
 
 
+@pytest.mark.slow
 def test_a_driven_run_is_completed_by_nobody_who_cannot_be_told(tmp_path: Path):
     start(tmp_path, "false", "--max-failures", "1")
     done = subprocess.run(

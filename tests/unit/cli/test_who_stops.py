@@ -57,6 +57,7 @@ def recording(report: Any) -> str:
     return f"echo '{json.dumps(report)}' | {sys.executable} -m coreloop runs record"
 
 
+@pytest.mark.slow
 def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Path):
     code, state = start(
         tmp_path, recording(DONE), "--max-iterations", "2", "--until", "false", "--mode", "exhaust"

@@ -105,6 +105,7 @@ def hashed(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
     return sanitize_record(original, Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices))
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
 @given(original=RECORDS, choices=CHOICES)
 @example(original={"ts": 9001011234568, "judgment": {"judged_at": "9001-01-12 34:56", "zqzq": 1}}, choices={})

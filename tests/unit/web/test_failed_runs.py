@@ -37,6 +37,7 @@ def failing(model: ModelStandIn, tmp_path: Path) -> Iterator[Served]:
         yield service
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_the_same_error_whole_as_a_stream_and_on_the_command_line(
     failing: Served, entry_point, tmp_path: Path
 ):

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import httpx2
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from coreloop.base.project.workspace import open_workspace
@@ -23,6 +24,7 @@ def figures(client: httpx2.Client) -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.slow
 def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_path: Path):
     began = datetime.now(UTC).date()
     with served(tmp_path) as service, service.client() as client:
@@ -43,6 +45,7 @@ def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_pat
         assert (day["answered"] >= 1, day["notice_s"]) == (True, shown["down_to_notice_seconds", ""])
 
 
+@pytest.mark.slow
 def test_a_job_that_needed_a_second_attempt_and_praise_are_counted(tmp_path: Path):
     project(tmp_path)
     with open_queue(open_workspace(tmp_path), environ={}) as queue:

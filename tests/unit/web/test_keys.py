@@ -40,6 +40,7 @@ def test_an_open_address_without_keys_is_refused(entry_point, tmp_path: Path):
     assert "needs API keys; set CORELOOP_API_KEYS or give --keys FILE" in errors
 
 
+@pytest.mark.slow
 def test_each_key_does_what_its_scopes_say(tmp_path: Path):
     reader, run_entry = new_key("reader", ["read"]), new_key("runner", ["run"])
     keys = tmp_path / "keys"

@@ -83,6 +83,7 @@ def test_sigterm_under_load_fails_no_request_but_with_503(tmp_path: Path):
         assert set(results) == {200, 503}
 
 
+@pytest.mark.slow
 def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
     with (
         held_search() as search,
@@ -107,6 +108,7 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
         assert (over.status_code, over.json()["error"]["type"]) == (409, "ended")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_is_paused_has_its_record(tmp_path: Path):
     with (
         held_search() as search,

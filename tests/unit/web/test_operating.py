@@ -50,6 +50,7 @@ def test_a_run_is_in_the_metrics(client: httpx2.Client):
     }
 
 
+@pytest.mark.slow
 def test_health_is_quiet_and_says_when_the_index_is_gone(client: httpx2.Client, service: Served):
     assert client.get("/readyz").json() == {"status": "ok"}
     index = next(service.folder.rglob("index.db"))

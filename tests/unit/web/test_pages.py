@@ -90,6 +90,7 @@ def test_a_form_without_our_token_does_nothing(client: httpx2.Client, form: dict
     assert "load the page again" in response.text
 
 
+@pytest.mark.slow
 def test_a_form_of_another_site_does_nothing(guarded: Served):
     with signed_in(guarded, "runner") as client:
         form = {"csrf": token(client), "id": "x"}
@@ -176,6 +177,7 @@ def test_each_button_needs_its_scope(guarded: Served, name: str, path: str, stat
         assert client.post(path, data={"csrf": token(client, "/ui/review"), "id": "x"}).status_code == status
 
 
+@pytest.mark.slow
 def test_a_key_without_read_reads_no_page(tmp_path: Path):
     secret, entry = new_key("runner", ["run"])
     with served(tmp_path, environ={"CORELOOP_API_KEYS": entry}) as service, service.client() as client:

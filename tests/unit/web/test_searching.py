@@ -13,6 +13,7 @@ _LIMIT_BYTES = 300_000
 """The log of the service stays below, the journal of an index that gains a megabyte does not."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the files of another process")
 def test_on_a_full_disk_it_answers_from_the_index_as_it_was_and_says_so(tmp_path: Path):
     project(tmp_path)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from coreloop.web.keys import new_key
 from serving import Served, served
@@ -29,6 +30,7 @@ def opens(service: Served, cookie: str) -> tuple[int, int]:
         return client.get("/ui/work").status_code, client.get("/runs").status_code
 
 
+@pytest.mark.slow
 def test_with_postgres_a_session_ends_for_every_process_on_the_database(database: str, tmp_path: Path):
     environ = KEYS | {"CORELOOP_DATABASE_URL": database}
     with served(tmp_path, environ=environ) as service, service.client() as client:
@@ -41,6 +43,7 @@ def test_with_postgres_a_session_ends_for_every_process_on_the_database(database
         assert opens(restarted, copied) == (303, 401)
 
 
+@pytest.mark.slow
 def test_a_copied_cookie_ends_with_the_session_and_no_other_session_does(tmp_path: Path):
     with served(tmp_path, environ=KEYS) as service, service.client() as one, service.client() as other:
         copied, kept = sign_in(one), sign_in(other)

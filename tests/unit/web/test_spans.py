@@ -47,6 +47,7 @@ def facts_of(holder: Any) -> dict[str, Any]:
     return {one.key: one.value.string_value or one.value.int_value for one in holder.attributes}
 
 
+@pytest.mark.slow
 def test_a_run_is_a_span_with_its_steps_in_the_trace_of_its_request(tmp_path: Path):
     with collector() as (url, received):
         environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"{url}/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}
@@ -73,6 +74,7 @@ def test_a_run_is_a_span_with_its_steps_in_the_trace_of_its_request(tmp_path: Pa
     assert b"Han" not in sent["body"]
 
 
+@pytest.mark.slow
 def test_a_collector_that_refuses_is_in_the_log_and_disturbs_nothing(tmp_path: Path):
     with (
         collector(400) as (url, received),

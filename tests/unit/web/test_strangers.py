@@ -60,6 +60,7 @@ UNKNOWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(UNKNOWN)))
 def test_an_address_is_limited_before_it_is_known_what_it_asks_for(guarded: tuple[Served, str], place: int):
     data, address = UNKNOWN[place] + CLOSE, f"127.0.1.{place + 1}"
@@ -68,6 +69,7 @@ def test_an_address_is_limited_before_it_is_known_what_it_asks_for(guarded: tupl
     assert later == [429] * 3
 
 
+@pytest.mark.slow
 def test_an_address_is_limited_in_what_it_asks_before_a_request_of_another_site(tmp_path: Path):
     settings = "service: {requests_per_minute: 1, origins: ['https://tools.example']}\n"
     data = b"OPTIONS /search HTTP/1.1\r\nOrigin: https://tools.example\r\n"
@@ -100,6 +102,7 @@ def test_probes_are_answered_under_any_host_and_without_limit(guarded: tuple[Ser
     assert {statuses(exchange(service, probe))[0] for _ in range(30)} == {200}
 
 
+@pytest.mark.slow
 def test_health_is_of_the_process_and_readiness_of_the_database(tmp_path: Path):
     with served(tmp_path) as service, service.client() as client:
         assert client.get("/readyz").status_code == 200
@@ -111,6 +114,7 @@ def test_health_is_of_the_process_and_readiness_of_the_database(tmp_path: Path):
         until(lambda: client.get("/readyz").status_code == 200)
 
 
+@pytest.mark.slow
 def test_one_address_cannot_have_all_connections(tmp_path: Path):
     resource = pytest.importorskip("resource", reason="needs limits of processes")
     with served(tmp_path) as service, ExitStack() as connections:
@@ -133,6 +137,7 @@ def _answers(service: Served) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "address"),
     [
@@ -147,6 +152,7 @@ def test_what_limits_count_as_one_address(host: str, address: str):
     assert client_address(host) == address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [17_000, 100_000])
 def test_a_head_of_more_than_16_kib_is_refused_however_it_arrives(service: Served, size: int):
     assert statuses(exchange(service, GET + b"X: " + b"a" * size + b"\r\n" + CLOSE)) == [400]
@@ -164,6 +170,7 @@ def test_a_head_of_almost_16_kib_and_a_long_body_behind_it_are_read(service: Ser
     assert statuses(exchange(service, head + body)) == [200]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -94,6 +94,7 @@ TRUE_KOREAN_LINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_after(1, [7, 8, 9]))
 @pytest.mark.parametrize(
     ("scenario", "lines", "least"),

@@ -12,6 +12,7 @@ from rows import slow_after
 SCRIPT = Path(sys.executable).with_name("dartlab-coreloop")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "called",
     slow_after(

@@ -57,6 +57,7 @@ def sent(endpoint: str, contract: type[Contract]) -> tuple[dict[str, Any], list[
     return server.bodies[-1], [json.loads(data) for data in server.sent]
 
 
+@pytest.mark.slow
 @each_row("endpoint", BODIES)
 @each_row("contract", SCHEMA_FILES.values())
 def test_a_request_and_the_streamed_chunks_are_as_described(endpoint: str, contract: type[Contract]):

@@ -74,6 +74,7 @@ def test_a_changed_letter_of_each_kind_of_row_is_found(workspace: Workspace):
             assert found(workspace) != [], text
 
 
+@pytest.mark.slow
 def test_whatever_bit_is_flipped_is_found_or_changes_nothing(workspace: Workspace, tmp_path: Path):
     path = workspace.runs_dir / "runs.db"
     before, size = content(path), path.stat().st_size

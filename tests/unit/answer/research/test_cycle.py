@@ -82,6 +82,7 @@ def test_an_unsupported_finding_does_not_complete_the_run(tmp_path: Path):
     assert response.insufficient_termination
 
 
+@pytest.mark.slow
 def test_a_model_that_replies_garbage_is_done_without_and_said_to_be_unusable(tmp_path: Path):
     response, _ = ask_model(tmp_path, *["no json"] * 6)
     assert (response.end, response.error and response.error.type) == ("model_unusable", "model_unusable")
@@ -131,6 +132,7 @@ def test_a_search_that_does_not_work_degrades_the_answer(tmp_path: Path, answer:
     assert RIVER in response.final_answer
 
 
+@pytest.mark.slow
 def test_a_used_up_token_budget_compacts_what_is_in_view(tmp_path: Path):
     pages = {f"p{n}.md": f"# Han river length {n}\n\n{RIVER} {'강이 흐른다. ' * 90}\n" for n in range(6)}
     with model_stand_in() as server, deps_in(project(tmp_path, pages), url=server.url) as deps:
@@ -181,6 +183,7 @@ def test_sources_that_contradict_each_other_stand_side_by_side(tmp_path: Path):
     assert {one.location for one in response.sources} == {"docs/a.md", "docs/b.md"}
 
 
+@pytest.mark.slow
 def test_a_deep_research_is_challenged_and_its_hypotheses_get_evidence(tmp_path: Path):
     hypothesis = {"statement": "The river is longer than 400 kilometres.", "layer": "dialectic"}
     about = {
@@ -273,6 +276,7 @@ def test_a_simple_reflection_may_leave_uncertainties_out(tmp_path: Path):
         assert knowledge_of(read_session(deps.store, None)).unsaid == []
 
 
+@pytest.mark.slow
 def test_an_exhaustive_research_looks_for_counter_evidence(tmp_path: Path):
     with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
         said = reflection({"text": RIVER, "sources": ["[1]"]}, confidence=0.95, sufficient=True)
@@ -298,6 +302,7 @@ def test_offline_an_exhaustive_research_asks_in_its_own_words_until_none_is_left
     assert ending(state).startswith("nothing is left to ask offline")
 
 
+@pytest.mark.slow
 def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
     with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
         server.acts += [

@@ -94,6 +94,7 @@ def test_a_service_that_keeps_failing_degrades_the_answer(tmp_path: Path):
     assert {one.outcome for one in failed} == {"failed"}
 
 
+@pytest.mark.slow
 def test_pages_behind_results_are_read_once_and_recorded_with_where_their_address_came_from(tmp_path: Path):
     asked: list[str] = []
 

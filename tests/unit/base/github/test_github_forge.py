@@ -275,6 +275,7 @@ def test_importing_the_vocabulary_loads_no_client() -> None:
     assert completed.stdout == "set()\n"
 
 
+@pytest.mark.slow
 def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:
     with GithubForge(github.repo, token=github.token, connection=connection) as forge:
         forge.open_pull_requests()

@@ -199,6 +199,7 @@ def test_an_error_is_one_line_with_file_line_and_key(load, tmp_path, text, line,
     assert (caught.value.path, caught.value.line) == (tmp_path / "coreloop.yaml", line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "says"),
     [

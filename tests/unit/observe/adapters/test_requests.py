@@ -126,6 +126,7 @@ def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path
     assert counted("never_ended", before) == 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_requests_under_way_stay_within_the_limit(tmp_path: Path) -> None:
     before, requests = dropped(), Requests(tmp_path, max_under_way=100)
     for number in range(10_000):

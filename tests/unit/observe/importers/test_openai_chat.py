@@ -212,6 +212,7 @@ def episodes(trajectories: Path, tau_log: Path, tmp_path_factory: pytest.TempPat
     return [(ours, theirs[ours["ts"][:19]]) for ours in map(json.loads, lines)]
 
 
+@pytest.mark.slow
 def test_real_episodes_come_out_as_in_their_records(
     episodes: Episodes,
 ) -> None:

@@ -40,6 +40,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
     return {"judgment": {"verdict": verdict}}
 
 
+@pytest.mark.slow
 @each_row(
     ("changes", "expected"),
     [

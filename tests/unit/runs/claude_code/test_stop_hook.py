@@ -242,6 +242,7 @@ def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Pa
     assert (installed(tmp_path, "s1"), run_id in installed(tmp_path, "s2")) == ("", True)
 
 
+@pytest.mark.slow
 def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Path):
     runs(tmp_path, "install", "claude-code", "--confirm")
     first, second = (runs(tmp_path, "open", question, session="s1") for question in ("why?", "who?"))

@@ -181,6 +181,7 @@ def test_every_row_of_the_table_is_shown_here():
     assert rows().keys() == LIARS.keys() | ELSEWHERE.keys() | {UNMETERED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_after(2, LIARS))
 def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
     liar = LIARS[name]

@@ -50,6 +50,7 @@ def resumed(project: Path) -> dict[str, object]:
     return shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("price", "booked"), [((), 1.2), (("--usd-per-iteration", "1"), 2.0)])
 def test_what_was_reported_before_a_kill_is_booked(price: tuple[str, ...], booked: float, tmp_path: Path):
     script = f"{WORK}; echo '{{\"usd\": 0.6}}'; test -e paid || {{ touch paid; sleep 600; }}"
@@ -58,6 +59,7 @@ def test_what_was_reported_before_a_kill_is_booked(price: tuple[str, ...], booke
     assert list((tmp_path / "data" / "runs" / "spending").glob("*")) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_after_a_kill_is_settled_first(tmp_path: Path):
     script = "echo '{\"usd\": 0.6}'; touch paid; sleep 600"
     price = ("--max-iterations", "1", "--usd-per-iteration", "1")
@@ -78,6 +80,7 @@ def test_work_that_a_killed_or_failed_try_did_counts_for_its_iteration(tmp_path:
     assert go_on(tmp_path, begin(tmp_path, failing, max_iterations=1)).stop_reason == "max_iterations"
 
 
+@pytest.mark.slow
 def test_what_a_report_claims_before_a_kill_is_booked(tmp_path: Path):
     report = json.dumps({"next_actions": ["x"], "usage": {"usd": 0.6}})
     record = f"echo '{report}' | {sys.executable} -m coreloop runs record"
@@ -122,6 +125,7 @@ def test_a_run_within_a_run_is_charged_to_it_and_stops_at_what_is_left(tmp_path:
         assert store.spent_on(datetime.now(UTC).date()).usd == 1.2  # once
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
 def test_a_run_within_a_run_that_clears_its_environment_is_charged_too(tmp_path: Path):
     child = f"{WORK}; echo '{{\\\"usd\\\": 0.4}}'"
@@ -132,6 +136,7 @@ def test_a_run_within_a_run_that_clears_its_environment_is_charged_too(tmp_path:
     assert (state.stop_reason, state.spent.usd) == ("usd", 1.2)
 
 
+@pytest.mark.slow
 def test_a_run_within_a_run_of_another_project_is_refused(tmp_path: Path):
     other = tmp_path / "other"
     other.mkdir()

@@ -28,6 +28,7 @@ def test_the_log_of_the_driver_in_the_working_folder_is_no_progress(git: bool, t
     assert "busy" in (tmp_path / "run.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_within_a_run_that_was_killed_with_its_command_has_failed(tmp_path: Path):
     nested = f"{' '.join(RUNS)} start --max-iterations 9 -- sh -c 'echo x > nested; sleep 600'"
     script = f"{nested} & until test -e nested; do sleep 0.05; done"
@@ -45,6 +46,7 @@ def test_a_run_within_a_run_that_was_killed_with_its_command_has_failed(tmp_path
     assert "it was ended with the command that started it" in state.failure.error
 
 
+@pytest.mark.slow
 def test_a_run_without_a_price_goes_on_with_a_limit(tmp_path: Path):
     run_id = begin(tmp_path, "echo $CORELOOP_ITERATION >> work", budget_usd=1.0)
     failed = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -95,6 +97,7 @@ def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_pat
     assert "stopped (max_iterations)" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_report_to_record_with_a_key_twice_is_refused(tmp_path: Path):
     subprocess.run([*RUNS, "open", "why?"], cwd=tmp_path, capture_output=True, check=True)
     for usage, says in (('{"usd": 5, "usd": 0}', "a key twice"), ('{"usd": null}', "usage.usd")):

@@ -14,6 +14,7 @@ from showing import table
 PLANTED = (Planted("refund_order", 0.3, 0.02, 60),)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_verdict_and_a_chart(
     tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch
 ):

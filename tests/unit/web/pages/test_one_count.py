@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from coreloop.admin.status.read import read_status
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.verdicts.queue import WaitingKind, read_queue
@@ -14,6 +16,7 @@ from coreloop.web.pages.source import PageSource
 from promoting import statement, write_candidates
 
 
+@pytest.mark.slow
 def test_status_health_review_and_judge_count_the_same_proposals(source: PageSource):
     now = datetime.now(UTC)
     status = read_status(source.workspace, now=now, environ={}, mining=MiningOptions())

@@ -11,6 +11,7 @@ from coreloop.web.pages.source import PageSource
 from showing import elements
 
 
+@pytest.mark.slow
 def test_every_page_of_a_report_has_the_policy_before_anything_is_loaded(
     unchanged: PageSource, tmp_path: Path
 ):

@@ -64,6 +64,7 @@ def test_no_page_has_a_question_of_a_user(report: Path, unchanged: PageSource):
         assert not [question for question in asked if question and question in text], page
 
 
+@pytest.mark.slow
 def test_names_that_only_the_log_has_are_left_out(source: PageSource, tmp_path: Path):
     (log, *_) = sorted(source.workspace.records_dir.glob("*.jsonl"))
     log.write_text(log.read_text().replace('"search_articles"', '"ask_dana_kim"'))
@@ -89,6 +90,7 @@ def test_a_folder_with_other_files_is_not_touched(unchanged: PageSource, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_made_leaves_the_earlier_one(source: PageSource, tmp_path: Path):
     out = tmp_path / "out"
     write_report(source, out)

@@ -174,6 +174,7 @@ def paragraphs(korquad: list[dict], tmp_path_factory: pytest.TempPathFactory) ->
     return project
 
 
+@pytest.mark.slow
 def test_korean_questions_find_their_paragraph(korquad: list[dict], paragraphs: Indexed):
     questions = [(f"{number}.txt", asked) for number, part in enumerate(korquad) for asked in part["qas"]]
     # benchmarks/search.py: 92 % and 98 % of 500

@@ -46,6 +46,7 @@ def read(reader: PageReader, server: FaultServer, path: str = "/a") -> Source:
     return answer.sources[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "content_type"),
     slow_after(

@@ -82,6 +82,7 @@ def test_the_number_of_groups_is_bounded_however_they_are_written(field: str) ->
     assert set(_with_few_groups(lines)) == {"User-agent: other", "Disallow: /x"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/a", "/" + "a" * 1_900])
 def test_rules_for_everybody_else_do_not_fill_the_memory(
     server: FaultServer, tmp_path: Path, path: str
