@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from socket import SHUT_RDWR, socket
+from ssl import SSLContext
 from threading import Thread
 from typing import Any, Final, Literal
 
@@ -69,6 +71,12 @@ class HttpAnswer:
     content: bytes = field(repr=False)
 
 
+@cache
+def _certificates() -> SSLContext:
+    """The authorities of this machine: read once a process, since reading them takes 30 ms."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class HttpClient:
     """Sends requests, one at a time. Redirects are not followed, and proxies not used.
 
@@ -76,7 +84,7 @@ class HttpClient:
     """
 
     def __init__(self) -> None:
-        self._client = httpx2.Client(follow_redirects=False, trust_env=False)
+        self._client = httpx2.Client(follow_redirects=False, trust_env=False, verify=_certificates())
         self._sockets: list[socket] = []
 
     def __enter__(self) -> "HttpClient":
