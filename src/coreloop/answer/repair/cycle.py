@@ -16,10 +16,11 @@ from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT
 from coreloop.answer.repair.mend import asks_again, mend
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.asking import UNUSABLE, ask, numbered_source
 from coreloop.answer.research.attempt import check_reply, fault_of, numbered, quoted, written
 from coreloop.answer.research.knowledge import ATTEMPTED, Attempt, knowledge_of
-from coreloop.answer.research.passages import SHOWN, Rejected
+from coreloop.answer.research.passages import SHOWN
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits

@@ -19,10 +19,10 @@ from coreloop.answer.repair.learn import learn_late
 from coreloop.answer.repair.run import begin_answer, continue_answer
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
-from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.repair.tables import Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
-from coreloop.answer.research.passages import Rejected, sentence_key
+from coreloop.answer.research.passages import sentence_key
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase

@@ -19,11 +19,11 @@ from coreloop.answer.repair.tables import (
     Feedback,
     Gap,
     Link,
+    Rejected,
     Snapshot,
     Status,
     Suggestion,
 )
-from coreloop.answer.research.passages import Rejected
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase

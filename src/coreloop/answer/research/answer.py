@@ -7,11 +7,18 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.contradictions import Contradiction, SourcedText
 from coreloop.answer.research.ends import End, EndError, end_error, end_line
-from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import ASK, KIND, Attempt, Knowledge, ReadSource, knowledge_of
-from coreloop.answer.research.passages import Passage, Verdict
+from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
+from coreloop.answer.research.knowledge import (
+    ASK,
+    KIND,
+    Attempt,
+    Knowledge,
+    MarkedPassage,
+    ReadSource,
+    Verdict,
+    knowledge_of,
+)
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted
 from coreloop.runs.state import State
@@ -333,7 +340,7 @@ def answer_source(read: ReadSource) -> AnswerSource:
     )
 
 
-def _passage(passage: Passage, cited: Sequence[ReadSource]) -> AnswerPassage:
+def _passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)

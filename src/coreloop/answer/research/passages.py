@@ -3,19 +3,17 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.questions import asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
 from coreloop.answer.models.synonyms import opposites_of, same_stem
-from coreloop.answer.research.contradictions import (
-    Contradiction,
-    SourcedText,
-    contradictions_in,
-)
+from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research.contradictions import contradictions_in
+from coreloop.answer.research.findings import Contradiction, SourcedText
+from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
 from coreloop.base.language.words import stems
 
@@ -24,7 +22,6 @@ _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
 _DECLARED: Final = frozenset({"symbol", "schema"})
-Verdict = Literal["says so", "may say so", "nothing said so"]
 SHOWN: Final = 3
 SAYS_AT: Final = 0.69
 """Score from which a sentence says so; from `ANSWER_AT` it may.
@@ -35,23 +32,6 @@ of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A passage, and the sentence in its text that says most to the question.
-
-    Attributes
-    ----------
-    number : int
-        Of its source, from 1.
-    start, end : int
-        Of the sentence, in characters; equal if none is marked.
-    """
-
-    number: int
-    start: int = 0
-    end: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
     """What sources say to a question.
 
@@ -59,7 +39,7 @@ class Passages:
     ----------
     verdict : str
         Whether the marked sentences say what is asked.
-    shown : tuple of Passage
+    shown : tuple of MarkedPassage
         At most `SHOWN`, best first; the closest ones if nothing says so.
     quoted : tuple of (str, int)
         The sentences that answer the parts of the question, and the numbers of their sources.
@@ -68,39 +48,9 @@ class Passages:
     """
 
     verdict: Verdict = "nothing said so"
-    shown: tuple[Passage, ...] = ()
+    shown: tuple[MarkedPassage, ...] = ()
     quoted: tuple[tuple[str, int], ...] = ()
     differing: tuple[Contradiction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """What persons rejected as an answer to a question.
-
-    Attributes
-    ----------
-    sentences : frozenset of str
-        See `sentence_key`.
-    passages : frozenset of str
-        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
-    locations : frozenset of str
-        Files that are the wrong ones.
-    until : date or None
-        Sources of this day or before are out of date.
-    """
-
-    sentences: frozenset[str] = frozenset()
-    passages: frozenset[str] = frozenset()
-    locations: frozenset[str] = frozenset()
-    until: date | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.sentences or self.locations or self.until)
-
-    def has(self, text: str, source: Source) -> bool:
-        """Whether a sentence of a source was rejected."""
-        is_old = self.until is not None and source.published is not None and source.published <= self.until
-        return is_old or source.location in self.locations or sentence_key(text) in self.sentences
 
 
 def find_passages(
@@ -128,7 +78,7 @@ def find_passages(
         ranked = [
             one
             for one in _ranked(part, sentences)
-            if not rejected.has(one.sentence.text, sources[one.sentence.source - 1])
+            if not _is_rejected(one.sentence.text, sources[one.sentence.source - 1], rejected)
             and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
         ]
         prose = [one for one in ranked if sources[one.sentence.source - 1].type != "python"]
@@ -150,6 +100,13 @@ def find_passages(
         quoted=tuple((without_footnotes(one.sentence.text), one.sentence.source) for one in quotes),
         differing=tuple(differing),
     )
+
+
+def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
+    is_old = (
+        rejected.until is not None and source.published is not None and source.published <= rejected.until
+    )
+    return is_old or source.location in rejected.locations or sentence_key(text) in rejected.sentences
 
 
 def sentence_key(text: str) -> str:
@@ -246,9 +203,11 @@ def _sourced(sentence: Sentence, sources: Sequence[Source]) -> SourcedText:
     return SourcedText(text, (sentence.source,), source.published, source.title)
 
 
-def _passage(number: int, sources: Sequence[Source], best: dict[int, RankedSentence]) -> Passage:
+def _passage(number: int, sources: Sequence[Source], best: dict[int, RankedSentence]) -> MarkedPassage:
     if number not in best:
-        return Passage(number=number)
+        return MarkedPassage(number=number)
     text = best[number].sentence.text
     start = sources[number - 1].text.find(text)
-    return Passage(number=number, start=max(0, start), end=max(0, start) + len(text) if start >= 0 else 0)
+    return MarkedPassage(
+        number=number, start=max(0, start), end=max(0, start) + len(text) if start >= 0 else 0
+    )

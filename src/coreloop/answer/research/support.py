@@ -6,13 +6,13 @@ A sentence must find its dates, amounts, names and negation, and enough of its w
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.models.dates import Date, holds_date
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
 from coreloop.answer.research.statement import Statement, plain_text, read_statement
 from coreloop.base.language.words import is_hangul
@@ -28,32 +28,6 @@ _ONE_CLAUSE: Final = 6
 _AS_GOOD: Final = 0.9
 """Part of the best share from which another sentence says as much."""
 
-Missing = Literal["date", "number", "name", "negation", "words"]
-
-
-@dataclass(frozen=True, slots=True)
-class Supported:
-    """The cited texts say so; ``score`` is 0–1."""
-
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """They do not.
-
-    Attributes
-    ----------
-    missing : str
-        The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
-        denies what the other says) or ``words``.
-    reason : str
-        One line for a person.
-    """
-
-    missing: Missing
-    reason: str
-
 
 def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsupported:
     """Check whether the cited texts say what a sentence says.
@@ -65,7 +39,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
     cited_texts : sequence of str
         The texts of all sources that the sentence cites.
     """
-    evidence = Evidence(cited_texts)
+    evidence = CitedTexts(cited_texts)
     claim = read_statement(sentence)
     if lack := evidence.lack(claim):
         return lack
@@ -77,7 +51,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
     return Supported(score)
 
 
-class Evidence:
+class CitedTexts:
     """Cited texts, read once for several sentences."""
 
     def __init__(self, texts: Sequence[str]) -> None:

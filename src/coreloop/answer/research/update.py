@@ -7,19 +7,19 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding, ReportedHypothesis
 from coreloop.answer.research.asking import AGAINST
-from coreloop.answer.research.contradictions import SourcedText, contradictions
+from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
-from coreloop.answer.research.findings import Finding, merged, rated
+from coreloop.answer.research.findings import Finding, SourcedText, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, Weight, ranked, with_evidence
 from coreloop.answer.research.knowledge import (
     CONTRADICTED,
+    COUNTER_EVIDENCE,
     DROPPED,
     FOUND,
     TESTED,
     Knowledge,
     knowledge_of,
 )
-from coreloop.answer.research.plan import COUNTER_EVIDENCE
 from coreloop.answer.research.verify import check_findings, evidence_of, without_citations
 from coreloop.runs import events
 from coreloop.runs.run import Run
