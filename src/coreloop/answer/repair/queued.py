@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.handlers import Handler
-from coreloop.answer.repair.learn import learn_late
-from coreloop.answer.repair.run import continue_answer
 from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
-from coreloop.answer.research.record import record_ended_research
+from coreloop.answer.research.record import keep_ended_late
 from coreloop.answer.research.run import continue_research
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
@@ -103,7 +102,7 @@ def _is_left(store: Store, run_id: str) -> bool:
 def run_handlers(
     deps: Deps, *, shutdown: Event | None = None, show: Show = lambda _: None
 ) -> Mapping[str, Handler]:
-    """Return what works on runs, by the job's name.
+    """Return what works on runs, those of rejected answers too, by the job's name.
 
     Parameters
     ----------
@@ -115,19 +114,12 @@ def run_handlers(
         Called after each committed iteration and at the end of a run.
     """
 
-    def research(job: Job) -> Any:
-        run_id = job.payload["run"]
+    def work_on(job: Job) -> None:
+        run_id = str(job.payload["run"])
         with suppress(RunNotFoundError):  # forgotten since it was queued
             try:
                 continue_research(run_id, deps, show=show, shutdown=shutdown)
             except RunEndedError:  # in a process that may have died then
-                record_ended_research(run_id, deps)
+                keep_ended_late(run_id, deps)
 
-    def answer(job: Job) -> Any:
-        with suppress(RunNotFoundError):
-            try:
-                continue_answer(job.payload["run"], deps, show=show, shutdown=shutdown)
-            except RunEndedError:
-                learn_late(job.payload["run"], deps)
-
-    return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}
+    return dict.fromkeys((*_NAMES.values(), ANSWER_AGAIN), work_on)

@@ -7,8 +7,6 @@ from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.feedback import answer_again
 from coreloop.answer.repair.gates import read_gates
 from coreloop.answer.repair.handlers import job_handlers
 from coreloop.answer.repair.queued import run_handlers
@@ -37,7 +35,6 @@ def all_handlers(
     return {
         **job_handlers(deps),
         **run_handlers(deps, shutdown=shutdown, show=show),
-        ANSWER_AGAIN: partial(answer_again, deps, shutdown=shutdown, show=show),
         GATES: partial(_read_gates, deps),
     }
 

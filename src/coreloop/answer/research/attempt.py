@@ -79,6 +79,11 @@ def written(
     )
 
 
+def unusable(attempt: Attempt, error: Exception) -> Attempt:
+    """Show what was found without a model in place of an answer that it could not give."""
+    return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
+
+
 def check_reply(
     answer: str,
     citations: Sequence[Citation],

@@ -11,7 +11,7 @@ from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, signal_of
 from coreloop.answer.research.findings import Contradiction, Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
-from coreloop.answer.research.tiers import Wishes
+from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import State
 
@@ -67,7 +67,7 @@ class Request:
     """
 
     tier: Tier | None = None
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: LimitOverrides = field(default_factory=LimitOverrides)
     second_check: bool = False
     session_id: str = ""
     may_repair: bool = True

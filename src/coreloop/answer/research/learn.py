@@ -3,16 +3,11 @@
 from typing import Final
 
 from coreloop.answer.research.knowledge import KIND
-from coreloop.runs.lessons import learn_lessons, read_reflexion
+from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 MAX_ADVICE: Final = 3
-
-
-def learn(store: Store, state: State) -> None:
-    """Learn from the newest iteration; a second time changes nothing."""
-    learn_lessons(store, state, situation=state.question)
 
 
 def helped_before(store: Store, state: State) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 """Stands in place of the jobs of a round."""
 
 
-def mend(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
+def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
     Parameters
