@@ -12,7 +12,6 @@ from typing import Final
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.handlers import Handler
 from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.record import keep_ended_late
@@ -23,6 +22,7 @@ from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.work import Handler
 from coreloop.runs.manage import read_run
 from coreloop.runs.run import Run
 from coreloop.runs.state import State

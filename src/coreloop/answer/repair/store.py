@@ -329,11 +329,6 @@ class RepairStore:
         rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (_stamp(since),))
         return [_answer(row) for row in rows]
 
-    def mending(self, run_id: str) -> AnswerRow | None:
-        """Return the newest ended answer that replaces a rejected one."""
-        rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
-        return _answer(rows[0]) if rows else None
-
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""
         with self._database.writing():

@@ -306,11 +306,6 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
     return list(best.values()) or sure[:_QUOTED_OF_PART]
 
 
-def response_json(response: AgentResponse) -> dict[str, Any]:
-    """Return a response as plain values."""
-    return asdict(response)
-
-
 def contradiction_line(pair: Contradiction) -> str:
     """Show both sides with their sources and dates; a later one that replaces the earlier one is said to."""
     a, b = _side(pair.a), _side(pair.b)

@@ -5,7 +5,7 @@ A research judges by a reflection, and answers in the end.
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -30,19 +30,19 @@ from coreloop.answer.research.asking import (
     numbered_source,
 )
 from coreloop.answer.research.attempt import check_reply, fault_of, numbered, quoted, unusable, written
-from coreloop.answer.research.execute import execute
+from coreloop.answer.research.execute import execute, search_step
 from coreloop.answer.research.knowledge import (
     ANSWERED,
     ASK,
     ATTEMPTED,
     DROPPED,
+    KIND,
     NOTE,
     PLANNED,
     Attempt,
     PlanQuery,
     knowledge_of,
 )
-from coreloop.answer.research.learn import helped_before
 from coreloop.answer.research.memory import Memory
 from coreloop.answer.research.passages import SHOWN
 from coreloop.answer.research.plan import (
@@ -56,23 +56,26 @@ from coreloop.answer.research.plan import (
 from coreloop.answer.research.reflect import reflect, view
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.research.verify import CheckedAnswer, without
-from coreloop.answer.retrieve import SearchResult, find_sources
+from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
-from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
+from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.phases import phase
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 RETRIEVE: Final = "retrieve"
 """Name of the steps that search for the sources of an attempt."""
 _ADVICE: Final = "Searches in a row found nothing: go back to first principles."
 _MAX_REASONS: Final = 3
 """Of failed searches, in an answer."""
+_MAX_ADVICE: Final = 3
+"""Strategies and solutions of similar situations that a stuck research is told."""
 
 
 def iterate(run: Run, deps: Deps) -> None:
@@ -113,7 +116,8 @@ def _attempt_answer(run: Run, deps: Deps) -> None:
         repair(run, deps, "thumbs_down", SearchResult())
     with phase(run, "search"):
         _read_index(run, deps)
-        found = _retrieve(run, deps, number)
+        words = " ".join(search_words(run.state.question))
+        found = search_step(run, deps, RETRIEVE, str(number), run.state.question, SearchLimits(), words=words)
     with phase(run, "synthesize"):
         reason = _attempted(run, deps, found, number)
     if reason is None:
@@ -123,18 +127,6 @@ def _attempt_answer(run: Run, deps: Deps) -> None:
     if number > MAX_REPAIRS or not repair(run, deps, reason, found):
         limits = msgspec.structs.replace(run.state.limits, max_iterations=number)
         run.record(events.Narrowed, limits=limits)
-
-
-def _retrieve(run: Run, deps: Deps, number: int) -> SearchResult:
-    """Search for the sources of an attempt, as a step of its run."""
-    question = run.state.question
-
-    def call(_key: str) -> tuple[Any, Amount]:
-        found = find_sources(deps, question, SearchLimits(), words=" ".join(search_words(question)))
-        return msgspec.to_builtins(found), NOTHING
-
-    stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
-    return msgspec.convert(stored, SearchResult)
 
 
 def _attempted(run: Run, deps: Deps, found: SearchResult, number: int) -> Reason | None:
@@ -261,6 +253,14 @@ def _notes(run: Run, deps: Deps) -> list[str]:
         return []
     strategies = helped_before(deps.store, run.state)
     return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
+
+
+def helped_before(store: Store, state: State) -> tuple[str, ...]:
+    """Return what made progress in similar situations, best first: strategies, then what solved failures."""
+    advice = read_reflexion(store.reflexion(KIND)).similar(state.question, limit=_MAX_ADVICE)
+    strategies = [pattern.strategy for pattern in advice.success_patterns]
+    solutions = [failure.solution for failure in advice.failures if failure.result == "progress"]
+    return tuple(dict.fromkeys([*strategies, *solutions]))
 
 
 def _synthesised(run: Run, deps: Deps) -> Attempt:

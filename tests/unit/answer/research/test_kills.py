@@ -2,11 +2,12 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.answer import AgentResponse, respond, response_json
+from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.run import begin_research, continue_research
@@ -62,7 +63,7 @@ def finish(workspace: Workspace, run_id: str, calls: Path) -> AgentResponse:
 
 def comparable(response: AgentResponse) -> dict:
     """A response without its usage, which a restart may change, and what names its run."""
-    shown = response_json(response)
+    shown = asdict(response)
     return {name: value for name, value in shown.items() if name not in {"run_id", "session_id", "usage"}}
 
 
