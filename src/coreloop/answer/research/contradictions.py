@@ -16,7 +16,7 @@ from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.synonyms import OPPOSITES
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
-from coreloop.answer.research.statement import Statement, read_statement
+from coreloop.answer.research.statement import ComparedText, read_statement
 from coreloop.answer.research.support import denies
 from coreloop.answer.research.tables import IGNORED, SAME
 from coreloop.base.language.words import stems
@@ -131,11 +131,11 @@ def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) ->
     return "negation" if is_denied else None
 
 
-def _both_named(here: Statement, there: Statement) -> bool:
+def _both_named(here: ComparedText, there: ComparedText) -> bool:
     return bool(here.names) and bool(there.names)
 
 
-def _dates_agree(here: Statement, there: Statement) -> bool:
+def _dates_agree(here: ComparedText, there: ComparedText) -> bool:
     return any(dates_agree(a, b) for a in here.dates for b in there.dates)
 
 
@@ -177,7 +177,7 @@ def _kind(one: str, other: str) -> ContradictionKind | None:
     return differs if shared >= SAME_SUBJECT and not _exchanged(here, there) else None
 
 
-def _differs(here: Statement, there: Statement, one: str, other: str) -> ContradictionKind | None:
+def _differs(here: ComparedText, there: ComparedText, one: str, other: str) -> ContradictionKind | None:
     """The first thing that differs; of another time, nothing else counts."""
     apart = _numbers_apart(one, other)
     if here.dates and there.dates and not any(dates_agree(a, b) for a in here.dates for b in there.dates):
@@ -204,24 +204,24 @@ def _any_agree(here: Sequence[Span], there: Sequence[Span], unit: str) -> bool:
     return any(spans_agree(a, b) for a in here for b in there if a.unit == unit)
 
 
-def _words(statement: Statement) -> set[str]:
+def _words(statement: ComparedText) -> set[str]:
     words = (word for word in statement.subject if word not in IGNORED and word[0] not in _EXISTS)
     return {SAME.get(word, word) for word in words}
 
 
-def _shared(here: Statement, there: Statement) -> float:
+def _shared(here: ComparedText, there: ComparedText) -> float:
     """Dice coefficient of the words."""
     one, other = _words(here), _words(there)
     return 2 * len(one & other) / max(1, len(one) + len(other))
 
 
-def _exchanged(here: Statement, there: Statement) -> bool:
+def _exchanged(here: ComparedText, there: ComparedText) -> bool:
     """Whether each has a word that the other lacks: ``net profit``, ``gross profit``."""
     one, other = _words(here), _words(there)
     return bool(one - other) and bool(other - one)
 
 
-def _other_names(here: Statement, there: Statement) -> bool:
+def _other_names(here: ComparedText, there: ComparedText) -> bool:
     return any(
         not word_letters(stems(name)) & other.letters
         for one, other in ((here, there), (there, here))
