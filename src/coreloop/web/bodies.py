@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
-from coreloop.answer.repair.metrics import DayFigures
+from coreloop.answer.repair.metrics import DayMetrics
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.runs.jobs.job import Job
@@ -219,7 +219,7 @@ class SeriesReply(msgspec.Struct, frozen=True):
     """Gates and what happened to answers by day, the newest first; the share of jobs done again."""
 
     series: tuple[Share, ...]
-    days: tuple[DayFigures, ...]
+    days: tuple[DayMetrics, ...]
     retry_rate: float
 
 

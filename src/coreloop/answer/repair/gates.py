@@ -93,8 +93,14 @@ def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str
 def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
     """Functions of files that are stale count as not good: what the index says of them may be wrong."""
     stale = {file.location for file in coverage.pending}
-    functions = [one for one in read_functions(deps.workspace.index_file, now=now) if one.is_public]
-    lacking = [one.location for one in functions if not one.is_documented or one.location in stale]
+    functions = [
+        function for function in read_functions(deps.workspace.index_file, now=now) if function.is_public
+    ]
+    lacking = [
+        function.location
+        for function in functions
+        if not function.is_documented or function.location in stale
+    ]
     return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
 
 

@@ -90,7 +90,7 @@ def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     first = case.repairs[-1].round + 1 if case.repairs else 1
     actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
     return case.request.may_repair and any(
-        {STRICT, OTHER_MODEL} & {*_applicable(one, deps)} for one in actions
+        {STRICT, OTHER_MODEL} & {*_applicable(names, deps)} for names in actions
     )
 
 

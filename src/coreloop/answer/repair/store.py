@@ -234,9 +234,9 @@ class RepairStore:
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        rows = [("said", reason), *(("sentence", one) for one in rejected.sentences)]
-        rows += [("passage", one) for one in rejected.passages]
-        rows += [("location", one) for one in rejected.locations]
+        rows = [("said", reason), *(("sentence", sentence) for sentence in rejected.sentences)]
+        rows += [("passage", passage) for passage in rejected.passages]
+        rows += [("location", location) for location in rejected.locations]
         rows += [("until", rejected.until.isoformat())] if rejected.until else []
         with self._database.writing():
             for kind, value in rows:

@@ -129,5 +129,8 @@ def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
         f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
         for finding in memory.semantic
     ]
-    hypotheses = [f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.focus]
+    hypotheses = [
+        f"hypothesis {hypothesis.id} ({hypothesis.confidence:.2f}): {hypothesis.statement}"
+        for hypothesis in knowledge.focus
+    ]
     return findings + hypotheses

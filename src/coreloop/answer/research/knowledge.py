@@ -291,7 +291,7 @@ class Knowledge:
     @property
     def focus(self) -> list[Hypothesis]:
         """The active hypotheses, the highest priority first."""
-        return [one for one in self.all_hypotheses if one.id in self.active_hypotheses]
+        return [hypothesis for hypothesis in self.all_hypotheses if hypothesis.id in self.active_hypotheses]
 
     @property
     def actions(self) -> frozenset[str]:
@@ -348,7 +348,7 @@ def _dropped(extra: dict[str, Any], data: Any) -> None:
 
 def _tested(extra: dict[str, Any], data: Any) -> None:
     extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
-    extra["active_hypotheses"] = [one.id for one in extra["all_hypotheses"][:MAX_ACTIVE]]
+    extra["active_hypotheses"] = [hypothesis.id for hypothesis in extra["all_hypotheses"][:MAX_ACTIVE]]
 
 
 def _reflected(extra: dict[str, Any], data: Any) -> None:

@@ -76,28 +76,28 @@ def find_passages(
     scores, differing = [], list[Contradiction]()
     for part in question_parts(question):
         ranked = [
-            one
-            for one in _ranked(part, sentences)
-            if not _is_rejected(one.sentence.text, sources[one.sentence.source - 1], rejected)
-            and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
+            quote
+            for quote in _ranked(part, sentences)
+            if not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
+            and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
-        prose = [one for one in ranked if sources[one.sentence.source - 1].type != "python"]
+        prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
         answering = _listed(part, best_quotes(part, prose) or best_quotes(part, ranked), sentences)
-        for one in (*answering, *ranked):
-            if one.score >= ANSWER_AT:
-                best.setdefault(one.sentence.source, one)
-        pairs = contradictions_in(part, [_sourced(one.sentence, sources) for one in best.values()])
+        for quote in (*answering, *ranked):
+            if quote.score >= ANSWER_AT:
+                best.setdefault(quote.sentence.source, quote)
+        pairs = contradictions_in(part, [_sourced(quote.sentence, sources) for quote in best.values()])
         quotes += _current(answering, pairs, best)
         scores.append(_sure(part, answering[0]) if answering else 0.0)
         differing += pairs
-    order = [one.sentence.source for one in quotes]
+    order = [quote.sentence.source for quote in quotes]
     order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
     # of what says nothing itself, a text shows more than a signature
     order += sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in _DECLARED)
     return Passages(
         verdict=_verdict(scores),
         shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),
-        quoted=tuple((without_footnotes(one.sentence.text), one.sentence.source) for one in quotes),
+        quoted=tuple((without_footnotes(quote.sentence.text), quote.sentence.source) for quote in quotes),
         differing=tuple(differing),
     )
 
@@ -123,8 +123,8 @@ def says_all(question: str, sentence: Sentence) -> bool:
 
 def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
     others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
-    rest = [one for one in asked if one != stem]
-    return bool(others & {*said}) and all(one in said for one in rest)
+    rest = [word for word in asked if word != stem]
+    return bool(others & {*said}) and all(word in said for word in rest)
 
 
 def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
@@ -133,10 +133,10 @@ def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence
     if asks_yes_or_no(question):
         for other in opposites_of(question):
             ranked = [
-                max(pair, key=lambda one: one.score)
+                max(pair, key=lambda quote: quote.score)
                 for pair in _pairs(ranked, ranked_quotes(other, sentences))
             ]
-    return sorted(ranked, key=lambda one: (-one.score, -one.weighed))
+    return sorted(ranked, key=lambda quote: (-quote.score, -quote.weighed))
 
 
 def _listed(
@@ -147,17 +147,21 @@ def _listed(
     if match is None or not _ASKS_ALL.search(question):
         return tuple(answering)
     best = answering[0]
-    own = [one for one in sentences if one.source == best.sentence.source and one.text.startswith(match[0])]
+    own = [
+        sentence
+        for sentence in sentences
+        if sentence.source == best.sentence.source and sentence.text.startswith(match[0])
+    ]
     return tuple(replace(best, sentence=sentence) for sentence in own)
 
 
 def _pairs(
     ranked: Sequence[RankedSentence], others: Sequence[RankedSentence]
 ) -> Iterator[tuple[RankedSentence, RankedSentence]]:
-    known = {one.sentence: one for one in ranked}
+    known = {quote.sentence: quote for quote in ranked}
     for other in others:
         yield known.pop(other.sentence, other), other
-    yield from ((one, one) for one in known.values())
+    yield from ((quote, quote) for quote in known.values())
 
 
 def _sure(question: str, quote: RankedSentence) -> float:
@@ -181,7 +185,7 @@ def _current(
         newer, older = (best[said.sources[0]] for said in (pair.b, pair.a))
         if older in quotes and (pair.is_superseded or pair.is_dated):
             place = quotes.index(older)
-            quotes = [one for one in quotes if one != newer]
+            quotes = [quote for quote in quotes if quote != newer]
             quotes.insert(min(place, len(quotes)), newer)
             if pair.is_superseded:
                 quotes.remove(older)
@@ -192,8 +196,8 @@ def _sentences(sources: Sequence[Source]) -> list[Sentence]:
     """Return the sentences of all sources; one that several of them have is the first one's."""
     found: dict[str, Sentence] = {}
     for number, source in enumerate(sources, 1):
-        for one in read_sentences(number, source.title, source.text, is_code=source.type == "python"):
-            found.setdefault(one.text, one)
+        for sentence in read_sentences(number, source.title, source.text, is_code=source.type == "python"):
+            found.setdefault(sentence.text, sentence)
     return list(found.values())
 
 

@@ -111,7 +111,7 @@ def check_findings(
     """Turn what a model reported into findings, still to be rated, and what no source supports."""
     found: list[Finding] = []
     dropped: list[Dropped] = []
-    known = {one.id for one in knowledge.all_hypotheses}
+    known = {hypothesis.id for hypothesis in knowledge.all_hypotheses}
     for finding in islice(reported, _MAX_REPORTED):
         claim, numbers = without_citations(finding.text), _numbers(finding.sources)
         supporting, reason = _supporting(claim, numbers, knowledge)

@@ -57,7 +57,7 @@ def _working_iterations(state: State) -> list[dict[str, Any]]:
     return [
         {
             "iteration": aim["iteration"],
-            "findings": [one for one in findings if one.iteration == aim["iteration"]],
+            "findings": [finding for finding in findings if finding.iteration == aim["iteration"]],
             "queries_executed": [
                 search.query for search in state.search_history if search.iteration == aim["iteration"]
             ],
