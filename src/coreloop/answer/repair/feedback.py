@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Final, Literal
 
-import msgspec
-
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.forget import judgment_of
@@ -294,7 +292,7 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     store = deps.store
     folding, newest = load_run(store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
+    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
     job = _put_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

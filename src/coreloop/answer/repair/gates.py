@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-import msgspec
-
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target, Targets, actions_for, jobs_for
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
@@ -128,7 +126,7 @@ def _raise(
     run_id = begin_run(deps.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
     signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
     folding, newest = load_run(store, run_id)
-    message = msgspec.to_builtins(envelope(signal, trace_id=folding.state.trace_id, now=now))
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     store.append(
         run_id,
         [Noted(at=now, name=SIGNALLED, data=message), Ended(at=now, status="completed")],

@@ -195,7 +195,7 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
     session_id = knowledge_of(run.state).request.session_id
     signal = Signal(source="critic", reason=reason, session_id=session_id, context=context)
     message = envelope(signal, trace_id=run.state.trace_id, now=run.now())
-    run.record(events.Noted, name=SIGNALLED, data=msgspec.to_builtins(message))
+    run.record(events.Noted, name=SIGNALLED, data=message)
 
 
 def _explore(run: Run, deps: Deps) -> None:

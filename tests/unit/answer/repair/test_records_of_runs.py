@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.queued import queue_run, run_handlers
+from coreloop.answer.repair.queued import queue_run
+from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research import run as researches
 from coreloop.answer.research.knowledge import ASK, Request
 from coreloop.answer.research.run import begin_research
@@ -43,7 +44,7 @@ def deps(tmp_path: Path):
 
 
 def work_off(deps: Deps) -> None:
-    work(deps.queue, run_handlers(deps), until_idle=True)
+    work(deps.queue, all_handlers(deps), until_idle=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
