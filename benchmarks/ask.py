@@ -30,10 +30,10 @@ from pathlib import Path
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.models.questions import search_words
-from coreloop.answer.repair.run import answer
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.attempt import numbered, quoted
 from coreloop.answer.research.knowledge import Attempt
-from coreloop.answer.research.passages import Rejected
+from coreloop.answer.research.run import answer
 from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.findings import Supported
 from coreloop.answer.research.statement import read_statement
-from coreloop.answer.research.support import SUPPORTED_AT, Evidence, Supported, check_support
+from coreloop.answer.research.support import SUPPORTED_AT, CitedTexts, check_support
 
 DRAWS = 2_000
 PLANTED = 1_000
@@ -69,7 +70,7 @@ def read_claims(data: Path) -> list[Claim]:
 
 
 def check(claim: Claim) -> Checked:
-    evidence, statement = Evidence(claim.references), read_statement(claim.text)
+    evidence, statement = CitedTexts(claim.references), read_statement(claim.text)
     lack = evidence.lack(statement)
     settled = lack.missing if lack else "quoted" if evidence.quotes(claim.text) else ""
     return Checked(claim, settled, evidence.overlap(statement))

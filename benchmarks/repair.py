@@ -27,8 +27,8 @@ from answers import REPORTED, Question, read, wilson
 from coreloop.answer.deps import open_deps
 from coreloop.answer.models import offline
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.run import answer
 from coreloop.answer.research.answer import AgentResponse
+from coreloop.answer.research.run import answer
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.runs.stores.store import open_store

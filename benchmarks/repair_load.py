@@ -21,8 +21,8 @@ import numpy as np
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.research.run import answer
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work

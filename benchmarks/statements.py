@@ -31,7 +31,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.evidence import rank_test
-from coreloop.learn.statements.log import Log, read_log
+from coreloop.learn.statements.log import CaseLog, read_log
 from coreloop.learn.statements.merge import to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
 
@@ -54,7 +54,7 @@ def main() -> None:
     ](options)
 
 
-def log_of(records: Iterable[dict[str, Any]]) -> Log:
+def log_of(records: Iterable[dict[str, Any]]) -> CaseLog:
     """Records as a log, by way of a file and its facts."""
     with tempfile.TemporaryDirectory() as folder:
         lines = sorted(records, key=lambda record: record["ts"])
@@ -111,7 +111,7 @@ def _exchanged(options: argparse.Namespace) -> None:
     print(f"{n_said} of {2 * options.seeds} logs with exchanged outcomes say anything")
 
 
-def _exchange(log: Log, rng: Random) -> Log:
+def _exchange(log: CaseLog, rng: Random) -> CaseLog:
     """Exchange the outcomes of each tool's calls between cases: calls of a case take those of another."""
     outcomes: defaultdict[str, defaultdict[int, list[tuple[str, int]]]] = defaultdict(
         lambda: defaultdict(list)
@@ -154,7 +154,7 @@ def _real(options: argparse.Namespace) -> None:
             )
 
 
-def _episodes(data: Path, name: str) -> tuple[Log, Vocabulary]:
+def _episodes(data: Path, name: str) -> tuple[CaseLog, Vocabulary]:
     """Real episodes as a log, and their tools as their authors describe them."""
     records = {}
     for line in (data / "tau_retail_gpt4o_gpt41.jsonl").read_bytes().splitlines():

@@ -52,8 +52,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         Why the search was blocked or failed.
     failures : tuple of str
         Why each attempt failed that did.
-    note : str
-        What is still being read into the index; "" for nothing.
     elapsed_ms : int
         Of all searches.
     stale : tuple of Target
@@ -68,7 +66,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[Origin, ...] = ()
     reason: str = ""
     failures: tuple[str, ...] = ()
-    note: str = ""
     elapsed_ms: int = 0
     stale: tuple[Target, ...] = ()
 

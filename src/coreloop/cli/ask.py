@@ -22,8 +22,8 @@ def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> N
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.repair.run import answer
     from coreloop.answer.research.ends import EXIT_CODES
+    from coreloop.answer.research.run import answer
     from coreloop.cli.show_answer import show_answer, show_attempt
 
     with project_deps() as deps:

@@ -91,12 +91,12 @@ def ask(
     from coreloop.answer.research.knowledge import Request
     from coreloop.answer.research.run import begin_research, continue_research
     from coreloop.answer.research.sessions import read_session
-    from coreloop.answer.research.tiers import Wishes, environment_wishes
+    from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_begin, show_progress, show_response
 
-    wishes = Wishes(**limits).over(environment_wishes(os.environ))
-    request = Request(tier=tier, wishes=wishes, second_check=second_check)
+    overrides = LimitOverrides(**limits).over(environment_limits(os.environ))
+    request = Request(tier=tier, wishes=overrides, second_check=second_check)
     with project_deps() as deps, _error_as_json(as_json):
         begin = partial(begin_research, question, request, deps, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json

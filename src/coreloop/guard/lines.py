@@ -22,7 +22,7 @@ from coreloop.learn.proposals.figures import (
     read_statement_evidence,
 )
 from coreloop.learn.proposals.grammar import (
-    Calls,
+    AdvisedCalls,
     CaveatEvidence,
     FailsApart,
     FailsCall,
@@ -126,11 +126,11 @@ def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words)
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """When and Call, or the one that an earlier promotion lacks; older versions added an Evidence line."""
     match values:
-        case [When(), Calls()] | [When() | Calls()]:
+        case [When(), AdvisedCalls()] | [When() | AdvisedCalls()]:
             yield from _refuse_evidence(trailers)
         case (
-            [When(), Calls(), GuideEvidence() as evidence]
-            | [When() | Calls(), GuideEvidence() as evidence]
+            [When(), AdvisedCalls(), GuideEvidence() as evidence]
+            | [When() | AdvisedCalls(), GuideEvidence() as evidence]
             | [GuideEvidence() as evidence]
         ):
             yield from refuse_guide(evidence)
@@ -145,7 +145,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
     for value in values:
         if isinstance(value, When):
             yield from refuse_when(value, words)
-        elif isinstance(value, Calls):
+        elif isinstance(value, AdvisedCalls):
             yield from refuse_calls(value.calls, words)
 
 
@@ -154,7 +154,7 @@ def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], word
     labels = {value.category or UNSPECIFIED for value in values if isinstance(value, When)}
     labels = labels or {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
     for value in values:
-        if isinstance(value, Calls):
+        if isinstance(value, AdvisedCalls):
             texts = (join_steps(step(call.name, *call.chosen()) for call in value.calls), str(value))
             section = SECTIONS[trailers["Phase"]]
             keys = {statement_key(label, text, section) for label in labels for text in texts}

@@ -19,7 +19,7 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
 from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
 from coreloop.learn.proposals.grammar import (
-    Calls,
+    AdvisedCalls,
     Fails,
     FailsApart,
     FailsCall,
@@ -162,7 +162,7 @@ def _is_guide(values: tuple[Line | None, ...], candidate: Candidate) -> bool:
     The keywords are checked separately.
     """
     match values:
-        case [When() as when, Calls(calls), *rest] if rest in ([], [guide_evidence(candidate)]):
+        case [When() as when, AdvisedCalls(calls), *rest] if rest in ([], [guide_evidence(candidate)]):
             pattern = candidate.tool_pattern
             is_named = candidate.engine in {call.name for call in pattern}
             return is_named and when.fits(candidate.cat_hash, when.keywords) and calls_fit(calls, pattern)

@@ -14,14 +14,13 @@ from starlette.responses import Response
 
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
 from coreloop.answer.repair.queued import queue_run
-from coreloop.answer.repair.run import begin_answer
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.sessions import read_session
-from coreloop.answer.research.tiers import Wishes
+from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.base.errors import UsageError
 from coreloop.runs import events
 from coreloop.runs.control import resume_run
@@ -48,8 +47,8 @@ from coreloop.web.running import stream_of
 async def run(call: HttpCall) -> Any:
     """Research a question, or go on with one."""
     body: RunRequest = call.body
-    wishes = Wishes(**{name: getattr(body, name) for name in asdict(Wishes())})
-    request = Request(tier=body.complexity_tier, wishes=wishes)
+    overrides = LimitOverrides(**{name: getattr(body, name) for name in asdict(LimitOverrides())})
+    request = Request(tier=body.complexity_tier, wishes=overrides)
     deps = call.service.deps
     if body.session is None:
         run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
@@ -72,7 +71,7 @@ async def ask(call: HttpCall) -> Any:
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
     asked = Request(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
     deps = call.service.deps
-    run_id, job = await accept(call, ANSWER, partial(begin_answer, body.question, asked, deps))
+    run_id, job = await accept(call, ANSWER, partial(begin_research, body.question, asked, deps, kind=ANSWER))
     return await _reply(call, run_id, job)
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
-from coreloop.answer.repair.metrics import DayFigures
+from coreloop.answer.repair.metrics import DayMetrics
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.runs.jobs.job import Job
@@ -61,7 +61,7 @@ class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     complexity_tier : str or None
         None for what the plan says.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
-        See `coreloop.answer.research.tiers.Wishes`.
+        See `coreloop.answer.research.tiers.LimitOverrides`.
     session : str or None
         A research of the same question that was paused or left, to go on with.
     """
@@ -219,7 +219,7 @@ class SeriesReply(msgspec.Struct, frozen=True):
     """Gates and what happened to answers by day, the newest first; the share of jobs done again."""
 
     series: tuple[Share, ...]
-    days: tuple[DayFigures, ...]
+    days: tuple[DayMetrics, ...]
     retry_rate: float
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 from starlette.responses import Response
 
 from coreloop import __version__
-from coreloop.answer.repair.metrics import read_days, read_figures
+from coreloop.answer.repair.metrics import read_days, read_metrics
 from coreloop.answer.repair.tables import Gate
 from coreloop.web.bodies import Health, SeriesReply, Share, VersionReply
 from coreloop.web.metrics import CONTENT_TYPE
@@ -44,11 +44,11 @@ def series(call: HttpCall) -> SeriesReply:
     return SeriesReply(
         series=tuple(gates),
         days=tuple(read_days(deps, now=now)),
-        retry_rate=read_figures(deps, now=now).retry_rate,
+        retry_rate=read_metrics(deps, now=now).retry_rate,
     )
 
 
 def metrics(call: HttpCall) -> Response:
     """Return the figures for Prometheus."""
-    numbers = read_figures(call.service.deps, now=datetime.now(UTC))
+    numbers = read_metrics(call.service.deps, now=datetime.now(UTC))
     return Response(call.service.metrics.text(numbers), media_type=CONTENT_TYPE)

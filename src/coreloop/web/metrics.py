@@ -7,7 +7,7 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from coreloop.answer.repair.metrics import RepairFigures
+from coreloop.answer.repair.metrics import RepairMetrics
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 
@@ -95,13 +95,13 @@ class Metrics:
         ):
             self._sums[name].labels(kind).inc(number)
 
-    def text(self, numbers: RepairFigures) -> bytes:
+    def text(self, numbers: RepairMetrics) -> bytes:
         """Return all figures in Prometheus' text format."""
         self._show_jobs(numbers.jobs)
         self._show_answers(numbers)
         return generate_latest(self._registry)
 
-    def _show_answers(self, numbers: RepairFigures) -> None:
+    def _show_answers(self, numbers: RepairMetrics) -> None:
         self._retry_rate.set(numbers.retry_rate)
         self._evidence.clear()  # what was yesterday's is not today's
         for source, number in numbers.evidence.items():

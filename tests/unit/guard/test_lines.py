@@ -8,7 +8,7 @@ from coreloop.base.git.trailers import read_trailers
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.learn.proposals.advice import statement_key
-from coreloop.learn.proposals.grammar import Calls, When, parse_line
+from coreloop.learn.proposals.grammar import AdvisedCalls, When, parse_line
 from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request import trailers
 from guarding import REPLAY, SETTINGS, candidate_proposal
@@ -53,7 +53,7 @@ def keyed(lines: Sequence[str], trailers: Mapping[str, str]) -> Mapping[str, str
     """The trailers, with the key of the calls as written."""
     values = [parse_line(line) for line in lines]
     label = next((value.category for value in values if isinstance(value, When)), "") or "UNSPECIFIED"
-    keys = [statement_key(label, str(value), "Guide") for value in values if isinstance(value, Calls)]
+    keys = [statement_key(label, str(value), "Guide") for value in values if isinstance(value, AdvisedCalls)]
     return {**trailers, "Candidate-Key": keys[0]} if keys else trailers
 
 

@@ -25,7 +25,7 @@ from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
 from coreloop.learn.verdicts.state import (
     UNDECIDED,
-    Promoted,
+    GitPromotions,
     ProposalState,
     Standpoint,
     read_promoted,
@@ -153,13 +153,13 @@ def _read_log(
 
 def _read_history(
     workspace: Workspace, now: datetime, environ: Mapping[str, str]
-) -> tuple[Promotions | None, Promoted, tuple[str, ...]]:
+) -> tuple[Promotions | None, GitPromotions, tuple[str, ...]]:
     """Read the promotions, with the open ones of the forge, and notes on what is not known."""
     base = workspace.settings.forge.base
     try:
         repository = Repository(workspace.root)
     except NoRepositoryError as error:
-        return None, Promoted(), (printable(f"no history: {error}"),)
+        return None, GitPromotions(), (printable(f"no history: {error}"),)
     with repository:
         promoted = read_promoted(workspace)
         try:

@@ -18,9 +18,9 @@ from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.agent.words import AgentWords, agent_words, unsaid
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
-from coreloop.answer.research.contradictions import SourcedText, contradictions
+from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
-from coreloop.answer.research.findings import UNCERTAIN, Finding, merged, rated
+from coreloop.answer.research.findings import UNCERTAIN, Finding, SourcedText, Unsupported, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, ranked, with_evidence
 from coreloop.answer.research.knowledge import (
     CONTRADICTED,
@@ -34,7 +34,6 @@ from coreloop.answer.research.knowledge import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.answer.research.support import Unsupported
 from coreloop.answer.research.update import weight_of
 from coreloop.base.language.words import stems
 from coreloop.runs import events as happened

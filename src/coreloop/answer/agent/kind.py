@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.answer.agent.knowledge import fold, initial, is_complete
-from coreloop.answer.research.views import views
-from coreloop.answer.research.working import committed
+from coreloop.answer.research.views import committed, views
 from coreloop.runs.agent.agent import KIND
 from coreloop.runs.driver.driven import DRIVEN
 from coreloop.runs.kinds import Kind, register_kind

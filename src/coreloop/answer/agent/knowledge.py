@@ -7,11 +7,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.agent.words import agent_words
-from coreloop.answer.research.findings import Evidence, Finding
-from coreloop.answer.research.knowledge import Knowledge, ReadSource
+from coreloop.answer.research.findings import Finding, Provenance
+from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, Knowledge, ReadSource
 from coreloop.answer.research.knowledge import fold as fold_research
 from coreloop.answer.research.knowledge import initial as initial_research
-from coreloop.answer.research.plan import COUNTER_EVIDENCE
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -147,11 +146,11 @@ def trust_in(read: ReadSource) -> Trust:
     return _TRUST.get(read.source.provider, "given")
 
 
-def checked_evidence(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
+def checked_evidence(finding: Finding, knowledge: Knowledge) -> list[Provenance]:
     """Return what the sources that coreloop read itself bring to a finding."""
     sources = (knowledge.source(number) for number in finding.sources)
     return [
-        Evidence(number=read.number, origin=read.origin, type=read.source.type)
+        Provenance(number=read.number, origin=read.origin, type=read.source.type)
         for read in sources
         if read and trust_in(read) != "given"
     ]

@@ -9,8 +9,9 @@ from typing import Final
 from coreloop.answer.agent.words import ENGLISH
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.statement import read_statement
-from coreloop.answer.research.support import Supported, Unsupported, check_support
+from coreloop.answer.research.support import check_support
 
 _PROSE_CHARS: Final = 35
 """A shorter line that does not end in the middle of a phrase is no wrapped prose."""

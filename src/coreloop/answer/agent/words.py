@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.answer.models.questions import is_korean
-from coreloop.answer.research.support import Missing, Unsupported
+from coreloop.answer.research.findings import Missing, Unsupported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

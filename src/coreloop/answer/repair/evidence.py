@@ -68,7 +68,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
 
 def _best_passage(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
     passages = split_passages(document)
-    best = max(passages, key=lambda one: _fit(asked, f"{one.heading}\n{one.text}"), default=None)
+    best = max(passages, key=lambda passage: _fit(asked, f"{passage.heading}\n{passage.text}"), default=None)
     if best is not None:
         yield "local_file", best.heading, best.text
 

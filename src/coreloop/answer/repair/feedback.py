@@ -2,29 +2,24 @@
 
 import re
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
-from threading import Event
 from typing import Final, Literal
-
-import msgspec
 
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.forget import judgment_of
-from coreloop.answer.repair.learn import learn_late
-from coreloop.answer.repair.run import begin_answer, continue_answer
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
-from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.repair.tables import Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
-from coreloop.answer.research.passages import Rejected, sentence_key
+from coreloop.answer.research.passages import sentence_key
+from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
-from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -33,7 +28,6 @@ from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
@@ -81,7 +75,7 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Parameters
     ----------
     id : str
-        Of an answer, as `coreloop.answer.repair.answer` returns it, or of another request that has a record.
+        Of an answer (`coreloop.answer.research.run.answer`), or of another request that has a record.
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str or None
@@ -180,25 +174,6 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     raise UsageError(
         Phrase("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
     )
-
-
-def answer_again(
-    deps: Deps, job: Job, *, shutdown: Event | None = None, show: Callable[[Run], None] = lambda _: None
-) -> str:
-    """Do the job that mends a rejected answer; returns its run's id.
-
-    Raises
-    ------
-    RunBusyError
-        Another process does it; the job is tried again later.
-    """
-    run_id = str(job.payload["run"])
-    with suppress(RunNotFoundError):  # forgotten
-        try:
-            continue_answer(run_id, deps, shutdown=shutdown, show=show)
-        except RunEndedError:  # in a process that died then
-            learn_late(run_id, deps)
-    return run_id
 
 
 def newest_answer(deps: Deps) -> str:
@@ -312,12 +287,12 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
         mends=answered.run_id,
         wants_more=_TOO_SHORT.search(reason) is not None,
     )
-    run_id = begin_answer(answered.question, asked, deps, trace_id=answered.trace_id)
+    run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
     signal = Signal(source="chat", reason="thumbs_down", session_id=case.request.session_id)
     store = deps.store
     folding, newest = load_run(store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=msgspec.to_builtins(message))], after=newest)
+    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
     job = _put_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-import msgspec
-
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target, Targets, actions_for, jobs_for
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
@@ -93,8 +91,14 @@ def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str
 def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
     """Functions of files that are stale count as not good: what the index says of them may be wrong."""
     stale = {file.location for file in coverage.pending}
-    functions = [one for one in read_functions(deps.workspace.index_file, now=now) if one.is_public]
-    lacking = [one.location for one in functions if not one.is_documented or one.location in stale]
+    functions = [
+        function for function in read_functions(deps.workspace.index_file, now=now) if function.is_public
+    ]
+    lacking = [
+        function.location
+        for function in functions
+        if not function.is_documented or function.location in stale
+    ]
     return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
 
 
@@ -122,7 +126,7 @@ def _raise(
     run_id = begin_run(deps.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
     signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
     folding, newest = load_run(store, run_id)
-    message = msgspec.to_builtins(envelope(signal, trace_id=folding.state.trace_id, now=now))
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     store.append(
         run_id,
         [Noted(at=now, name=SIGNALLED, data=message), Ended(at=now, status="completed")],

@@ -1,6 +1,6 @@
 """What the jobs of repairs do. Each can be done again: the outcome is the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +13,9 @@ from coreloop.answer.search.index.imports import read_imports
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
 
-Handler = Callable[[Job], Any]
 MAX_CHAIN: Final = 50
 """Files of an import chain."""
 

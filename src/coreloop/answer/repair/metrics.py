@@ -1,4 +1,4 @@
-"""Figures of answers and repairs, for the service's metrics and for people."""
+"""Metrics of answers and repairs, for the service's metrics and for people."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from coreloop.runs.jobs.job import QueueMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayFigures:
+class DayMetrics:
     """What happened on a day (UTC).
 
     Attributes
@@ -21,11 +21,11 @@ class DayFigures:
     answered, unanswered : int
         Questions with a supported answer, and those without.
     evidence : dict of str to int
-        As `RepairFigures` has it.
+        As `RepairMetrics` has it.
     feedback : dict of str to int
         ``up`` and ``down``.
     notice_s : float or None
-        As `RepairFigures` has it, of the day's rejections.
+        As `RepairMetrics` has it, of the day's rejections.
     """
 
     day: str
@@ -37,7 +37,7 @@ class DayFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepairFigures:
+class RepairMetrics:
     """What happened in a window.
 
     Attributes
@@ -73,40 +73,40 @@ class RepairFigures:
         return self.jobs.retried / total if total else 0.0
 
 
-def read_figures(deps: Deps, *, now: datetime, window: timedelta = timedelta(days=1)) -> RepairFigures:
+def read_metrics(deps: Deps, *, now: datetime, window: timedelta = timedelta(days=1)) -> RepairMetrics:
     """Count the answers, gates, feedback and jobs of the window that ends now."""
     rows = deps.tables.answers(since=now - window)
-    said = deps.tables.feedback_since(now - window)
+    ratings = deps.tables.feedback_since(now - window)
     newest = {gate: deps.tables.snapshots(gate)[:1] for gate in ("coverage", "io")}
-    return RepairFigures(
+    return RepairMetrics(
         answered_after=dict(sorted(Counter(row.repairs for row in rows if row.is_supported).items())),
         unanswered=sum(not row.is_supported for row in rows),
         evidence=_evidence(rows),
-        gates={gate: one.share for gate, kept in newest.items() for one in kept},
-        feedback=dict(Counter(one.kind for one in said)),
-        notice_s=_notice_s(said, rows),
+        gates={gate: snapshot.share for gate, kept in newest.items() for snapshot in kept},
+        feedback=dict(Counter(rating.kind for rating in ratings)),
+        notice_s=_notice_s(ratings, rows),
         jobs=deps.queue.metrics(),
     )
 
 
-def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayFigures]:
+def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
     """Count by day what happened in so many days, the newest first; days without anything are left out."""
     since = now - timedelta(days=days)
-    rows, said = deps.tables.answers(since=since), deps.tables.feedback_since(since)
-    seen = {_day(row.ended_at) for row in rows} | {_day(one.created_at) for one in said}
-    return [_figures_of(day, rows, said) for day in sorted(seen, reverse=True)]
+    rows, ratings = deps.tables.answers(since=since), deps.tables.feedback_since(since)
+    seen = {_day(row.ended_at) for row in rows} | {_day(rating.created_at) for rating in ratings}
+    return [_metrics_of(day, rows, ratings) for day in sorted(seen, reverse=True)]
 
 
-def _figures_of(day: str, rows: Sequence[AnswerRow], said: Sequence[Feedback]) -> DayFigures:
+def _metrics_of(day: str, rows: Sequence[AnswerRow], ratings: Sequence[Feedback]) -> DayMetrics:
     ended = [row for row in rows if _day(row.ended_at) == day]
-    given = [one for one in said if _day(one.created_at) == day]
+    given = [rating for rating in ratings if _day(rating.created_at) == day]
     supported = sum(row.is_supported for row in ended)
-    return DayFigures(
+    return DayMetrics(
         day=day,
         answered=supported,
         unanswered=len(ended) - supported,
         evidence=_evidence(ended),
-        feedback=dict(Counter(one.kind for one in given)),
+        feedback=dict(Counter(rating.kind for rating in given)),
         notice_s=_notice_s(given, rows),
     )
 
@@ -122,9 +122,11 @@ def _evidence(rows: Iterable[AnswerRow]) -> dict[str, int]:
     return dict(evidence)
 
 
-def _notice_s(said: Iterable[Feedback], rows: Iterable[AnswerRow]) -> float | None:
+def _notice_s(ratings: Iterable[Feedback], rows: Iterable[AnswerRow]) -> float | None:
     ended = {row.run_id: row.ended_at for row in rows}
     waits = sorted(
-        (ended[one.mended_by] - one.created_at).total_seconds() for one in said if one.mended_by in ended
+        (ended[rating.mended_by] - rating.created_at).total_seconds()
+        for rating in ratings
+        if rating.mended_by in ended
     )
     return waits[len(waits) // 2] if waits else None

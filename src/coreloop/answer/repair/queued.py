@@ -4,35 +4,26 @@ The lease of the job is what makes a run go on elsewhere when its process dies; 
 keeps its committed steps from being done again.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from threading import Event
-from typing import Any, Final
+from typing import Final
 
-from coreloop.answer.deps import Deps
-from coreloop.answer.repair.handlers import Handler
-from coreloop.answer.repair.learn import learn_late
-from coreloop.answer.repair.run import continue_answer
 from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
-from coreloop.answer.research.record import record_ended_research
-from coreloop.answer.research.run import continue_research
-from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunBusyError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.manage import read_run
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-Show = Callable[[Run], None]
 _AFTER_STOP_S: Final = 2.0
 """Until a worker looks at a run that is being stopped; long enough to commit that."""
-_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
+JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
+"""Of the jobs that work on runs, by the kind of the run."""
 
 
 def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
@@ -49,7 +40,7 @@ def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -
     is_new : bool
         A second job of a new run is the first one; a run that was paused gets another.
     """
-    return queue.put(_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
+    return queue.put(JOB_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
 
 
 def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
@@ -70,7 +61,7 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
             )
         )
     state = resume_run(store, run_id)
-    if state.kind in _NAMES:
+    if state.kind in JOB_NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)
     return state
 
@@ -82,12 +73,12 @@ def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
     between leaves none without a record. As `coreloop.runs.control.stop_run` otherwise.
     """
     before = read_run(store, run_id)
-    is_queued = before.status == "paused" and before.kind in _NAMES
+    is_queued = before.status == "paused" and before.kind in JOB_NAMES
     if is_queued:
         later = datetime.now(UTC) + timedelta(seconds=_AFTER_STOP_S)
-        queue.put(_NAMES[before.kind], {"run": run_id}, run_at=later)
+        queue.put(JOB_NAMES[before.kind], {"run": run_id}, run_at=later)
     state = stop_run(store, run_id)
-    if not is_queued and state.kind in _NAMES and _is_left(store, run_id):  # it was paused meanwhile
+    if not is_queued and state.kind in JOB_NAMES and _is_left(store, run_id):  # it was paused meanwhile
         queue_run(queue, state.kind, run_id, is_new=False)
     return state
 
@@ -98,36 +89,3 @@ def _is_left(store: Store, run_id: str) -> bool:
             return True
     except RunBusyError:
         return False
-
-
-def run_handlers(
-    deps: Deps, *, shutdown: Event | None = None, show: Show = lambda _: None
-) -> Mapping[str, Handler]:
-    """Return what works on runs, by the job's name.
-
-    Parameters
-    ----------
-    deps : Deps
-        Shared by all threads.
-    shutdown : threading.Event or None
-        When it is set, runs are left at their next step.
-    show : callable
-        Called after each committed iteration and at the end of a run.
-    """
-
-    def research(job: Job) -> Any:
-        run_id = job.payload["run"]
-        with suppress(RunNotFoundError):  # forgotten since it was queued
-            try:
-                continue_research(run_id, deps, show=show, shutdown=shutdown)
-            except RunEndedError:  # in a process that may have died then
-                record_ended_research(run_id, deps)
-
-    def answer(job: Job) -> Any:
-        with suppress(RunNotFoundError):
-            try:
-                continue_answer(job.payload["run"], deps, show=show, shutdown=shutdown)
-            except RunEndedError:
-                learn_late(job.payload["run"], deps)
-
-    return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}

@@ -53,8 +53,8 @@ class Signal:
     context: Context = Context()
 
 
-def envelope(signal: Signal, *, trace_id: str, now: datetime) -> Envelope:
-    """Wrap a signal for the event store and other programs.
+def envelope(signal: Signal, *, trace_id: str, now: datetime) -> dict[str, Any]:
+    """Wrap a signal for the event store and other programs, as plain values of an `Envelope`.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def envelope(signal: Signal, *, trace_id: str, now: datetime) -> Envelope:
     now : datetime
         With a time zone.
     """
-    payload: dict[str, Any] = msgspec.to_builtins(signal)
-    return Envelope(
-        id=new_ulid(now, token_bytes(10)), type=TYPE, timestamp=now, trace_id=trace_id, payload=payload
-    )
+    key, payload = new_ulid(now, token_bytes(10)), msgspec.to_builtins(signal)
+    message = Envelope(id=key, type=TYPE, timestamp=now, trace_id=trace_id, payload=payload)
+    whole: dict[str, Any] = msgspec.to_builtins(message)
+    return whole
 
 
 def signal_of(data: Any) -> Signal:

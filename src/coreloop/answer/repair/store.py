@@ -19,11 +19,11 @@ from coreloop.answer.repair.tables import (
     Feedback,
     Gap,
     Link,
+    Rejected,
     Snapshot,
     Status,
     Suggestion,
 )
-from coreloop.answer.research.passages import Rejected
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
@@ -234,9 +234,9 @@ class RepairStore:
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        rows = [("said", reason), *(("sentence", one) for one in rejected.sentences)]
-        rows += [("passage", one) for one in rejected.passages]
-        rows += [("location", one) for one in rejected.locations]
+        rows = [("said", reason), *(("sentence", sentence) for sentence in rejected.sentences)]
+        rows += [("passage", passage) for passage in rejected.passages]
+        rows += [("location", location) for location in rejected.locations]
         rows += [("until", rejected.until.isoformat())] if rejected.until else []
         with self._database.writing():
             for kind, value in rows:
@@ -328,11 +328,6 @@ class RepairStore:
         """Return the answers that ended since a time, in order."""
         rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (_stamp(since),))
         return [_answer(row) for row in rows]
-
-    def mending(self, run_id: str) -> AnswerRow | None:
-        """Return the newest ended answer that replaces a rejected one."""
-        rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
-        return _answer(rows[0]) if rows else None
 
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""

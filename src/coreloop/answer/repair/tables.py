@@ -243,3 +243,28 @@ class AnswerRow:
     repairs: int
     mends: str = ""
     found: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """What persons rejected as an answer to a question.
+
+    Attributes
+    ----------
+    sentences : frozenset of str
+        See `coreloop.answer.research.passages.sentence_key`.
+    passages : frozenset of str
+        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
+    locations : frozenset of str
+        Files that are the wrong ones.
+    until : date or None
+        Sources of this day or before are out of date.
+    """
+
+    sentences: frozenset[str] = frozenset()
+    passages: frozenset[str] = frozenset()
+    locations: frozenset[str] = frozenset()
+    until: date | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.sentences or self.locations or self.until)

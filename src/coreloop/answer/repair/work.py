@@ -1,6 +1,7 @@
 """Every job of a project, for workers."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from threading import Event
@@ -8,10 +9,12 @@ from typing import Final
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.feedback import answer_again
 from coreloop.answer.repair.gates import read_gates
 from coreloop.answer.repair.handlers import job_handlers
-from coreloop.answer.repair.queued import run_handlers
+from coreloop.answer.repair.queued import JOB_NAMES
+from coreloop.answer.research.record import keep_ended_late
+from coreloop.answer.research.run import continue_research
+from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.run import Run
@@ -36,8 +39,7 @@ def all_handlers(
     """
     return {
         **job_handlers(deps),
-        **run_handlers(deps, shutdown=shutdown, show=show),
-        ANSWER_AGAIN: partial(answer_again, deps, shutdown=shutdown, show=show),
+        **dict.fromkeys((*JOB_NAMES.values(), ANSWER_AGAIN), partial(_work_on, deps, shutdown, show)),
         GATES: partial(_read_gates, deps),
     }
 
@@ -48,6 +50,16 @@ def plan_gates(deps: Deps, *, now: datetime) -> Job:
     return deps.queue.put(
         GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
     )
+
+
+def _work_on(deps: Deps, shutdown: Event | None, show: Callable[[Run], None], job: Job) -> None:
+    """Work on a run to its end; one that was forgotten since it was queued has none."""
+    run_id = str(job.payload["run"])
+    with suppress(RunNotFoundError):
+        try:
+            continue_research(run_id, deps, show=show, shutdown=shutdown)
+        except RunEndedError:  # in a process that may have died then
+            keep_ended_late(run_id, deps)
 
 
 def _read_gates(deps: Deps, _job: Job) -> dict[str, float]:

@@ -7,11 +7,18 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.contradictions import Contradiction, SourcedText
 from coreloop.answer.research.ends import End, EndError, end_error, end_line
-from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import ASK, KIND, Attempt, Knowledge, ReadSource, knowledge_of
-from coreloop.answer.research.passages import Passage, Verdict
+from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
+from coreloop.answer.research.knowledge import (
+    ASK,
+    KIND,
+    Attempt,
+    Knowledge,
+    MarkedPassage,
+    ReadSource,
+    Verdict,
+    knowledge_of,
+)
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.text import counted
 from coreloop.runs.state import State
@@ -294,14 +301,9 @@ def answer_from(state: State, attempt: Attempt) -> Attempt:
 def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
     checked = (finding for finding in knowledge.findings if finding.confidence)
     sure = sorted(checked, key=lambda finding: -finding.confidence)
-    of_parts = ([one for one in sure if part.id in one.answers] for part in state.sub_questions)
-    best = {one.text: one for found in of_parts for one in found[:_QUOTED_OF_PART]}
+    of_parts = ([finding for finding in sure if part.id in finding.answers] for part in state.sub_questions)
+    best = {finding.text: finding for found in of_parts for finding in found[:_QUOTED_OF_PART]}
     return list(best.values()) or sure[:_QUOTED_OF_PART]
-
-
-def response_json(response: AgentResponse) -> dict[str, Any]:
-    """Return a response as plain values."""
-    return asdict(response)
 
 
 def contradiction_line(pair: Contradiction) -> str:
@@ -333,7 +335,7 @@ def answer_source(read: ReadSource) -> AnswerSource:
     )
 
 
-def _passage(passage: Passage, cited: Sequence[ReadSource]) -> AnswerPassage:
+def _passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)

@@ -30,9 +30,9 @@ _WAITS_S: Final = (1.0, 4.0, inf)
 """Before the next attempt, unless the endpoint says how long."""
 
 
-def read_prompt(name: str, *, package: str = "coreloop.answer.research") -> str:
-    """Return the text of a file in a package's ``prompts/``."""
-    return (files(package) / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
+def read_prompt(name: str) -> str:
+    """Return the text of a file in ``prompts/``."""
+    return (files("coreloop.answer.research") / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
 
 
 def ask(
@@ -44,7 +44,6 @@ def ask(
     *,
     key: str,
     is_answer: bool = False,
-    package: str = "coreloop.answer.research",
 ) -> T:
     """Ask the models within the time that is left; after a rate limit or an outage, again.
 
@@ -57,7 +56,7 @@ def ask(
     BudgetError
         The call could pass a limit.
     """
-    messages = [Message("system", read_prompt(prompt, package=package)), user_message(material)]
+    messages = [Message("system", read_prompt(prompt)), user_message(material)]
     limits, failures = CallLimits(), list[ModelError]()
     ends_at = time.monotonic() + time_left(run, is_answer=is_answer, at_most=limits.timeout_s)
     for place, wait_s in enumerate(_WAITS_S):
@@ -130,5 +129,8 @@ def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
         f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
         for finding in memory.semantic
     ]
-    hypotheses = [f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.focus]
+    hypotheses = [
+        f"hypothesis {hypothesis.id} ({hypothesis.confidence:.2f}): {hypothesis.statement}"
+        for hypothesis in knowledge.focus
+    ]
     return findings + hypotheses

@@ -6,9 +6,10 @@ from dataclasses import replace
 from coreloop.answer.models.contracts import Citation
 from coreloop.answer.models.offline import without_notice
 from coreloop.answer.repair.signals import Reason
-from coreloop.answer.research.contradictions import Contradiction
+from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research.findings import Contradiction
 from coreloop.answer.research.knowledge import Attempt, Knowledge, ReadSource
-from coreloop.answer.research.passages import SHOWN, Rejected, find_passages
+from coreloop.answer.research.passages import SHOWN, find_passages
 from coreloop.answer.research.verify import UNCITED, CheckedAnswer, check_answer
 from coreloop.answer.search.source import Source
 
@@ -76,6 +77,11 @@ def written(
         dropped=checked.dropped,
         differing=pairs if checked.sentences else (),
     )
+
+
+def unusable(attempt: Attempt, error: Exception) -> Attempt:
+    """Show what was found without a model in place of an answer that it could not give."""
+    return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
 
 
 def check_reply(

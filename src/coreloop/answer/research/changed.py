@@ -58,8 +58,8 @@ def changed_line(changed: Sequence[ChangedSource]) -> str:
 
 
 def _named(changed: Sequence[ChangedSource]) -> Iterator[str]:
-    for change in dict.fromkeys(one.change for one in changed):
-        files = ", ".join(f"{one.location} {one.id}" for one in changed if one.change == change)
+    for change in dict.fromkeys(source.change for source in changed):
+        files = ", ".join(f"{source.location} {source.id}" for source in changed if source.change == change)
         yield f"{change} since: {files}"
 
 

@@ -5,23 +5,21 @@ Precision before recall: sentences are about the same thing only if nearly all o
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.questions import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.synonyms import OPPOSITES
+from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
-from coreloop.answer.research.statement import Statement, read_statement
+from coreloop.answer.research.statement import ComparedText, read_statement
 from coreloop.answer.research.support import denies
 from coreloop.answer.research.tables import IGNORED, SAME
 from coreloop.base.language.words import stems
-
-Kind = Literal["number", "date", "negation", "stated", "name"]
 
 SAME_SUBJECT: Final = 0.8
 """Share of both sentences' words that agree."""
@@ -55,7 +53,7 @@ _OUT_OF_DATE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
+_ASKS: Final[Mapping[ContradictionKind, re.Pattern[str]]] = {
     "date": re.compile(
         r"\bwhen\b|\bwhat\s(?:year|date|day)|\bsince\swhen|언제|며칠|몇\s?[년월일](?!간)", re.IGNORECASE
     ),
@@ -69,60 +67,6 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
 }
 _OPPOSITES: Final = tuple((frozenset(stems(one)), frozenset(stems(other))) for one, other in OPPOSITES)
-
-
-@dataclass(frozen=True, slots=True)
-class SourcedText:
-    """A sentence and where it was found.
-
-    Attributes
-    ----------
-    text : str
-    sources : tuple of int
-        Numbers of the sources that say so.
-    published : date or None
-        Of the newest of them; None if unknown.
-    heading : str
-        Above it in its source.
-    """
-
-    text: str
-    sources: tuple[int, ...]
-    published: date | None = None
-    heading: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Two sentences that cannot both be true.
-
-    Attributes
-    ----------
-    a, b : SourcedText
-        The earlier one first, where both dates are known.
-    about : str
-        The words of ``a`` that both have.
-    kind : str
-        What differs: ``number``, ``date``, ``name``, ``negation``; ``stated`` if one of them says that the
-        other is wrong.
-    is_superseded : bool
-        ``b`` is later and says that something changed, or the heading of ``a`` says that it is out of date.
-    """
-
-    a: SourcedText
-    b: SourcedText
-    about: str
-    kind: Kind
-    is_superseded: bool
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether ``b`` is known to be later."""
-        return (
-            self.a.published is not None
-            and self.b.published is not None
-            and self.a.published < self.b.published
-        )
 
 
 def contradictions(findings: Sequence[SourcedText]) -> list[Contradiction]:
@@ -153,13 +97,13 @@ def is_out_of_date(heading: str) -> bool:
     return _OUT_OF_DATE.search(heading) is not None
 
 
-def _asked_kind(question: str) -> Kind | None:
+def _asked_kind(question: str) -> ContradictionKind | None:
     if asks_yes_or_no(question):
         return "negation"
     return next((kind for kind, words in _ASKS.items() if words.search(question)), None)
 
 
-def _differs_in(kind: Kind, question: str, one: str, other: str) -> Kind | None:
+def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) -> ContradictionKind | None:
     here, there = _read(one), _read(other)
     if (
         kind != "name"
@@ -187,11 +131,11 @@ def _differs_in(kind: Kind, question: str, one: str, other: str) -> Kind | None:
     return "negation" if is_denied else None
 
 
-def _both_named(here: Statement, there: Statement) -> bool:
+def _both_named(here: ComparedText, there: ComparedText) -> bool:
     return bool(here.names) and bool(there.names)
 
 
-def _dates_agree(here: Statement, there: Statement) -> bool:
+def _dates_agree(here: ComparedText, there: ComparedText) -> bool:
     return any(dates_agree(a, b) for a in here.dates for b in there.dates)
 
 
@@ -211,7 +155,7 @@ def _between(one: SourcedText, other: SourcedText) -> Iterator[Contradiction]:
         yield _ordered(one, other, kind)
 
 
-def _ordered(one: SourcedText, other: SourcedText, kind: Kind) -> Contradiction:
+def _ordered(one: SourcedText, other: SourcedText, kind: ContradictionKind) -> Contradiction:
     """Put what is out of date first, else what is earlier."""
     is_old = is_out_of_date(one.heading) - is_out_of_date(other.heading)
     is_later = one.published is not None and other.published is not None and one.published > other.published
@@ -222,7 +166,7 @@ def _ordered(one: SourcedText, other: SourcedText, kind: Kind) -> Contradiction:
     return replace(pair, is_superseded=bool(is_old) or says_so)
 
 
-def _kind(one: str, other: str) -> Kind | None:
+def _kind(one: str, other: str) -> ContradictionKind | None:
     here, there = _read(one), _read(other)
     shared = _shared(here, there)
     if shared < _SAID_SUBJECT or _other_names(here, there):
@@ -233,7 +177,7 @@ def _kind(one: str, other: str) -> Kind | None:
     return differs if shared >= SAME_SUBJECT and not _exchanged(here, there) else None
 
 
-def _differs(here: Statement, there: Statement, one: str, other: str) -> Kind | None:
+def _differs(here: ComparedText, there: ComparedText, one: str, other: str) -> ContradictionKind | None:
     """The first thing that differs; of another time, nothing else counts."""
     apart = _numbers_apart(one, other)
     if here.dates and there.dates and not any(dates_agree(a, b) for a in here.dates for b in there.dates):
@@ -260,24 +204,24 @@ def _any_agree(here: Sequence[Span], there: Sequence[Span], unit: str) -> bool:
     return any(spans_agree(a, b) for a in here for b in there if a.unit == unit)
 
 
-def _words(statement: Statement) -> set[str]:
+def _words(statement: ComparedText) -> set[str]:
     words = (word for word in statement.subject if word not in IGNORED and word[0] not in _EXISTS)
     return {SAME.get(word, word) for word in words}
 
 
-def _shared(here: Statement, there: Statement) -> float:
+def _shared(here: ComparedText, there: ComparedText) -> float:
     """Dice coefficient of the words."""
     one, other = _words(here), _words(there)
     return 2 * len(one & other) / max(1, len(one) + len(other))
 
 
-def _exchanged(here: Statement, there: Statement) -> bool:
+def _exchanged(here: ComparedText, there: ComparedText) -> bool:
     """Whether each has a word that the other lacks: ``net profit``, ``gross profit``."""
     one, other = _words(here), _words(there)
     return bool(one - other) and bool(other - one)
 
 
-def _other_names(here: Statement, there: Statement) -> bool:
+def _other_names(here: ComparedText, there: ComparedText) -> bool:
     return any(
         not word_letters(stems(name)) & other.letters
         for one, other in ((here, there), (there, here))

@@ -24,6 +24,7 @@ from coreloop.answer.research.pages import read_pages, search_limits
 from coreloop.answer.research.rewording import FEW, reword
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources
+from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
@@ -70,19 +71,32 @@ def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[PlanQuery]:
             yield query
 
 
-def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
-    """Execute queries at once; their events are in the order of the queries, whichever came back first."""
-    limits = search_limits(run)
-    first = run.state.progress.queries
+def search_step(
+    run: Run,
+    deps: Deps,
+    name: str,
+    key: str,
+    query: str,
+    limits: SearchLimits,
+    *,
+    words: str = "",
+    strategy: tuple[str, ...] = (),
+) -> SearchResult:
+    """Search for the sources of a query, as a step of a run: it is not done again once it is committed."""
 
-    def call(query: str) -> tuple[Any, Amount]:
-        found = find_sources(deps, query, limits, question=run.state.question)
+    def call(_key: str) -> tuple[Any, Amount]:
+        found = find_sources(deps, query, limits, question=run.state.question, words=words)
         return msgspec.to_builtins(msgspec.structs.replace(found, strategy=strategy)), NOTHING
 
+    return msgspec.convert(run.step(name, f"{name}-{key}", call, at_most=NOTHING), SearchResult)
+
+
+def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
+    """Execute queries at once; their events are in the order of the queries, whichever came back first."""
+    limits, number, first = search_limits(run), run.state.iteration + 1, run.state.progress.queries
+
     def search(place: int, query: str) -> SearchResult:
-        key = f"{SEARCH}-{run.state.iteration + 1}-{first + place}"
-        stored = run.step(SEARCH, key, lambda _key: call(query), at_most=NOTHING)
-        return msgspec.convert(stored, SearchResult)
+        return search_step(run, deps, SEARCH, f"{number}-{first + place}", query, limits, strategy=strategy)
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
         results = list(threads.map(search, range(len(queries)), queries))

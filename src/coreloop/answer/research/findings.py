@@ -1,8 +1,9 @@
-"""Findings: sentences that sources say, how sure they are, and the tag that says so."""
+"""Findings: sentences that sources say, how sure they are, the tag that says so, and two that differ."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from datetime import date
+from typing import Final, Literal
 
 CONTRADICTED: Final = "⚠ CONTRADICTED"
 VERIFIED: Final = "✓✓ VERIFIED"
@@ -14,10 +15,12 @@ _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 """Of a finding with none, one, two, and three or more independent origins."""
 PRIMARY: Final = frozenset({"paper", "filing"})
 """Types of sources that report first, or that peers have reviewed."""
+Missing = Literal["date", "number", "name", "negation", "words"]
+ContradictionKind = Literal["number", "date", "negation", "stated", "name"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Provenance:
     """What a source brings to a finding.
 
     Attributes
@@ -66,13 +69,91 @@ class Finding:
     answers: tuple[str, ...] = ()
 
 
-def confidence_of(evidence: Iterable[Evidence]) -> float:
+@dataclass(frozen=True, slots=True)
+class SourcedText:
+    """A sentence and where it was found.
+
+    Attributes
+    ----------
+    text : str
+    sources : tuple of int
+        Numbers of the sources that say so.
+    published : date or None
+        Of the newest of them; None if unknown.
+    heading : str
+        Above it in its source.
+    """
+
+    text: str
+    sources: tuple[int, ...]
+    published: date | None = None
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two sentences that cannot both be true.
+
+    Attributes
+    ----------
+    a, b : SourcedText
+        The earlier one first, where both dates are known.
+    about : str
+        The words of ``a`` that both have.
+    kind : str
+        What differs: ``number``, ``date``, ``name``, ``negation``; ``stated`` if one of them says that the
+        other is wrong.
+    is_superseded : bool
+        ``b`` is later and says that something changed, or the heading of ``a`` says that it is out of date.
+    """
+
+    a: SourcedText
+    b: SourcedText
+    about: str
+    kind: ContradictionKind
+    is_superseded: bool
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether ``b`` is known to be later."""
+        return (
+            self.a.published is not None
+            and self.b.published is not None
+            and self.a.published < self.b.published
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """The cited texts say so; ``score`` is 0–1."""
+
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """They do not.
+
+    Attributes
+    ----------
+    missing : str
+        The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
+        denies what the other says) or ``words``.
+    reason : str
+        One line for a person.
+    """
+
+    missing: Missing
+    reason: str
+
+
+def confidence_of(evidence: Iterable[Provenance]) -> float:
     """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
     origins = {item.origin for item in evidence}
     return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
 
 
-def tag_of(evidence: Sequence[Evidence], *, is_contradicted: bool = False) -> str:
+def tag_of(evidence: Sequence[Provenance], *, is_contradicted: bool = False) -> str:
     """Return the first tag that applies."""
     if is_contradicted:
         return CONTRADICTED
@@ -83,7 +164,7 @@ def tag_of(evidence: Sequence[Evidence], *, is_contradicted: bool = False) -> st
     return LIKELY if evidence else UNCERTAIN
 
 
-def rated(finding: Finding, evidence: Sequence[Evidence], *, is_contradicted: bool = False) -> Finding:
+def rated(finding: Finding, evidence: Sequence[Provenance], *, is_contradicted: bool = False) -> Finding:
     """Return a finding with the confidence and the tag that its evidence gives it."""
     tag = tag_of(evidence, is_contradicted=is_contradicted)
     return replace(finding, confidence=confidence_of(evidence), tag=tag)

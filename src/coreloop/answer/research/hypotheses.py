@@ -102,8 +102,11 @@ def ranked(hypotheses: Iterable[Hypothesis], *, iteration: int) -> list[Hypothes
 
     The first `MAX_ACTIVE` are active, the others are kept for review.
     """
-    scored = [replace(one, priority_score=priority(one, iteration=iteration)) for one in hypotheses]
-    return sorted(scored, key=lambda one: (-one.priority_score, one.id))
+    scored = [
+        replace(hypothesis, priority_score=priority(hypothesis, iteration=iteration))
+        for hypothesis in hypotheses
+    ]
+    return sorted(scored, key=lambda hypothesis: (-hypothesis.priority_score, hypothesis.id))
 
 
 def _clamped(value: float) -> float:

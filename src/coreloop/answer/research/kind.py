@@ -1,8 +1,7 @@
 """The kinds of runs that answer questions; importing this registers them."""
 
 from coreloop.answer.research.knowledge import ASK, KIND, fold, initial
-from coreloop.answer.research.views import views
-from coreloop.answer.research.working import committed
+from coreloop.answer.research.views import committed, views
 from coreloop.runs.kinds import Kind, register_kind
 
 register_kind(Kind(name=KIND, initial=initial, fold=fold, committed=committed, views=views))

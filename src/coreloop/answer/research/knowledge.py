@@ -2,22 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, signal_of
-from coreloop.answer.research.contradictions import Contradiction
-from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.findings import Contradiction, Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
-from coreloop.answer.research.passages import Passage, Verdict
-from coreloop.answer.research.tiers import Wishes
+from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import State
 
+Verdict = Literal["says so", "may say so", "nothing said so"]
 KIND: Final = "research"
+COUNTER_EVIDENCE: Final = "counter-evidence"
+"""The intent of a query that looks for what speaks against the answer."""
 ASK: Final = "ask"
 """Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
 (
@@ -66,7 +67,7 @@ class Request:
     """
 
     tier: Tier | None = None
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: LimitOverrides = field(default_factory=LimitOverrides)
     second_check: bool = False
     session_id: str = ""
     may_repair: bool = True
@@ -164,6 +165,23 @@ class Unusable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedPassage:
+    """A passage, and the sentence in its text that says most to the question.
+
+    Attributes
+    ----------
+    number : int
+        Of its source, from 1.
+    start, end : int
+        Of the sentence, in characters; equal if none is marked.
+    """
+
+    number: int
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """An answer and what the critique left of it.
 
@@ -181,7 +199,7 @@ class Attempt:
         With their citations; empty if the answer cannot stand.
     cited : tuple of ReadSource
         The sources that these cite, and those of the passages.
-    passages : tuple of Passage
+    passages : tuple of MarkedPassage
         What is shown beside the sentences; of an answer without a model, the best ones.
     quoted : tuple of str
         What was found without a model in place of an answer that could not be used, with citations.
@@ -208,7 +226,7 @@ class Attempt:
     verdict: Verdict = "nothing said so"
     sentences: tuple[str, ...] = ()
     cited: tuple[ReadSource, ...] = ()
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[MarkedPassage, ...] = ()
     quoted: tuple[str, ...] = ()
     differing: tuple[Contradiction, ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -273,7 +291,7 @@ class Knowledge:
     @property
     def focus(self) -> list[Hypothesis]:
         """The active hypotheses, the highest priority first."""
-        return [one for one in self.all_hypotheses if one.id in self.active_hypotheses]
+        return [hypothesis for hypothesis in self.all_hypotheses if hypothesis.id in self.active_hypotheses]
 
     @property
     def actions(self) -> frozenset[str]:
@@ -330,7 +348,7 @@ def _dropped(extra: dict[str, Any], data: Any) -> None:
 
 def _tested(extra: dict[str, Any], data: Any) -> None:
     extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
-    extra["active_hypotheses"] = [one.id for one in extra["all_hypotheses"][:MAX_ACTIVE]]
+    extra["active_hypotheses"] = [hypothesis.id for hypothesis in extra["all_hypotheses"][:MAX_ACTIVE]]
 
 
 def _reflected(extra: dict[str, Any], data: Any) -> None:

@@ -3,19 +3,17 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.questions import asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
 from coreloop.answer.models.synonyms import opposites_of, same_stem
-from coreloop.answer.research.contradictions import (
-    Contradiction,
-    SourcedText,
-    contradictions_in,
-)
+from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research.contradictions import contradictions_in
+from coreloop.answer.research.findings import Contradiction, SourcedText
+from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
 from coreloop.base.language.words import stems
 
@@ -24,7 +22,6 @@ _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
 _DECLARED: Final = frozenset({"symbol", "schema"})
-Verdict = Literal["says so", "may say so", "nothing said so"]
 SHOWN: Final = 3
 SAYS_AT: Final = 0.69
 """Score from which a sentence says so; from `ANSWER_AT` it may.
@@ -35,23 +32,6 @@ of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A passage, and the sentence in its text that says most to the question.
-
-    Attributes
-    ----------
-    number : int
-        Of its source, from 1.
-    start, end : int
-        Of the sentence, in characters; equal if none is marked.
-    """
-
-    number: int
-    start: int = 0
-    end: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
     """What sources say to a question.
 
@@ -59,7 +39,7 @@ class Passages:
     ----------
     verdict : str
         Whether the marked sentences say what is asked.
-    shown : tuple of Passage
+    shown : tuple of MarkedPassage
         At most `SHOWN`, best first; the closest ones if nothing says so.
     quoted : tuple of (str, int)
         The sentences that answer the parts of the question, and the numbers of their sources.
@@ -68,39 +48,9 @@ class Passages:
     """
 
     verdict: Verdict = "nothing said so"
-    shown: tuple[Passage, ...] = ()
+    shown: tuple[MarkedPassage, ...] = ()
     quoted: tuple[tuple[str, int], ...] = ()
     differing: tuple[Contradiction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """What persons rejected as an answer to a question.
-
-    Attributes
-    ----------
-    sentences : frozenset of str
-        See `sentence_key`.
-    passages : frozenset of str
-        Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
-    locations : frozenset of str
-        Files that are the wrong ones.
-    until : date or None
-        Sources of this day or before are out of date.
-    """
-
-    sentences: frozenset[str] = frozenset()
-    passages: frozenset[str] = frozenset()
-    locations: frozenset[str] = frozenset()
-    until: date | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.sentences or self.locations or self.until)
-
-    def has(self, text: str, source: Source) -> bool:
-        """Whether a sentence of a source was rejected."""
-        is_old = self.until is not None and source.published is not None and source.published <= self.until
-        return is_old or source.location in self.locations or sentence_key(text) in self.sentences
 
 
 def find_passages(
@@ -126,30 +76,37 @@ def find_passages(
     scores, differing = [], list[Contradiction]()
     for part in question_parts(question):
         ranked = [
-            one
-            for one in _ranked(part, sentences)
-            if not rejected.has(one.sentence.text, sources[one.sentence.source - 1])
-            and (not rejected or one.score < ANSWER_AT or says_all(part, one.sentence))
+            quote
+            for quote in _ranked(part, sentences)
+            if not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
+            and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
-        prose = [one for one in ranked if sources[one.sentence.source - 1].type != "python"]
+        prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
         answering = _listed(part, best_quotes(part, prose) or best_quotes(part, ranked), sentences)
-        for one in (*answering, *ranked):
-            if one.score >= ANSWER_AT:
-                best.setdefault(one.sentence.source, one)
-        pairs = contradictions_in(part, [_sourced(one.sentence, sources) for one in best.values()])
+        for quote in (*answering, *ranked):
+            if quote.score >= ANSWER_AT:
+                best.setdefault(quote.sentence.source, quote)
+        pairs = contradictions_in(part, [_sourced(quote.sentence, sources) for quote in best.values()])
         quotes += _current(answering, pairs, best)
         scores.append(_sure(part, answering[0]) if answering else 0.0)
         differing += pairs
-    order = [one.sentence.source for one in quotes]
+    order = [quote.sentence.source for quote in quotes]
     order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
     # of what says nothing itself, a text shows more than a signature
     order += sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in _DECLARED)
     return Passages(
         verdict=_verdict(scores),
         shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),
-        quoted=tuple((without_footnotes(one.sentence.text), one.sentence.source) for one in quotes),
+        quoted=tuple((without_footnotes(quote.sentence.text), quote.sentence.source) for quote in quotes),
         differing=tuple(differing),
     )
+
+
+def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
+    is_old = (
+        rejected.until is not None and source.published is not None and source.published <= rejected.until
+    )
+    return is_old or source.location in rejected.locations or sentence_key(text) in rejected.sentences
 
 
 def sentence_key(text: str) -> str:
@@ -166,8 +123,8 @@ def says_all(question: str, sentence: Sentence) -> bool:
 
 def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
     others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
-    rest = [one for one in asked if one != stem]
-    return bool(others & {*said}) and all(one in said for one in rest)
+    rest = [word for word in asked if word != stem]
+    return bool(others & {*said}) and all(word in said for word in rest)
 
 
 def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
@@ -176,10 +133,10 @@ def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence
     if asks_yes_or_no(question):
         for other in opposites_of(question):
             ranked = [
-                max(pair, key=lambda one: one.score)
+                max(pair, key=lambda quote: quote.score)
                 for pair in _pairs(ranked, ranked_quotes(other, sentences))
             ]
-    return sorted(ranked, key=lambda one: (-one.score, -one.weighed))
+    return sorted(ranked, key=lambda quote: (-quote.score, -quote.weighed))
 
 
 def _listed(
@@ -190,17 +147,21 @@ def _listed(
     if match is None or not _ASKS_ALL.search(question):
         return tuple(answering)
     best = answering[0]
-    own = [one for one in sentences if one.source == best.sentence.source and one.text.startswith(match[0])]
+    own = [
+        sentence
+        for sentence in sentences
+        if sentence.source == best.sentence.source and sentence.text.startswith(match[0])
+    ]
     return tuple(replace(best, sentence=sentence) for sentence in own)
 
 
 def _pairs(
     ranked: Sequence[RankedSentence], others: Sequence[RankedSentence]
 ) -> Iterator[tuple[RankedSentence, RankedSentence]]:
-    known = {one.sentence: one for one in ranked}
+    known = {quote.sentence: quote for quote in ranked}
     for other in others:
         yield known.pop(other.sentence, other), other
-    yield from ((one, one) for one in known.values())
+    yield from ((quote, quote) for quote in known.values())
 
 
 def _sure(question: str, quote: RankedSentence) -> float:
@@ -224,7 +185,7 @@ def _current(
         newer, older = (best[said.sources[0]] for said in (pair.b, pair.a))
         if older in quotes and (pair.is_superseded or pair.is_dated):
             place = quotes.index(older)
-            quotes = [one for one in quotes if one != newer]
+            quotes = [quote for quote in quotes if quote != newer]
             quotes.insert(min(place, len(quotes)), newer)
             if pair.is_superseded:
                 quotes.remove(older)
@@ -235,8 +196,8 @@ def _sentences(sources: Sequence[Source]) -> list[Sentence]:
     """Return the sentences of all sources; one that several of them have is the first one's."""
     found: dict[str, Sentence] = {}
     for number, source in enumerate(sources, 1):
-        for one in read_sentences(number, source.title, source.text, is_code=source.type == "python"):
-            found.setdefault(one.text, one)
+        for sentence in read_sentences(number, source.title, source.text, is_code=source.type == "python"):
+            found.setdefault(sentence.text, sentence)
     return list(found.values())
 
 
@@ -246,9 +207,11 @@ def _sourced(sentence: Sentence, sources: Sequence[Source]) -> SourcedText:
     return SourcedText(text, (sentence.source,), source.published, source.title)
 
 
-def _passage(number: int, sources: Sequence[Source], best: dict[int, RankedSentence]) -> Passage:
+def _passage(number: int, sources: Sequence[Source], best: dict[int, RankedSentence]) -> MarkedPassage:
     if number not in best:
-        return Passage(number=number)
+        return MarkedPassage(number=number)
     text = best[number].sentence.text
     start = sources[number - 1].text.find(text)
-    return Passage(number=number, start=max(0, start), end=max(0, start) + len(text) if start >= 0 else 0)
+    return MarkedPassage(
+        number=number, start=max(0, start), end=max(0, start) + len(text) if start >= 0 else 0
+    )

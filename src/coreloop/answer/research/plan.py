@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
 from coreloop.answer.models.questions import search_words
-from coreloop.answer.research.knowledge import Knowledge, PlanQuery
+from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import is_hangul, read_query, shorten_query
@@ -23,8 +23,6 @@ STUCK_AFTER: Final = 3
 """Searches in a row that found nothing."""
 _LONG_QUERY: Final = 12
 """Words; longer queries find little."""
-COUNTER_EVIDENCE: Final = "counter-evidence"
-"""The intent of a query that looks for what speaks against the answer."""
 _ANGLES: Final = {
     "web": ("overview", "개요"),
     "academic": ("study research", "연구 논문"),

@@ -35,7 +35,6 @@ _UNITS: Final = {
     "mb": ("byte", 1e6), "gb": ("byte", 1e9), "kb": ("byte", 1e3), "tb": ("byte", 1e12),
 }  # fmt: skip
 """A unit's family and how many of the family's unit it is."""
-_TO_TEN: Final = "두 세 네 다섯 여섯 일곱 여덟 아홉 열"
 _TO_NINETEEN: Final = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"

@@ -178,7 +178,9 @@ def _look_ahead(run: Run, reply: ReflectionResponse, upcoming: int, *, model: st
     data = {
         "model": model,
         "gaps": list(reply.gaps),
-        "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
+        "uncertainties": [
+            f"{uncertainty.text} (needs {uncertainty.needs})" for uncertainty in reply.uncertainties[:3]
+        ],
         "missing": list(reply.missing[:3]),
         "unsaid": [] if is_offline else msgspec.to_builtins(_unsaid(run.state, reply)),
     }

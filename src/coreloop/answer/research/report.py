@@ -121,11 +121,18 @@ def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterato
     response, knowledge = respond(state), knowledge_of(state)
     yield "Answer", response.final_answer.splitlines()
     yield from _filled(
-        "Findings", [f"{one.tag} {one.text} {_numbers(one.sources)}".rstrip() for one in knowledge.findings]
+        "Findings",
+        [
+            f"{finding.tag} {finding.text} {_numbers(finding.sources)}".rstrip()
+            for finding in knowledge.findings
+        ],
     )
     yield from _filled(
         "Hypotheses",
-        [f"{one.id} {one.confidence:.2f} {one.statement}" for one in knowledge.all_hypotheses],
+        [
+            f"{hypothesis.id} {hypothesis.confidence:.2f} {hypothesis.statement}"
+            for hypothesis in knowledge.all_hypotheses
+        ],
     )
     yield from _filled("Reflection", list(_reflection(knowledge)))
     yield from _filled(
@@ -134,7 +141,7 @@ def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterato
     offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
     said = [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
     yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
-    yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
+    yield from _filled("Left out", [f"{claim.sentence} ({claim.reason})" for claim in knowledge.dropped])
     since = [changed_line(changed)] if changed else []
     yield from _filled("Sources", [*map(_source, cited_sources(state)), *since])
 

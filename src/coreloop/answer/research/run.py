@@ -1,9 +1,12 @@
-"""The use case: a question becomes a run, and the run an answer."""
+"""The use case: a question becomes a run, and the run an answer; `ask` is a research of one iteration."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from pathlib import Path
+from secrets import token_bytes
 from threading import Event
 from typing import Final
 
@@ -14,22 +17,63 @@ from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.cycle import answer, iterate
-from coreloop.answer.research.knowledge import KIND, REQUESTED, Request
-from coreloop.answer.research.learn import learn
-from coreloop.answer.research.record import record_research
-from coreloop.answer.research.tiers import Wishes, run_limits
+from coreloop.answer.research.cycle import conclude, iterate
+from coreloop.answer.research.knowledge import ASK, KIND, REQUESTED, Request
+from coreloop.answer.research.record import keep_ended
+from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.controller import drive
+from coreloop.runs.jobs.manage import forget_expired
+from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
+from coreloop.runs.ulid import new_ulid
 from coreloop.runs.views import Viewer
 
 MAX_QUESTION_CHARS: Final = 10_000
 _WIDEST: Final[Tier] = "deep"
 """The limits of a run whose tier the plan chooses; the plan can only make them tighter."""
+
+
+def answer(
+    question: str,
+    *,
+    deps: Deps,
+    session: str = "",
+    repair: bool = True,
+    show: Callable[[Run], None] = lambda _: None,
+) -> AgentResponse:
+    """Answer a question from the project's files, and repair a failed answer at most twice.
+
+    Parameters
+    ----------
+    question : str
+        Of a user.
+    deps : Deps
+        Models, evidence, queue and tables.
+    session : str
+        Id of the conversation; "" for a new one.
+    repair : bool
+        Repair a failed answer at once; otherwise its jobs wait for a worker.
+    show : callable
+        Called after each attempt and at the end.
+
+    Returns
+    -------
+    AgentResponse
+        `coreloop.answer.research.verify.NO_EVIDENCE` if no source answers the question.
+
+    Raises
+    ------
+    UsageError
+        The question is empty or too long.
+    ModelError
+        No model can be reached.
+    """
+    request = Request(session_id=session, may_repair=repair)
+    return continue_research(begin_research(question, request, deps, kind=ASK), deps, show=show)
 
 
 def run_research(
@@ -55,7 +99,7 @@ def run_research(
     deps : Deps or None
         Store, models and search; None for those of the project in the current folder.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
-        See `coreloop.answer.research.tiers.Wishes`; None for what the tier says.
+        See `coreloop.answer.research.tiers.LimitOverrides`; None for what the tier says.
     tier : str or None
         ``simple``, ``standard`` or ``deep``; None for what the plan says.
     exhaust : bool
@@ -77,23 +121,30 @@ def run_research(
     UsageError
         The question is empty or too long, or the limits cannot hold.
     """
-    wishes = Wishes(
+    overrides = LimitOverrides(
         max_iters=max_iters,
         max_queries=max_queries,
         max_sources=max_sources,
         max_execution_time_s=max_execution_time_s,
         token_budget=token_budget,
     )
-    request = Request(tier=tier, wishes=wishes, second_check=second_check)
+    request = Request(tier=tier, wishes=overrides, second_check=second_check)
     with nullcontext(deps) if deps else deps_here() as used:
         run_id = begin_research(task, request, used, exhaust=exhaust)
         return continue_research(run_id, used, show=show)
 
 
 def begin_research(
-    task: str, request: Request, deps: Deps, *, exhaust: bool = False, run_id: str = "", trace_id: str = ""
+    task: str,
+    request: Request,
+    deps: Deps,
+    *,
+    kind: str = KIND,
+    exhaust: bool = False,
+    run_id: str = "",
+    trace_id: str = "",
 ) -> str:
-    """Create the run of a research; nothing is searched yet. Returns its id.
+    """Create the run of a research, or of the ``kind`` `ASK`; nothing is searched yet. Returns its id.
 
     A run of a ``run_id`` that exists stays as it is.
 
@@ -103,16 +154,22 @@ def begin_research(
         The question is empty or too long, or the limits cannot hold.
     """
     require_question(task)
+    now = datetime.now(UTC)
+    _forget_expired(deps, now)
+    run_id = run_id or new_ulid(now, token_bytes(10))
+    whole = replace(request, session_id=request.session_id or run_id)
+    limits = run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust)
     return begin_run(
         deps.workspace,
         deps.store,
         task,
-        kind=KIND,
-        now=datetime.now(UTC),
+        kind=kind,
+        now=now,
         mode="exhaust" if exhaust else "bounded",
-        limits=run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust),
-        first=[(REQUESTED, msgspec.to_builtins(request))],
+        limits=ASK_LIMITS if kind == ASK else limits,
+        first=[(REQUESTED, msgspec.to_builtins(whole))],
         run_id=run_id,
+        origin=request.mends,
         trace_id=trace_id,
     )
 
@@ -142,7 +199,7 @@ def require_question(task: str) -> None:
 def continue_research(
     run_id: str, deps: Deps, *, show: Callable[[Run], None] = lambda _: None, shutdown: Event | None = None
 ) -> AgentResponse:
-    """Work on a research to its end, as `run_research`; it goes on where the last process left it.
+    """Work on a run to its end, as `run_research` or `answer`; it goes on where the last process left it.
 
     Raises
     ------
@@ -154,14 +211,31 @@ def continue_research(
     write_views = Viewer(deps.workspace.root, deps.store)
 
     def show_all(run: Run) -> None:
-        learn(deps.store, run.state)
-        write_views(run)
+        if run.state.kind == KIND:
+            learn_lessons(deps.store, run.state, situation=run.state.question)
+            write_views(run)
         show(run)
 
     with work_on(deps.store, run_id, shutdown=shutdown) as run:
         try:
-            drive(run, partial(iterate, deps=deps), answer=partial(answer, deps=deps), show=show_all)
+            drive(run, partial(iterate, deps=deps), answer=partial(conclude, deps=deps), show=show_all)
         finally:
             if run.state.is_terminal:
-                record_research(deps, run.state)
+                keep_ended(deps, run.state)
         return respond(run.state)
+
+
+def _forget_expired(deps: Deps, now: datetime) -> None:
+    """Remove what is older than the setting ``retention_days``; runs are removed where they begin."""
+    days = deps.workspace.settings.retention_days
+    if days is not None:
+        deps.tables.forget_before(now - timedelta(days=days))
+        _remove_records(deps.workspace.own_records_dir, before=now.date() - timedelta(days=days))
+    forget_expired(deps.workspace, deps.queue, now=now)
+
+
+def _remove_records(folder: Path, *, before: date) -> None:
+    """Remove the files of days before this one; their names say which."""
+    for path in folder.glob("????-??-??.jsonl"):
+        if path.stem < before.isoformat():
+            path.unlink(missing_ok=True)

@@ -53,7 +53,7 @@ _KOREAN_NAME: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ComparedText:
     """A text, as it is compared with others.
 
     Attributes
@@ -94,12 +94,12 @@ def plain_text(text: str) -> str:
     return _MARK.sub("", unicodedata.normalize("NFKC", text))
 
 
-def read_statement(text: str) -> Statement:
+def read_statement(text: str) -> ComparedText:
     """Read a sentence or a passage; citations such as ``[3]`` are no part of it."""
     text = plain_text(text)
     dates, undated = split_dates(text)
     quantities, rest = split_quantities(undated)
-    return Statement(
+    return ComparedText(
         letters=word_letters(stems(rest)),
         tokens=tuple(_TOKEN.findall(text.casefold())),
         dates=dates,

@@ -6,15 +6,15 @@ A sentence must find its dates, amounts, names and negation, and enough of its w
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.answer.models.dates import Date, holds_date
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
-from coreloop.answer.research.statement import Statement, plain_text, read_statement
+from coreloop.answer.research.statement import ComparedText, plain_text, read_statement
 from coreloop.base.language.words import is_hangul
 
 SUPPORTED_AT: Final = 0.28
@@ -28,32 +28,6 @@ _ONE_CLAUSE: Final = 6
 _AS_GOOD: Final = 0.9
 """Part of the best share from which another sentence says as much."""
 
-Missing = Literal["date", "number", "name", "negation", "words"]
-
-
-@dataclass(frozen=True, slots=True)
-class Supported:
-    """The cited texts say so; ``score`` is 0–1."""
-
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """They do not.
-
-    Attributes
-    ----------
-    missing : str
-        The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
-        denies what the other says) or ``words``.
-    reason : str
-        One line for a person.
-    """
-
-    missing: Missing
-    reason: str
-
 
 def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsupported:
     """Check whether the cited texts say what a sentence says.
@@ -65,7 +39,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
     cited_texts : sequence of str
         The texts of all sources that the sentence cites.
     """
-    evidence = Evidence(cited_texts)
+    evidence = CitedTexts(cited_texts)
     claim = read_statement(sentence)
     if lack := evidence.lack(claim):
         return lack
@@ -77,7 +51,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
     return Supported(score)
 
 
-class Evidence:
+class CitedTexts:
     """Cited texts, read once for several sentences."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -95,7 +69,7 @@ class Evidence:
         quote = _flat(plain_text(sentence))
         return bool(quote) and f" {quote} " in f" {self._flat} "
 
-    def lack(self, claim: Statement) -> Unsupported | None:
+    def lack(self, claim: ComparedText) -> Unsupported | None:
         """The first date, amount, name or negation that the texts do not have."""
         if dates := self._missing_dates(claim):
             return Unsupported("date", f"the cited text does not have the date {_show(dates[0])}")
@@ -107,7 +81,7 @@ class Evidence:
             return Unsupported("negation", "the sentence or the cited text denies what the other says")
         return None
 
-    def overlap(self, claim: Statement) -> float:
+    def overlap(self, claim: ComparedText) -> float:
         """Return how much of a claim the texts have, 0–1.
 
         A third is the largest share of its letters in one sentence, the rest the share of its neighbouring
@@ -118,10 +92,10 @@ class Evidence:
         together = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else best
         return (best + 2 * together) / 3
 
-    def _coverage(self, claim: Statement) -> float:
+    def _coverage(self, claim: ComparedText) -> float:
         return max((_share(claim, part) for part in self._sentences), default=0.0)
 
-    def _near(self, claim: Statement) -> list[Statement]:
+    def _near(self, claim: ComparedText) -> list[ComparedText]:
         """The sentences that say most of it, with the one before each; all if none says enough."""
         shares = [_share(claim, part) for part in self._sentences]
         best = max(shares, default=0.0)
@@ -130,7 +104,7 @@ class Evidence:
         places = [place for place, share in enumerate(shares) if share >= _AS_GOOD * best]
         return [self._sentences[near] for place in places for near in (place - 1, place) if near >= 0]
 
-    def _missing_dates(self, claim: Statement) -> list[Date]:
+    def _missing_dates(self, claim: ComparedText) -> list[Date]:
         near = self._near(claim)
         found = tuple(date for part in near for date in part.dates)
         known = {date.year for date in self._whole.dates}
@@ -141,13 +115,13 @@ class Evidence:
             if not holds_date(found, date, known) and not (date == Date(date.year) and date.year in years)
         ]
 
-    def _missing_amounts(self, claim: Statement) -> list[Quantity]:
+    def _missing_amounts(self, claim: ComparedText) -> list[Quantity]:
         found = [amount for part in self._near(claim) for amount in part.quantities]
         return [
             amount for amount in claim.quantities if not any(is_rounded(amount, other) for other in found)
         ]
 
-    def _missing_names(self, claim: Statement) -> list[str]:
+    def _missing_names(self, claim: ComparedText) -> list[str]:
         return [name for name in claim.names if not self._has_name(name)]
 
     def _has_name(self, name: str) -> bool:
@@ -156,7 +130,7 @@ class Evidence:
             return True
         return len(name) <= _SAME_NAME and name in self._initials
 
-    def _exchanged(self, claim: Statement) -> list[str]:
+    def _exchanged(self, claim: ComparedText) -> list[str]:
         """Korean nouns that are new, in a claim that has most of a sentence: names, as far as words tell."""
         if self._coverage(claim) < _SAME_SUBJECT:
             return []
@@ -166,7 +140,7 @@ class Evidence:
         letters = word_letters([noun])
         return len(letters & self._letters) * 2 > len(letters)
 
-    def _is_denied(self, claim: Statement) -> bool:
+    def _is_denied(self, claim: ComparedText) -> bool:
         is_short = len(claim.subject) <= _ONE_CLAUSE
         if claim.is_denial and is_short and not self._whole.is_denial and not self._whole.denied:
             return True
@@ -175,12 +149,12 @@ class Evidence:
         return best >= _SAME_SUBJECT and all(denies(claim, part) or denies(part, claim) for part in near)
 
 
-def denies(one: Statement, other: Statement) -> bool:
+def denies(one: ComparedText, other: ComparedText) -> bool:
     """Return whether a statement denies a word that another one has without denying it."""
     return bool((one.denied & other.letters) - other.denied)
 
 
-def _share(claim: Statement, part: Statement) -> float:
+def _share(claim: ComparedText, part: ComparedText) -> float:
     return len(claim.letters & part.letters) / len(claim.letters) if claim.letters else 0.0
 
 

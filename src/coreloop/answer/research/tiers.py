@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from coreloop.answer.models.contracts import Tier
+from coreloop.answer.repair.actions import MAX_REPAIRS
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 from coreloop.runs.limits import AnswerReserve, Limits
@@ -18,7 +19,7 @@ _ANSWER_SHARE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class LimitOverrides:
     """The most that a research does, in all; None for what the tier says.
 
     Attributes
@@ -37,43 +38,47 @@ class Wishes:
     max_execution_time_s: float | None = None
     token_budget: int | None = None
 
-    def over(self, other: "Wishes") -> "Wishes":
-        """Return these wishes, and the other ones where these are None."""
+    def over(self, other: "LimitOverrides") -> "LimitOverrides":
+        """Return these limits, and the other ones where these are None."""
         return replace(other, **{name: value for name, value in asdict(self).items() if value is not None})
 
 
-TIERS: Final[Mapping[Tier, Wishes]] = {
-    "simple": Wishes(max_iters=2, max_queries=3, max_sources=5, max_execution_time_s=60),
-    "standard": Wishes(max_iters=5, max_queries=10, max_sources=15, max_execution_time_s=90),
-    "deep": Wishes(max_iters=12, max_queries=40, max_sources=40, max_execution_time_s=120),
+TIERS: Final[Mapping[Tier, LimitOverrides]] = {
+    "simple": LimitOverrides(max_iters=2, max_queries=3, max_sources=5, max_execution_time_s=60),
+    "standard": LimitOverrides(max_iters=5, max_queries=10, max_sources=15, max_execution_time_s=90),
+    "deep": LimitOverrides(max_iters=12, max_queries=40, max_sources=40, max_execution_time_s=120),
 }
 _NAMES: Final = ("max_iters", "max_queries", "max_sources", "max_execution_time_s", "token_budget")
 
 
-def environment_wishes(environ: Mapping[str, str]) -> Wishes:
-    """Read ``RESEARCH_MAX_ITERS`` and so on, the names of `Wishes` in capitals.
+ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
+"""Of `ask`: its first attempt, and one after each repair."""
+
+
+def environment_limits(environ: Mapping[str, str]) -> LimitOverrides:
+    """Read ``RESEARCH_MAX_ITERS`` and so on, the names of `LimitOverrides` in capitals.
 
     Raises
     ------
     UsageError
         A value is not a whole number of at least 1; names the variable.
     """
-    return Wishes(**{name: _number(environ, f"RESEARCH_{name.upper()}") for name in _NAMES})
+    return LimitOverrides(**{name: _number(environ, f"RESEARCH_{name.upper()}") for name in _NAMES})
 
 
-def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
+def run_limits(tier: Tier, overrides: LimitOverrides, *, exhaust: bool = False) -> Limits:
     """Build the limits of a run.
 
     Parameters
     ----------
     tier : str
         Whose totals apply where nothing was asked for.
-    wishes : Wishes
+    overrides : LimitOverrides
         What was asked for.
     exhaust : bool
         Only what was asked for, tokens, money and the default number of iterations limit the run.
     """
-    totals = wishes if exhaust else wishes.over(TIERS[tier])
+    totals = overrides if exhaust else overrides.over(TIERS[tier])
     default, tokens = Limits(), totals.token_budget or TOKEN_BUDGET
     return Limits(
         max_iterations=totals.max_iters or default.max_iterations,

@@ -7,19 +7,19 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding, ReportedHypothesis
 from coreloop.answer.research.asking import AGAINST
-from coreloop.answer.research.contradictions import SourcedText, contradictions
+from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
-from coreloop.answer.research.findings import Finding, merged, rated
+from coreloop.answer.research.findings import Finding, SourcedText, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, Weight, ranked, with_evidence
 from coreloop.answer.research.knowledge import (
     CONTRADICTED,
+    COUNTER_EVIDENCE,
     DROPPED,
     FOUND,
     TESTED,
     Knowledge,
     knowledge_of,
 )
-from coreloop.answer.research.plan import COUNTER_EVIDENCE
 from coreloop.answer.research.verify import check_findings, evidence_of, without_citations
 from coreloop.runs import events
 from coreloop.runs.run import Run
@@ -55,8 +55,8 @@ def weigh_hypotheses(run: Run, reply: ReflectionResponse) -> None:
         if text in kept and finding.stance:
             weight = weight_of(kept[text], knowledge, iteration=number)
             hypotheses = [
-                with_evidence(one, weight, finding.stance) if one.id == finding.hypothesis_id else one
-                for one in hypotheses
+                with_evidence(known, weight, finding.stance) if known.id == finding.hypothesis_id else known
+                for known in hypotheses
             ]
     if hypotheses:
         data = msgspec.to_builtins(ranked(hypotheses, iteration=number))
@@ -118,14 +118,14 @@ def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
 def _new_hypotheses(
     reported: Sequence[ReportedHypothesis], known: Sequence[Hypothesis], number: int
 ) -> list[Hypothesis]:
-    statements = {one.statement for one in known}
+    statements = {hypothesis.statement for hypothesis in known}
     new: dict[str, Hypothesis] = {}
-    for one in reported[:_MAX_REPORTED]:
-        if one.id is None and one.statement not in statements and one.statement not in new:
-            new[one.statement] = Hypothesis(
+    for proposed in reported[:_MAX_REPORTED]:
+        if proposed.id is None and proposed.statement not in statements and proposed.statement not in new:
+            new[proposed.statement] = Hypothesis(
                 id=f"h{len(known) + len(new) + 1}",
-                statement=one.statement,
+                statement=proposed.statement,
                 last_updated_iteration=number,
-                layer=one.layer[:_LABEL_CHARS],
+                layer=proposed.layer[:_LABEL_CHARS],
             )
     return list(new.values())

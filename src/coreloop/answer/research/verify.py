@@ -12,9 +12,9 @@ from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
-from coreloop.answer.research.findings import UNCERTAIN, Evidence, Finding
+from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance, Supported, Unsupported
 from coreloop.answer.research.knowledge import Dropped, Knowledge, ReadSource
-from coreloop.answer.research.support import Supported, Unsupported, check_support
+from coreloop.answer.research.support import check_support
 from coreloop.base.language.words import stems
 from coreloop.runs.state import SubQuestion
 
@@ -111,7 +111,7 @@ def check_findings(
     """Turn what a model reported into findings, still to be rated, and what no source supports."""
     found: list[Finding] = []
     dropped: list[Dropped] = []
-    known = {one.id for one in knowledge.all_hypotheses}
+    known = {hypothesis.id for hypothesis in knowledge.all_hypotheses}
     for finding in islice(reported, _MAX_REPORTED):
         claim, numbers = without_citations(finding.text), _numbers(finding.sources)
         supporting, reason = _supporting(claim, numbers, knowledge)
@@ -132,11 +132,11 @@ def check_findings(
     return found, dropped
 
 
-def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
+def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Provenance]:
     """Return what the sources of a finding bring to it."""
     sources = (knowledge.source(number) for number in finding.sources)
     return [
-        Evidence(number=read.number, origin=read.origin, type=read.source.type) for read in sources if read
+        Provenance(number=read.number, origin=read.origin, type=read.source.type) for read in sources if read
     ]
 
 

@@ -29,7 +29,7 @@ _VALUES: Final = ("kind", "value", "number", "sources")
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class WindowCalls:
     """The calls of a window.
 
     Attributes
@@ -190,7 +190,7 @@ def places_against(
     rows = window.all_calls().select(*CALL, "tool", "error_class").collect()
     against = [
         own.rows.filter(failure.against(own))
-        for _, own in Calls(window, rows, frozenset(rows["tool"].unique())).by_tool([tool])
+        for _, own in WindowCalls(window, rows, frozenset(rows["tool"].unique())).by_tool([tool])
     ]
     return frozenset(
         (offset, call) for found in against for offset, call in found.select(CALL[1:]).iter_rows()

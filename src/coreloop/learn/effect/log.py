@@ -10,7 +10,7 @@ import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.base.records import hash_question
-from coreloop.learn.effect.failures import CALL, EVERY_DAY, Calls, NamedFailure, ToolCalls, whole_window
+from coreloop.learn.effect.failures import CALL, EVERY_DAY, NamedFailure, ToolCalls, WindowCalls, whole_window
 from coreloop.learn.effect.tally import DayCount, Stratum
 from coreloop.learn.facts.columns import as_int
 from coreloop.learn.facts.counting import DAY_US
@@ -103,7 +103,7 @@ Log = Mapping[str, ToolLog]
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class LoadedLog:
     """The requests and calls of a log, in memory.
 
     Attributes
@@ -126,16 +126,16 @@ class Recorded:
         return frozenset(self.calls["tool"].unique())
 
 
-def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Recorded:
+def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
     window = whole_window(files, days)
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
-    return Recorded(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
+    return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
 
 
 def read_log(
-    recorded: Recorded,
+    recorded: LoadedLog,
     failures: Mapping[str, Sequence[NamedFailure]],
     *,
     names: Mapping[str, str],
@@ -145,7 +145,7 @@ def read_log(
 
     Parameters
     ----------
-    recorded : Recorded
+    recorded : LoadedLog
         The log.
     failures : mapping of str to sequence of NamedFailure
         By tool: what else is counted besides all failures.
@@ -162,7 +162,7 @@ def read_log(
         named = len(failures.get(name, ()))
         log[name].calls[day][(model, category), case] = [n, failed, *[0] * named]
     wanted = [name for name in failures if name in log]
-    for name, own in Calls(recorded.window, calls, frozenset(recorded.tools)).by_tool(wanted):
+    for name, own in WindowCalls(recorded.window, calls, frozenset(recorded.tools)).by_tool(wanted):
         _add_named(log[name], failures[name], own)
     pairs = _add_requests(log, calls.lazy(), requests)
     sent = sent_tools(audit_dir, requests["descriptions"].drop_nulls().unique())

@@ -10,7 +10,7 @@ from typing import Final
 
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
-from coreloop.learn.proposals.grammar import Calls, When
+from coreloop.learn.proposals.grammar import AdvisedCalls, When
 from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.statements import MAX_Q, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -84,10 +84,10 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
 
 
-def _calls(candidate: Candidate, words: Vocabulary) -> Calls:
+def _calls(candidate: Candidate, words: Vocabulary) -> AdvisedCalls:
     """The calls with all argument names if the line has room for them, else only with the selectors."""
     full, short = (
-        Calls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
+        AdvisedCalls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
         for named in (True, False)
     )
     return full if len(str(full)) <= MAX_LINE_CHARS else short

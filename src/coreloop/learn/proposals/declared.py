@@ -7,8 +7,8 @@ from coreloop.base.text import printable
 from coreloop.learn.proposals.advice import Advice, parse_advice
 from coreloop.learn.proposals.grammar import (
     ELIDED,
-    Call,
-    Calls,
+    AdvisedCall,
+    AdvisedCalls,
     Fails,
     FailsApart,
     FailsCall,
@@ -33,7 +33,7 @@ def refuse_words(line: str, words: Words) -> Iterator[str]:
         yield from refuse_advice(statement, words)
     elif isinstance(value, When):
         yield from refuse_when(value, words)
-    elif isinstance(value, Calls):
+    elif isinstance(value, AdvisedCalls):
         yield from refuse_calls(value.calls, words)
     elif isinstance(value, FailsApart | FailsCall | FailsSequence):
         yield from refuse_fails(value, words)
@@ -98,7 +98,7 @@ def refuse_when(when: When, words: Words) -> Iterator[str]:
         yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
 
 
-def refuse_calls(calls: Iterable[Call], words: Words) -> Iterator[str]:
+def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[str]:
     """The base must have the tools, arguments and values of calls."""
     for call in calls:
         yield from _refuse_tool(call.name, words)
@@ -116,7 +116,7 @@ def refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
         yield from _refuse_arguments(fails.names, words)
 
 
-def _calls_of(fails: Fails) -> tuple[Call, ...]:
+def _calls_of(fails: Fails) -> tuple[AdvisedCall, ...]:
     match fails:
         case FailsSequence(calls):
             return calls

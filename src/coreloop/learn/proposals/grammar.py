@@ -26,7 +26,7 @@ _FAILED: Final = rf"({_COUNT}) of ({_COUNT}) calls failed \(({'|'.join(CLASSES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AdvisedCall:
     """A call in a line: the tool, and each argument with its value or None.
 
     A value is spelled as in the line: ``"수익성"`` with its quotes, or the placeholder ``<axis>``.
@@ -55,7 +55,7 @@ def _fits(name: str, value: str | None, step: Step) -> bool:
     return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
 
 
-def calls_fit(calls: Sequence[Call], steps: Sequence[Step]) -> bool:
+def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
     """Whether calls match recorded steps, in order."""
     return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
 
@@ -80,10 +80,10 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class AdvisedCalls:
     """The steps that a Guide recommends."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[AdvisedCall, ...]
 
     def __str__(self) -> str:
         return f"- Call: {' -> '.join(map(str, self.calls))}."
@@ -142,7 +142,7 @@ class FailsApart:
 class FailsCall:
     """A call that fails; ``otherwise`` is None if the tool was never called with other arguments."""
 
-    call: Call
+    call: AdvisedCall
     counts: Failures
     otherwise: tuple[int, int] | None = None
 
@@ -155,7 +155,7 @@ class FailsCall:
 class FailsSequence:
     """Steps after which requests fail."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[AdvisedCall, ...]
     counts: Failures
 
     def __str__(self) -> str:
@@ -176,7 +176,7 @@ class CaveatEvidence:
 
 
 Fails = FailsApart | FailsCall | FailsSequence
-Line = When | Calls | GuideEvidence | Fails | CaveatEvidence
+Line = When | AdvisedCalls | GuideEvidence | Fails | CaveatEvidence
 
 
 def parse_line(line: str) -> Line | None:
@@ -232,14 +232,14 @@ def _pair(figures: Sequence[str]) -> tuple[int, int]:
     return int(figures[0]), int(figures[1])
 
 
-def _calls(written: str) -> tuple[Call, ...]:
+def _calls(written: str) -> tuple[AdvisedCall, ...]:
     return tuple(map(_call, re.findall(_CALL, written)))  # a value may contain an arrow or a comma
 
 
-def _call(written: str) -> Call:
+def _call(written: str) -> AdvisedCall:
     name, _, rest = written.partition("(")
     pairs = (argument.partition("=") for argument in re.findall(_ARGUMENT, rest.removesuffix(")")))
-    return Call(name, tuple((key, value if sign else None) for key, sign, value in pairs))
+    return AdvisedCall(name, tuple((key, value if sign else None) for key, sign, value in pairs))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -249,7 +249,7 @@ def _listed(names: Iterable[str]) -> str:
 
 _FORMS: Final[Mapping[str, Callable[[re.Match[str]], Line]]] = {
     r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\.": _when,
-    rf"- Call: ({_CALLS})\.": lambda match: Calls(_calls(match[1])),
+    rf"- Call: ({_CALLS})\.": lambda match: AdvisedCalls(_calls(match[1])),
     rf"- Evidence: ({_COUNT}) of ({_COUNT}) requests, ({_COUNT}) distinct questions, {_DAYS} "
     rf"\(95 % lower bound ({_SHARE}), category ({_SHARE})\)\.": _guide_evidence,
     rf"- Fails: called (with(?:out)?) ({_NAMES}): {_FAILED}; "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.grammar import ELIDED, Call
+from coreloop.learn.proposals.grammar import ELIDED, AdvisedCall
 from coreloop.learn.proposals.step import Step
 
 
@@ -68,7 +68,7 @@ class Vocabulary:
         known = self.tool(tool)
         return known.parameters if known is not None else ()
 
-    def call(self, step: Step, *, with_arguments: bool = True) -> Call:
+    def call(self, step: Step, *, with_arguments: bool = True) -> AdvisedCall:
         """A call with the arguments of its signature, in that order; ``…`` for all others."""
         known = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
         shown = [name for name in known if with_arguments or name in step.selectors]
@@ -76,7 +76,7 @@ class Vocabulary:
         arguments = [(name, self._value(name, step)) for name in shown]
         if len(shown) < len({*step.arg_keys, *step.selectors}):
             arguments.append((ELIDED, None))
-        return Call(step.name, tuple(arguments))
+        return AdvisedCall(step.name, tuple(arguments))
 
     def _value(self, name: str, step: Step) -> str | None:
         value = step.selectors.get(name)

@@ -14,7 +14,7 @@ from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.descriptions.signature import takes
 from coreloop.descriptions.source import Definition, definitions, parse
 from coreloop.learn.proposals.advice import parse_advice
-from coreloop.learn.proposals.grammar import ELIDED, Calls, FailsCall, FailsSequence, parse_line
+from coreloop.learn.proposals.grammar import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
 
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
@@ -131,7 +131,7 @@ def names_in(line: str) -> Iterator[str]:
         yield from (f".{field}" for path in named.fields for field in path)
         yield from (f"{tool}({argument}" for tool, argument, _ in named.given)
         yield from (f'{tool}="{value}' for tool, _, value in named.given if value)
-    calls = value.calls if isinstance(value, Calls | FailsSequence) else ()
+    calls = value.calls if isinstance(value, AdvisedCalls | FailsSequence) else ()
     for call in (value.call,) if isinstance(value, FailsCall) else calls:
         yield call.name
         for argument, given in call.arguments:

@@ -5,8 +5,8 @@ from typing import Final
 
 from coreloop.base.failures import TRANSIENT
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
-from coreloop.learn.statements.log import Log
-from coreloop.learn.statements.search import Hypothesis, ToolSearch
+from coreloop.learn.statements.log import CaseLog
+from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import bits_of
 from coreloop.observe.reading.signals import unwrapped
 
@@ -18,7 +18,7 @@ _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "in
 """By class of error; any other, such as a timeout, is the tool's own."""
 
 
-def error_table(log: Log, searches: Sequence[ToolSearch]) -> tuple[ErrorRow, ...]:
+def error_table(log: CaseLog, searches: Sequence[ToolSearch]) -> tuple[ErrorRow, ...]:
     """The errors of all tools, those that cost most requests first, then most calls."""
     by_tool = {search.tool: search for search in searches}
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -31,7 +31,7 @@ def error_table(log: Log, searches: Sequence[ToolSearch]) -> tuple[ErrorRow, ...
 
 
 def _row(
-    log: Log, tool: str, template: int, calls: Sequence[tuple[int, int]], search: ToolSearch | None
+    log: CaseLog, tool: str, template: int, calls: Sequence[tuple[int, int]], search: ToolSearch | None
 ) -> ErrorRow:
     requests = [log.requests[number] for number in dict(calls)]
     failed = [log.requests[number].calls[index] for number, index in calls]
@@ -73,5 +73,5 @@ def _explained(search: ToolSearch, template: int) -> tuple[float, tuple[str, ...
     return share, () if share > _MOST else tuple(texts)
 
 
-def _likeness(found: Hypothesis, failed: int) -> float:
+def _likeness(found: LineHypothesis, failed: int) -> float:
     return (found.deviate & failed).bit_count() / ((found.deviate | failed).bit_count() or 1)

@@ -16,7 +16,7 @@ _Rates = list[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class NumberedCalls:
     """A tool's calls by number, as evidence sees them.
 
     Attributes
@@ -51,12 +51,12 @@ class Calls:
         return (subset & self.good).bit_count() / (subset.bit_count() or 1)
 
 
-def compare(calls: Calls, follow: int, deviate: int) -> float | None:
+def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
     """Test whether calls that deviate from a line fail more, with one success rate a case and side.
 
     Parameters
     ----------
-    calls : Calls
+    calls : NumberedCalls
         All calls of a tool.
     follow, deviate : int
         Sets of calls.
@@ -124,7 +124,7 @@ def _ranks(values: Sequence[float]) -> tuple[_Rates, float]:
     return ranks, ties
 
 
-def _holds_within(calls: Calls, follow: int, deviate: int, stratum: Sequence[Hashable]) -> bool:
+def _holds_within(calls: NumberedCalls, follow: int, deviate: int, stratum: Sequence[Hashable]) -> bool:
     """Whether a difference also holds within days (models, templates), or with each of them as one case.
 
     Within them where at least half of the smaller side is in strata with both sides: then Mantel and

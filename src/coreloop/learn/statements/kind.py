@@ -13,7 +13,7 @@ from coreloop.learn.proposals.advice import Advice
 from coreloop.learn.proposals.statement_draft import in_force_since
 from coreloop.learn.proposals.statements import StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.log import CallPlace
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""
@@ -30,7 +30,7 @@ _MAX_BOUNDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class KeyTally:
     """Calls with a key: how many succeeded, and how many there are."""
 
     ok: int
@@ -86,7 +86,7 @@ def known_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LineKind:
     """A kind of line.
 
     Attributes
@@ -107,9 +107,9 @@ class Kind:
 
     name: StatementKind
     forms: frozenset[str]
-    reads: Callable[[Place], Iterator[tuple[Subject, Key]]]
+    reads: Callable[[CallPlace], Iterator[tuple[Subject, Key]]]
     subject: Callable[[Advice], Subject]
-    candidates: Callable[[Subject, Mapping[Key, Tally], Known], Iterator[Advice]]
+    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
     deviates: Callable[[Advice, Key], bool | None]
 
 

@@ -44,7 +44,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LoggedCall:
     """A call; ``error_class`` is empty if it succeeded, ``template`` is the hash of its error's text.
 
     A ``retry`` comes after a failed call of the same tool in its request: it is no evidence. A failed call is
@@ -65,7 +65,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LoggedRequest:
     """A request with its calls in order; ``template``, ``owner``: 0 without a question or identifiers."""
 
     ts_us: int
@@ -76,7 +76,7 @@ class Request:
     outcome: int
     question: int
     template: int
-    calls: tuple[Call, ...]
+    calls: tuple[LoggedCall, ...]
     case: int = 0
     owner: int = 0
 
@@ -92,28 +92,28 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPlace:
     """A call in its request."""
 
-    request: Request
+    request: LoggedRequest
     index: int
 
     @property
-    def call(self) -> Call:
+    def call(self) -> LoggedCall:
         """The call."""
         return self.request.calls[self.index]
 
     @property
-    def earlier(self) -> Iterator[Call]:
+    def earlier(self) -> Iterator[LoggedCall]:
         """The calls before it that worked, without retries."""
         return (call for call in self.request.calls[: self.index] if call.ok and not call.retry)
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class CaseLog:
     """Requests by time, what most of their cases are, and the error texts without values, by hash."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[LoggedRequest, ...]
     case_kind: CaseKind = "request"
     errors: Mapping[int, str] = field(default_factory=dict)
 
@@ -127,12 +127,12 @@ class Log:
         """Names of all called tools."""
         return frozenset(call.tool for request in self.requests for call in request.calls)
 
-    def places(self, tool: str) -> Iterator[Place]:
+    def places(self, tool: str) -> Iterator[CallPlace]:
         """The calls of a tool that are evidence: all but retries."""
         for request in self.requests:
             for index, call in enumerate(request.calls):
                 if call.tool == tool and not call.retry:
-                    yield Place(request, index)
+                    yield CallPlace(request, index)
 
 
 def called_tools(window: Window) -> frozenset[str]:
@@ -140,7 +140,7 @@ def called_tools(window: Window) -> frozenset[str]:
     return frozenset(window.calls.select(pl.col("tool").unique()).collect()["tool"])
 
 
-def read_log(window: Window, names: Mapping[str, str]) -> Log:
+def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     """Read the requests of a window; ``names`` are the tools' names by those that clients log."""
     requests = window.all_requests()
     drawn = requests.select(*_PLACE, number=draw_number()).sort("number", *_PLACE).head(MAX_REQUESTS)
@@ -158,9 +158,9 @@ def read_log(window: Window, names: Mapping[str, str]) -> Log:
     ]
     numbers, kind = case_numbers(keys)
     templates = {call.template for _, of_row in read for call in of_row if call.template}
-    return Log(
+    return CaseLog(
         tuple(
-            Request(**row, calls=of_row, case=number, owner=owner)
+            LoggedRequest(**row, calls=of_row, case=number, owner=owner)
             for (row, of_row), number, owner in zip(read, numbers, owners(keys), strict=True)
         ),
         kind,
@@ -168,24 +168,26 @@ def read_log(window: Window, names: Mapping[str, str]) -> Log:
     )
 
 
-def _compared(calls: Iterable[Call]) -> tuple[Any, ...]:
+def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
     return tuple((call.tool, tuple(value.value for value in call.values.values())) for call in calls)
 
 
 def _calls(
     window: Window, places: pl.LazyFrame, names: Mapping[str, str]
-) -> dict[tuple[int, int], list[Call]]:
+) -> dict[tuple[int, int], list[LoggedCall]]:
     """The calls of some requests, by place."""
     rows = window.all_calls().join(places, on=_PLACE, how="semi", maintain_order="left")
     columns = (*_PLACE, "call", "tool", "error_class", "template", "retry", "recovered")
     values = read_values_of(window, places, names)
-    calls: defaultdict[tuple[int, int], list[Call]] = defaultdict(list)
+    calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)
     for file, offset, number, tool, error_class, template, retry, recovered in (
         rows.select(columns).collect().iter_rows()
     ):
         of_call = values.get((file, offset, number), {})
         name = names.get(tool, tool)
-        calls[file, offset].append(Call(name, of_call, error_class, template, bool(retry), bool(recovered)))
+        calls[file, offset].append(
+            LoggedCall(name, of_call, error_class, template, bool(retry), bool(recovered))
+        )
     return calls
 
 
@@ -226,7 +228,7 @@ def _renamed(path: str, names: Mapping[str, str]) -> str:
     return f"{names[logged]}{path[len(logged) :]}" if logged else path
 
 
-def last_third(log: Log) -> int:
+def last_third(log: CaseLog) -> int:
     """The first day of the last third of the days with records."""
     days = log.days
     return days[-max(1, len(days) // 3)] if days else 0

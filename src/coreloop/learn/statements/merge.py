@@ -19,9 +19,9 @@ from coreloop.learn.proposals.statements import (
     not_sure,
     too_few,
 )
-from coreloop.learn.statements.evidence import Calls
-from coreloop.learn.statements.log import Log, Request
-from coreloop.learn.statements.search import Hypothesis, ToolSearch
+from coreloop.learn.statements.evidence import NumberedCalls
+from coreloop.learn.statements.log import CaseLog, LoggedRequest
+from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places
 from coreloop.learn.statements.wordings import Language
 
@@ -30,14 +30,16 @@ MAX_LINES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedStatement:
     """A statement, and file and offset of the requests whose calls deviate from it and failed."""
 
     statement: Statement
     places: tuple[tuple[int, int], ...]
 
 
-def to_statements(searches: Sequence[ToolSearch], log: Log, *, language: Language = "en") -> list[Found]:
+def to_statements(
+    searches: Sequence[ToolSearch], log: CaseLog, *, language: Language = "en"
+) -> list[LocatedStatement]:
     """Make the statements of all tools, by calls wasted per 1,000 requests."""
     found = [_found(search, group, log, language) for search in searches for group in _grouped(search.said)]
     ranked = sorted(found, key=lambda one: (-one.statement.wasted, one.statement.key))
@@ -51,7 +53,7 @@ def to_statements(searches: Sequence[ToolSearch], log: Log, *, language: Languag
     return best
 
 
-def nearest_statements(searches: Sequence[ToolSearch], log: Log) -> tuple[NearStatement, ...]:
+def nearest_statements(searches: Sequence[ToolSearch], log: CaseLog) -> tuple[NearStatement, ...]:
     """The lines that came closest, each with what is missing."""
     unsure = [
         NearStatement(search.tool, str(found.line), not_sure(found.q_value))
@@ -67,15 +69,17 @@ def nearest_statements(searches: Sequence[ToolSearch], log: Log) -> tuple[NearSt
     return (*unsure[:MAX_NEAREST], *few[:MAX_NEAREST])
 
 
-def _grouped(said: Sequence[Hypothesis]) -> Iterator[list[Hypothesis]]:
+def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
     """Lines about the same argument together, in their order."""
-    groups: dict[object, list[Hypothesis]] = {}
+    groups: dict[object, list[LineHypothesis]] = {}
     for number, hypothesis in enumerate(said):
         groups.setdefault(hypothesis.line.argument() or number, []).append(hypothesis)
     yield from groups.values()
 
 
-def _found(search: ToolSearch, group: Sequence[Hypothesis], log: Log, language: Language) -> Found:
+def _found(
+    search: ToolSearch, group: Sequence[LineHypothesis], log: CaseLog, language: Language
+) -> LocatedStatement:
     calls = search.calls
     deviate = reduce(or_, (part.deviate for part in group))
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
@@ -105,10 +109,10 @@ def _found(search: ToolSearch, group: Sequence[Hypothesis], log: Log, language: 
         providers=_providers(failed),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
-    return Found(statement, tuple(places))
+    return LocatedStatement(statement, tuple(places))
 
 
-def _sides(calls: Calls, follow: int, deviate: int) -> Sides:
+def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
     return Sides(
         n_ok=(follow & calls.good).bit_count(),
         n=follow.bit_count(),
@@ -123,7 +127,7 @@ def _questions(search: ToolSearch, side: int) -> set[int]:
     return {search.places[place].request.question for place in iter_places(side)}
 
 
-def _lost(failed: Sequence[Request], log: Log) -> tuple[float, float]:
+def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
     """Requests per 1,000 that such calls may have cost: beyond the usual share, and at most."""
     concerned = {(request.file, request.offset): request for request in failed}
     n_lost = sum(request.lost for request in concerned.values())
@@ -132,7 +136,7 @@ def _lost(failed: Sequence[Request], log: Log) -> tuple[float, float]:
     return 1000 * low / len(log.requests), 1000 * n_lost / len(log.requests)
 
 
-def _providers(requests: Sequence[Request]) -> dict[str, int]:
+def _providers(requests: Sequence[LoggedRequest]) -> dict[str, int]:
     """Requests by provider, most frequent first; those without are left out."""
     counts: dict[str, int] = {}
     for request in requests:

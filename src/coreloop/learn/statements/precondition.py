@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, slot
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
+from coreloop.learn.statements.log import CallPlace
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     call = place.call
     for earlier in place.earlier:
         if earlier.tool != call.tool:
@@ -18,11 +18,11 @@ def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
                     yield (name, earlier.tool), True
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     yield advice("call_first", argument=subject[0], tool=subject[1])
 
 
-PRECONDITION: Final = Kind(
+PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
     _reads,

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject
+from coreloop.learn.statements.log import CallPlace
 
 _DEVIATES: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "never_empty": {"empty": True, "present": False, None: None},
@@ -14,19 +14,19 @@ _DEVIATES: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
 }
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     for name, value in place.call.values.items():
         yield (name,), "empty" if value.kind == "empty" else "present"
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     if "empty" in keys:
         yield advice("never_empty", arguments=subject)
     yield advice("always_pass", arguments=subject)
     yield advice("leave_out", arguments=subject)
 
 
-PRESENCE: Final = Kind(
+PRESENCE: Final = LineKind(
     "presence",
     frozenset(_DEVIATES),
     _reads,

@@ -11,9 +11,9 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.advice import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.evidence import Calls, compare
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, known_of
-from coreloop.learn.statements.log import Call, Log, Place, Request, Value, last_third
+from coreloop.learn.statements.evidence import NumberedCalls, compare
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, known_of
+from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall, LoggedRequest, Value, last_third
 from coreloop.learn.statements.precondition import PRECONDITION
 from coreloop.learn.statements.presence import PRESENCE
 from coreloop.learn.statements.sets import bits_of, iter_places
@@ -39,7 +39,7 @@ _CLEAR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Hypothesis:
+class LineHypothesis:
     """A line that a tool's calls may speak for, and the sets of calls that deviate from it or follow it."""
 
     kind: StatementKind
@@ -61,32 +61,32 @@ class ToolSearch:
 
     Attributes
     ----------
-    places : tuple of Place
+    places : tuple of CallPlace
         Its calls without retries; their index is the number in all sets.
-    tested : tuple of Hypothesis
+    tested : tuple of LineHypothesis
         All, with what they explain and the p-value of all calls.
-    said : tuple of Hypothesis
+    said : tuple of LineHypothesis
         Those that explain failures, best first; none explains calls that an earlier one explains.
-    few : tuple of (Hypothesis, int)
+    few : tuple of (LineHypothesis, int)
         Those that too few cases deviate from, and how many do.
     """
 
     tool: str
-    places: tuple[Place, ...]
-    calls: Calls
-    tested: tuple[Hypothesis, ...]
-    said: tuple[Hypothesis, ...] = ()
-    few: tuple[tuple[Hypothesis, int], ...] = ()
+    places: tuple[CallPlace, ...]
+    calls: NumberedCalls
+    tested: tuple[LineHypothesis, ...]
+    said: tuple[LineHypothesis, ...] = ()
+    few: tuple[tuple[LineHypothesis, int], ...] = ()
 
 
 def search_tools(
-    log: Log, words: Vocabulary, merges: Mapping[str, datetime] = MappingProxyType({})
+    log: CaseLog, words: Vocabulary, merges: Mapping[str, datetime] = MappingProxyType({})
 ) -> list[ToolSearch]:
     """Search the lines of every tool that fails in at least three cases.
 
     Parameters
     ----------
-    log : Log
+    log : CaseLog
         Of a window.
     words : Vocabulary
         Definitions of the tools; only declared values are written.
@@ -121,13 +121,13 @@ def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSear
     return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
-def search_tool(log: Log, tool: str, known: Known) -> ToolSearch:
+def search_tool(log: CaseLog, tool: str, known: Known) -> ToolSearch:
     """Search the lines of a tool, not corrected for the number of tests."""
     places = tuple(log.places(tool))
     calls = evidence_calls(log, places)
-    said: list[Hypothesis] = []
-    tested: list[Hypothesis] = []
-    few: list[tuple[Hypothesis, int]] = []
+    said: list[LineHypothesis] = []
+    tested: list[LineHypothesis] = []
+    few: list[tuple[LineHypothesis, int]] = []
     rest = (1 << calls.n) - 1
     for kinds in (_DIRECT, _LAST):
         hypotheses = _hypotheses(places, calls, kinds, known, rest)
@@ -140,7 +140,7 @@ def search_tool(log: Log, tool: str, known: Known) -> ToolSearch:
     return ToolSearch(tool, places, calls, tuple(tested), tuple(said), tuple(few))
 
 
-def evidence_calls(log: Log, places: Sequence[Place]) -> Calls:
+def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
     """Calls as evidence sees them."""
     requests = [place.request for place in places]
     since, n = last_third(log), len(places)
@@ -148,7 +148,7 @@ def evidence_calls(log: Log, places: Sequence[Place]) -> Calls:
         [request.day for request in requests],
         *([getattr(request, name) for request in requests] for name in ("model", "template", "owner")),
     ]
-    return Calls(
+    return NumberedCalls(
         n,
         bits_of((number for number, place in enumerate(places) if place.call.ok), n),
         [request.case for request in requests],
@@ -157,7 +157,9 @@ def evidence_calls(log: Log, places: Sequence[Place]) -> Calls:
     )
 
 
-def _step_down(calls: Calls, hypotheses: Sequence[Hypothesis], rest: int, said: list[Hypothesis]) -> int:
+def _step_down(
+    calls: NumberedCalls, hypotheses: Sequence[LineHypothesis], rest: int, said: list[LineHypothesis]
+) -> int:
     """Add the best hypotheses to ``said``, each about calls that those before leave; return what is left."""
     for _ in range(_MAX_ROUNDS):
         subjects = {found.line.subject() for found in said}
@@ -176,13 +178,13 @@ def _step_down(calls: Calls, hypotheses: Sequence[Hypothesis], rest: int, said: 
     return rest
 
 
-def _tested(calls: Calls, found: Hypothesis, rest: int) -> Hypothesis | None:
+def _tested(calls: NumberedCalls, found: LineHypothesis, rest: int) -> LineHypothesis | None:
     deviate, follow = found.deviate & rest, found.follow & rest
     p_value = compare(calls, follow, deviate)
     return None if p_value is None else replace(found, deviate=deviate, follow=follow, p_value=p_value)
 
 
-def _lacking(calls: Calls, found: Hypothesis) -> tuple[Hypothesis, int] | None:
+def _lacking(calls: NumberedCalls, found: LineHypothesis) -> tuple[LineHypothesis, int] | None:
     """A hypothesis that too few cases speak for, and how many it has."""
     rates = calls.rate(found.follow), calls.rate(found.deviate)
     n_cases = len({calls.cases[place] for place in iter_places(found.deviate)})
@@ -190,7 +192,7 @@ def _lacking(calls: Calls, found: Hypothesis) -> tuple[Hypothesis, int] | None:
     return (found, n_cases) if is_near else None
 
 
-def _best(calls: Calls, tested: Sequence[Hypothesis]) -> Hypothesis:
+def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothesis:
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
@@ -199,21 +201,21 @@ def _best(calls: Calls, tested: Sequence[Hypothesis]) -> Hypothesis:
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
 
-def _errors(calls: Calls, found: Hypothesis) -> int:
+def _errors(calls: NumberedCalls, found: LineHypothesis) -> int:
     """Calls about which a line is wrong."""
     return (found.deviate & calls.good).bit_count() + (found.follow & ~calls.good).bit_count()
 
 
-def _overlap(calls: Calls, found: Hypothesis, other: Hypothesis) -> float:
+def _overlap(calls: NumberedCalls, found: LineHypothesis, other: LineHypothesis) -> float:
     union = (found.deviate | other.deviate) & ~calls.good
     return (found.deviate & other.deviate & ~calls.good).bit_count() / (union.bit_count() or 1)
 
 
 def _hypotheses(
-    places: Sequence[Place], calls: Calls, kinds: Sequence[Kind], known: Known, rest: int
-) -> list[Hypothesis]:
+    places: Sequence[CallPlace], calls: NumberedCalls, kinds: Sequence[LineKind], known: Known, rest: int
+) -> list[LineHypothesis]:
     """A hypothesis for each pair of sides, said by the best reason."""
-    by_sides: dict[tuple[int, int], Hypothesis] = {}
+    by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
         for found in _of_kind(places, calls, kind, known, rest):
             sides = found.deviate, found.follow
@@ -231,12 +233,12 @@ def _both(line: Advice, other: Advice) -> Advice:
 
 
 def _of_kind(
-    places: Sequence[Place], calls: Calls, kind: Kind, known: Known, rest: int
-) -> Iterator[Hypothesis]:
+    places: Sequence[CallPlace], calls: NumberedCalls, kind: LineKind, known: Known, rest: int
+) -> Iterator[LineHypothesis]:
     for subject, keys in grouped(places, kind, calls.n).items():
         left = {key: bits & rest for key, bits in keys.items()}
         tallies = {
-            key: Tally((bits & calls.good).bit_count(), bits.bit_count())
+            key: KeyTally((bits & calls.good).bit_count(), bits.bit_count())
             for key, bits in left.items()
             if bits
         }
@@ -246,14 +248,14 @@ def _of_kind(
             since = _all_since(places, since_us, calls.n) if since_us is not None else rest
             deviate, follow = sides[0] & since, sides[1] & since
             if deviate and follow and line.is_sound():
-                yield Hypothesis(kind.name, line, deviate, follow)
+                yield LineHypothesis(kind.name, line, deviate, follow)
 
 
-def _all_since(places: Sequence[Place], since_us: int, n: int) -> int:
+def _all_since(places: Sequence[CallPlace], since_us: int, n: int) -> int:
     return bits_of((number for number, place in enumerate(places) if place.request.ts_us >= since_us), n)
 
 
-def grouped(places: Sequence[Place], kind: Kind, n: int) -> dict[Subject, dict[Key, int]]:
+def grouped(places: Sequence[CallPlace], kind: LineKind, n: int) -> dict[Subject, dict[Key, int]]:
     """The sets of calls by what a kind reads of them; None stands for calls that show nothing."""
     numbers: defaultdict[Subject, defaultdict[Key, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, place in enumerate(places):
@@ -267,7 +269,7 @@ def grouped(places: Sequence[Place], kind: Kind, n: int) -> dict[Subject, dict[K
     return groups
 
 
-def sides_of(kind: Kind, line: Advice, keys: Mapping[Key, int]) -> tuple[int, int]:
+def sides_of(kind: LineKind, line: Advice, keys: Mapping[Key, int]) -> tuple[int, int]:
     """The calls that deviate from a line, and those that follow it."""
     deviate = follow = 0
     for key, bits in keys.items():
@@ -277,7 +279,7 @@ def sides_of(kind: Kind, line: Advice, keys: Mapping[Key, int]) -> tuple[int, in
     return deviate, follow
 
 
-def kind_of(line: Advice) -> Kind | None:
+def kind_of(line: Advice) -> LineKind | None:
     """The kind of a line, or None for one that is no longer proposed."""
     return next((kind for kind in KINDS if line.form in kind.forms and _is_current(line)), None)
 
@@ -291,6 +293,6 @@ def deviates(line: Advice, values: Mapping[str, Value]) -> bool | None:
     kind = kind_of(line)
     if kind is None:
         return None
-    call = Call("", values)
-    read = dict(kind.reads(Place(Request(0, 0, 0, "", "", 0, 0, 0, (call,)), 0)))
+    call = LoggedCall("", values)
+    read = dict(kind.reads(CallPlace(LoggedRequest(0, 0, 0, "", "", 0, 0, 0, (call,)), 0)))
     return kind.deviates(line, read.get(kind.subject(line)))

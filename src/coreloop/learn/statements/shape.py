@@ -5,8 +5,8 @@ from itertools import combinations
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, bounds, hash_of, slot
-from coreloop.learn.statements.log import Place, Value
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
+from coreloop.learn.statements.log import CallPlace, Value
 
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _IS: Final[Mapping[str, Callable[[Value], bool | None]]] = {
@@ -24,7 +24,7 @@ _MIN_CHARACTERS: Final = 20
 _TIMES: Final = frozenset({"date", "time"})
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     values = place.call.values
     for name, value in values.items():
         if value.kind not in {"empty", "unknown"}:
@@ -53,7 +53,7 @@ def _are_alike(value: Value, other: Value) -> bool:
     return (value.shape in _TIMES) == (other.shape in _TIMES)
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     name = subject[0]
     if len(subject) == 2:
         yield advice("before", argument=name, other=subject[1])
@@ -97,7 +97,7 @@ def _subject(line: Advice) -> Subject:
     return (*names, slot(line, "other")) if line.form == "before" else names
 
 
-SHAPE: Final = Kind(
+SHAPE: Final = LineKind(
     "shape",
     frozenset({"before", "written", "prefix", "items", "characters"}),
     _reads,

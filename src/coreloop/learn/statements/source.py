@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice, written_path
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, slot
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
+from coreloop.learn.statements.log import CallPlace
 
 _QUESTION: Final = "question"
 """Where a value came from that the user gave: no side of a contrast, since an agent cannot choose it."""
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     tools = frozenset(call.tool for call in place.request.calls)
     for name, value in place.call.values.items():
         if value.sources is not None and set(value.sources) != {_QUESTION}:
@@ -20,7 +20,7 @@ def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
             yield (name,), frozenset(filter(None, written))
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     """The field that holds most values of successful calls: another is a sign of something else."""
     counts = Counter[str]()
     for paths, tally in keys.items():
@@ -29,7 +29,7 @@ def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> It
         yield advice("source", argument=subject[0], paths=path)
 
 
-SOURCE: Final = Kind(
+SOURCE: Final = LineKind(
     "source",
     frozenset({"source"}),
     _reads,

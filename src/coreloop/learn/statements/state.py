@@ -4,27 +4,27 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, slot
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
+from coreloop.learn.statements.log import CallPlace
 
 _MAX_STATES: Final = 3
 _OTHER: Final = "other value"
 """The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     for name, value in place.call.values.items():
         for field, literal in value.saw.items():
             yield (name, field), _OTHER if literal is None else literal
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
     if works and _OTHER not in works and len(works) <= _MAX_STATES:
         yield advice("only_while", argument=subject[0], field=subject[1], states=works)
 
 
-STATE: Final = Kind(
+STATE: Final = LineKind(
     "state",
     frozenset({"only_while"}),
     _reads,

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from coreloop.learn.proposals.advice import Advice, advice, condition, fails
-from coreloop.learn.statements.kind import Key, Kind, Known, Subject, Tally, bounds, hash_of, slot
-from coreloop.learn.statements.log import Place
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
+from coreloop.learn.statements.log import CallPlace
 
 _MAX_LISTED: Final = 8
 _CLOSED: Final = 0.9
 """Share of the successful calls whose values a list must hold to be that of the argument."""
 
 
-def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
+def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     for name, value in place.call.values.items():
         if value.number is not None and value.kind == "number":
             yield (name,), value.number
@@ -20,7 +20,7 @@ def _reads(place: Place) -> Iterator[tuple[Subject, Key]]:
             yield (name,), ("hash", value.value)
 
 
-def _candidates(subject: Subject, keys: Mapping[Key, Tally], known: Known) -> Iterator[Advice]:
+def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
     name = subject[0]
     declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
     for text in declared:
@@ -43,7 +43,7 @@ def _pair(name: str, text: str) -> str:
 
 
 def _all_values(
-    name: str, declared: Mapping[str, Tally], keys: Mapping[Key, Tally], known: Known
+    name: str, declared: Mapping[str, KeyTally], keys: Mapping[Key, KeyTally], known: Known
 ) -> Collection[str]:
     """All values of an argument: the shortest list in the source that has every value that worked.
 
@@ -82,6 +82,6 @@ def _subject(line: Advice) -> Subject:
     return (slot(line, "argument"),)
 
 
-VALUE: Final = Kind(
+VALUE: Final = LineKind(
     "value", frozenset({"fails", "one_of", "at_most", "at_least"}), _reads, _subject, _candidates, _deviates
 )

@@ -115,7 +115,7 @@ class Standpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Promoted:
+class GitPromotions:
     """What git says: the promotions of the base branch, and the keys that are merged or on a branch.
 
     Attributes
@@ -134,7 +134,7 @@ class Promoted:
         return self.known - {promotion.key for promotion in self.promotions}
 
 
-def read_promoted(workspace: Workspace) -> Promoted:
+def read_promoted(workspace: Workspace) -> GitPromotions:
     """Read the promotions of a project; none outside a repository or without the base branch.
 
     Raises
@@ -146,15 +146,15 @@ def read_promoted(workspace: Workspace) -> Promoted:
     try:
         repository = Repository(workspace.root)
     except NoRepositoryError:
-        return Promoted()
+        return GitPromotions()
     with repository:
         repository.require_history()
         known = known_keys(repository, base=base)
         try:
             merged = promotions(repository.log(repository.base(base)))
         except GitError:
-            return Promoted(known=known)
-        return Promoted(tuple(merged), known)
+            return GitPromotions(known=known)
+        return GitPromotions(tuple(merged), known)
 
 
 def project_states(
@@ -190,7 +190,7 @@ def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpo
 def read_states(
     proposed: Sequence[Proposed],
     judgments: HumanVerdicts,
-    promoted: Promoted = Promoted(),
+    promoted: GitPromotions = GitPromotions(),
     effects: Sequence[Effect] = (),
 ) -> tuple[Standpoint, ...]:
     """Decide the state of every proposal and promotion.
@@ -201,7 +201,7 @@ def read_states(
         By day; the newest entry of a key counts.
     judgments : HumanVerdicts
         All verdicts.
-    promoted : Promoted
+    promoted : GitPromotions
         What is merged or open.
     effects : sequence of Effect
         By time; also of changes by hand, which may remove a line.

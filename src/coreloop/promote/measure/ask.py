@@ -42,7 +42,7 @@ class StoredReply:
     arguments: dict[str, Any]
 
 
-class Caller(Protocol):
+class CallingModel(Protocol):
     """A model that is asked for a call of a tool."""
 
     @property
@@ -120,7 +120,7 @@ class Asker:
 
     Parameters
     ----------
-    caller : Caller
+    caller : CallingModel
         The model.
     path : Path
         Keeps the replies, with mode 0600: arguments may be private.
@@ -128,7 +128,7 @@ class Asker:
         No question is asked that could cost more than what is left of it.
     """
 
-    caller: Caller
+    caller: CallingModel
     path: Path
     budget_microusd: int | None = None
     spent_microusd: int = 0

@@ -76,7 +76,7 @@ class Doubt(_Part, frozen=True):
     needs: _Text
 
 
-class Paths(_Part, frozen=True):
+class ThoughtPaths(_Part, frozen=True):
     """Three ways to an answer: the usual one, another one, the opposite; and where they meet or collide."""
 
     a: _Text
@@ -97,7 +97,7 @@ class Thought(_Part, frozen=True):
     synthesis: _Text | None = None
     self_check: _Text | None = None
     tool: _Text | None = None
-    paths: Paths | None = None
+    paths: ThoughtPaths | None = None
     missing: _Text | None = None
     is_stuck: bool = False
 

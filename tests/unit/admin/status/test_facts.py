@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.admin.status.facts import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.state import Promoted, pending, read_states
+from coreloop.learn.verdicts.state import GitPromotions, pending, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ PROPOSED = [
 
 
 def test_those_that_wait_are_named_by_their_newest_id() -> None:
-    found = count_standing(read_states(PROPOSED, HumanVerdicts(), Promoted(known=BB)), prefix="cand-")
+    found = count_standing(read_states(PROPOSED, HumanVerdicts(), GitPromotions(known=BB)), prefix="cand-")
     assert found.waiting == {"aa": "cand-2026-03-02-001"}
 
 
@@ -69,7 +69,7 @@ def test_pending_and_rejected(
     prefix: str, known: list[str], judgments: list[HumanVerdict], expected: tuple[Any, ...]
 ) -> None:
     n_pending, oldest, rejected, *accepted = expected
-    states = read_states(PROPOSED, HumanVerdicts(tuple(judgments)), Promoted(known=frozenset(known)))
+    states = read_states(PROPOSED, HumanVerdicts(tuple(judgments)), GitPromotions(known=frozenset(known)))
     assert count_standing(states, prefix=prefix) == Standing(
         pending=n_pending, oldest=oldest, promoted=0, rejected=rejected, accepted=sum(accepted)
     )

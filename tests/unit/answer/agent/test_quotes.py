@@ -3,7 +3,7 @@
 import pytest
 
 from coreloop.answer.agent.quotes import check_quote
-from coreloop.answer.research.support import Supported
+from coreloop.answer.research.findings import Supported
 from rows import each_row
 
 TEXT = """# 한국의 강

@@ -38,3 +38,12 @@ def test_the_protocol_loads_few_modules():
     assert (
         n_modules("import coreloop.answer.models.model") - loaded_by_python < 70
     )  # 45; an HTTP library has 200
+
+
+def test_reading_runs_loads_no_rules_of_language():
+    kinds = "coreloop.answer.agent.kind, coreloop.answer.repair.forget, coreloop.answer.research.kind"
+    script = f"import json, sys, {kinds}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    rules = {"contradictions", "passages", "quantities", "statement", "support", "ranking", "sentences"}
+    names = {name.rpartition(".")[2] for name in json.loads(done.stdout) if name.startswith("coreloop.")}
+    assert names & rules == set()

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from coreloop.answer.repair.run import answer
+from coreloop.answer.research.run import answer
 from repairing import RETURN_QUESTION, ScriptedModel, shop, shop_deps
 
 SAID = "A parcel can be returned within 30 days."

@@ -9,9 +9,9 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.evidence import question_key
-from coreloop.answer.repair.run import begin_answer, continue_answer
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.knowledge import ASK, Request
+from coreloop.answer.research.run import begin_research, continue_research
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import Store, open_store
@@ -23,7 +23,7 @@ KILLED = """
 import json, sys
 from contextlib import ExitStack
 from pathlib import Path
-from coreloop.answer.repair.run import continue_answer
+from coreloop.answer.research.run import continue_research
 from running import Failpoint
 sys.path.insert(0, json.loads(sys.argv[1])["tests"])
 from test_kills import opened
@@ -32,7 +32,7 @@ words = json.loads(sys.argv[1])
 with ExitStack() as stack:
     fail = lambda store: Failpoint(store, words["number"], is_before=words["is_before"])
     deps = opened(stack, Path(words["folder"]), fail)
-    continue_answer(words["run"], deps)
+    continue_research(words["run"], deps)
 """
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no SIGKILL here")
 
@@ -47,7 +47,7 @@ def opened(stack: ExitStack, folder: Path, wrap=lambda store: store) -> Deps:
 def finish(folder: Path, run_id: str) -> tuple[AgentResponse, list[StepCommitted]]:
     with ExitStack() as stack:
         deps = opened(stack, folder)
-        found = continue_answer(run_id, deps)
+        found = continue_research(run_id, deps)
         steps = [event for _, event in deps.store.read(run_id) if isinstance(event, StepCommitted)]
         assert {job.status for job in deps.queue.jobs()} == {"done"}
         assert len(deps.tables.evidence_for(question_key(SHIP_QUESTION))) == 1
@@ -57,7 +57,7 @@ def finish(folder: Path, run_id: str) -> tuple[AgentResponse, list[StepCommitted
 def begin(folder: Path) -> str:
     shop(folder)
     with ExitStack() as stack:
-        return begin_answer(SHIP_QUESTION, Request(), opened(stack, folder))
+        return begin_research(SHIP_QUESTION, Request(), opened(stack, folder), kind=ASK)
 
 
 def appends_of(folder: Path) -> int:
@@ -77,7 +77,7 @@ def appends_of(folder: Path) -> int:
 
     run_id = begin(folder)
     with ExitStack() as stack:
-        continue_answer(run_id, opened(stack, folder, counting))
+        continue_research(run_id, opened(stack, folder, counting))
     return counted
 
 

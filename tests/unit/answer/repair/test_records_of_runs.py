@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair import run as answers
-from coreloop.answer.repair.queued import queue_run, run_handlers
-from coreloop.answer.repair.run import begin_answer
+from coreloop.answer.repair.queued import queue_run
+from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research import run as researches
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.knowledge import ASK, Request
 from coreloop.answer.research.run import begin_research
 from coreloop.runs.control import stop_run
 from coreloop.runs.jobs.work import work
@@ -22,7 +21,7 @@ from researching import project
 QUESTION = "How long is the Han river?"
 KINDS: dict[str, Callable[[Deps], str]] = {
     "research": lambda deps: begin_research(QUESTION, Request(tier="simple"), deps),
-    "ask": lambda deps: begin_answer(QUESTION, Request(), deps),
+    "ask": lambda deps: begin_research(QUESTION, Request(), deps, kind=ASK),
 }
 
 
@@ -45,7 +44,7 @@ def deps(tmp_path: Path):
 
 
 def work_off(deps: Deps) -> None:
-    work(deps.queue, run_handlers(deps), until_idle=True)
+    work(deps.queue, all_handlers(deps), until_idle=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,9 +52,7 @@ def work_off(deps: Deps) -> None:
 def test_a_process_that_dies_after_the_end_leaves_one_record(
     deps: Deps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, is_before: bool
 ):
-    module: Any = researches if kind == "research" else answers
-    name = "record_research" if kind == "research" else "learn"
-    keep = getattr(module, name)
+    keep = researches.keep_ended
 
     def die(*words: Any) -> None:
         if not is_before:
@@ -64,11 +61,11 @@ def test_a_process_that_dies_after_the_end_leaves_one_record(
 
     run_id = KINDS[kind](deps)
     queue_run(deps.queue, kind, run_id)
-    monkeypatch.setattr(module, name, die)
+    monkeypatch.setattr(researches, "keep_ended", die)
     with pytest.raises(Killed):
         work_off(deps)
     assert recorded(tmp_path) == ([] if is_before else [run_id])
-    monkeypatch.setattr(module, name, keep)
+    monkeypatch.setattr(researches, "keep_ended", keep)
     work_off(deps)  # the job was given back, as at the end of its lease
     assert recorded(tmp_path) == [run_id]
     assert deps.queue.metrics().by_status == {"done": 1}
@@ -86,7 +83,7 @@ def test_a_run_that_was_stopped_before_it_began_has_a_record(deps: Deps, tmp_pat
 
 
 def test_a_replay_has_none(deps: Deps, tmp_path: Path):
-    run_id = begin_answer(QUESTION, Request(is_replay=True), deps)
+    run_id = begin_research(QUESTION, Request(is_replay=True), deps, kind=ASK)
     queue_run(deps.queue, "ask", run_id)
     stop_run(deps.store, run_id)
     work_off(deps)

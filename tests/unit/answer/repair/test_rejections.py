@@ -6,9 +6,9 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
-from coreloop.answer.repair.run import answer
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research.answer import AgentResponse
+from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work_on_jobs
 from repairing import RETURN_QUESTION, limit_paths, shop, shop_deps
 

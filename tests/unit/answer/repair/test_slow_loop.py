@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from coreloop.answer.repair.run import answer
+from coreloop.answer.research.run import answer
 from coreloop.base.date_range import Days
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.refine.run import RefineRequest, run_refine

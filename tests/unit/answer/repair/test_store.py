@@ -140,8 +140,6 @@ def test_answers_are_kept_once(store: RepairStore):
     for _ in range(2):
         store.keep_answer(row)
     assert store.answers(since=MOMENT) == [row]
-    assert store.mending("m") == row
-    assert store.mending("x") is None
 
 
 def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):

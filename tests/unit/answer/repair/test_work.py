@@ -5,9 +5,9 @@ from pathlib import Path
 
 from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources, question_key
 from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.metrics import read_figures
-from coreloop.answer.repair.run import answer
+from coreloop.answer.repair.metrics import read_metrics
 from coreloop.answer.repair.work import GATES, all_handlers, plan_gates
+from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work
 from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
 from researching import MOMENT
@@ -32,8 +32,8 @@ def test_figures_count_what_happened(tmp_path: Path):
         give_feedback(deps, first.run_id, "down")
         plan_gates(deps, now=datetime.now(UTC))
         work(deps.queue, all_handlers(deps), until_idle=True)
-        figures = read_figures(deps, now=datetime.now(UTC))
-        later = read_figures(deps, now=datetime.now(UTC) + timedelta(days=2))
+        figures = read_metrics(deps, now=datetime.now(UTC))
+        later = read_metrics(deps, now=datetime.now(UTC) + timedelta(days=2))
     assert figures.answered_after[0] >= 1
     assert figures.answered_after[1] == 1
     assert figures.unanswered >= 1

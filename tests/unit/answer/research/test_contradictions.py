@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from coreloop.answer.research.contradictions import SourcedText, contradictions, contradictions_in
+from coreloop.answer.research.contradictions import contradictions, contradictions_in
+from coreloop.answer.research.findings import SourcedText
 from rows import each_row
 
 

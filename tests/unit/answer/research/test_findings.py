@@ -6,8 +6,8 @@ from coreloop.answer.research.findings import (
     LIKELY,
     UNCERTAIN,
     VERIFIED,
-    Evidence,
     Finding,
+    Provenance,
     confidence_of,
     merged,
     rated,
@@ -16,8 +16,8 @@ from coreloop.answer.research.findings import (
 from rows import each_row
 
 
-def evidence(*origins: str, kind: str = "web") -> list[Evidence]:
-    return [Evidence(number=n, origin=origin, type=kind) for n, origin in enumerate(origins, 1)]
+def evidence(*origins: str, kind: str = "web") -> list[Provenance]:
+    return [Provenance(number=n, origin=origin, type=kind) for n, origin in enumerate(origins, 1)]
 
 
 def finding(**fields: object) -> Finding:
@@ -46,7 +46,7 @@ def test_confidence_grows_with_independent_origins(origins: tuple[str, ...], con
     ],
     ids=["contradicted first", "two origins", "verified before high", "primary", "one other", "none"],
 )
-def test_the_first_tag_that_applies_holds(given: list[Evidence], is_contradicted: bool, tag: str):
+def test_the_first_tag_that_applies_holds(given: list[Provenance], is_contradicted: bool, tag: str):
     assert tag_of(given, is_contradicted=is_contradicted) == tag
     assert rated(finding(), given, is_contradicted=is_contradicted).tag == tag
 

@@ -2,16 +2,17 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.answer import AgentResponse, respond, response_json
+from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.run import begin_research, continue_research
 from coreloop.answer.research.sessions import read_session
-from coreloop.answer.research.tiers import Wishes
+from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
@@ -19,7 +20,7 @@ from researching import counted_deps, project
 from running import calls_in, python
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
-REQUEST = Request(tier="standard", wishes=Wishes(max_iters=3, max_execution_time_s=600))
+REQUEST = Request(tier="standard", wishes=LimitOverrides(max_iters=3, max_execution_time_s=600))
 KILLED = """
 import json, os, sys
 from dataclasses import replace
@@ -62,7 +63,7 @@ def finish(workspace: Workspace, run_id: str, calls: Path) -> AgentResponse:
 
 def comparable(response: AgentResponse) -> dict:
     """A response without its usage, which a restart may change, and what names its run."""
-    shown = response_json(response)
+    shown = asdict(response)
     return {name: value for name, value in shown.items() if name not in {"run_id", "session_id", "usage"}}
 
 

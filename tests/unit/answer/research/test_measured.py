@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.support import Supported, check_support
+from coreloop.answer.research.findings import Supported
+from coreloop.answer.research.support import check_support
 
 
 @pytest.mark.slow

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.models.questions import search_words
-from coreloop.answer.repair.run import answer
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.run import run_research
+from coreloop.answer.research.run import answer, run_research
 from coreloop.answer.search.index.run import index_paths
 from model_stand_in import model_stand_in, streams
 from researching import MOMENT, deps_in, plan, project, reflection, synthesis

@@ -3,8 +3,9 @@
 import pytest
 
 from bounded import bounded
+from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.statement import read_statement
-from coreloop.answer.research.support import Evidence, Supported, Unsupported, check_support
+from coreloop.answer.research.support import CitedTexts, check_support
 from rows import each_row
 
 PAGE = (
@@ -128,7 +129,7 @@ def test_a_citation_alone_claims_nothing_that_a_page_can_support():
 
 def test_syndicated_copies_say_no_more_than_one():
     claim = read_statement("Acme was founded in Utrecht and moved its head office to a tower in 2009.")
-    once, copied = Evidence([PAGE]), Evidence([PAGE] * 5)
+    once, copied = CitedTexts([PAGE]), CitedTexts([PAGE] * 5)
     assert once.lack(claim) == copied.lack(claim)
     assert copied.overlap(claim) == once.overlap(claim)
 

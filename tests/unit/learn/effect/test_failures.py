@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.learn.effect.failures import ALL_FAILURES, Calls, ToolCalls, named_failure
+from coreloop.learn.effect.failures import ALL_FAILURES, ToolCalls, WindowCalls, named_failure
 from coreloop.learn.effect.log import read_log, read_recorded
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
@@ -15,7 +15,7 @@ from logs import call, failed, record, write_log
 def _read(folder: Path, *calls: dict[str, Any]) -> ToolCalls:
     write_log(folder / "2026-04-25.jsonl", [record(tool_calls=list(calls))])
     recorded = read_recorded(read_folder(folder, MineSettings()))
-    ((_, own),) = Calls(recorded.window, recorded.calls, frozenset({"find", "pay"})).by_tool(["pay"])
+    ((_, own),) = WindowCalls(recorded.window, recorded.calls, frozenset({"find", "pay"})).by_tool(["pay"])
     return own
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from coreloop.base.failures import CLASSES
 from coreloop.learn.proposals.grammar import (
     ELIDED,
-    Call,
-    Calls,
+    AdvisedCall,
+    AdvisedCalls,
     CaveatEvidence,
     FailsApart,
     FailsCall,
@@ -63,7 +63,7 @@ def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
 
 def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     value = parse_line(line)
-    return isinstance(value, Calls) and calls_fit(value.calls, steps)
+    return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
 
 
 @each_row(
@@ -118,7 +118,7 @@ PLACEHOLDERS = NAMES.map("<{}>".format)
 TEXTS = st.text("ab ,()->=…가", max_size=6).map('"{}"'.format)
 VALUES = st.one_of(PLACEHOLDERS, TEXTS)
 ARGUMENTS = st.one_of(st.tuples(NAMES, st.none() | VALUES), st.just((ELIDED, None)))
-CALLS = st.builds(Call, NAMES, st.lists(ARGUMENTS, max_size=3).map(tuple))
+CALLS = st.builds(AdvisedCall, NAMES, st.lists(ARGUMENTS, max_size=3).map(tuple))
 STEPS = st.lists(CALLS, min_size=1, max_size=3).map(tuple)
 COUNTS = st.integers(0, 10**9)
 PAIRS = st.tuples(COUNTS, COUNTS)
@@ -128,7 +128,7 @@ OF_CALLS = st.builds(Failures, COUNTS, COUNTS, st.just("calls"), st.sampled_from
 LINES = st.one_of(
     st.just(When("")),
     st.builds(When, st.just("FIN-KR"), st.lists(NAMES, max_size=3).map(tuple)),
-    st.builds(Calls, STEPS),
+    st.builds(AdvisedCalls, STEPS),
     st.builds(GuideEvidence, succeeded=COUNTS, requests=COUNTS, questions=COUNTS, base=SHARES, **SPAN),
     st.builds(FailsApart, st.booleans(), st.lists(NAMES, min_size=1, max_size=3).map(tuple), OF_CALLS, PAIRS),
     st.builds(FailsCall, CALLS, OF_CALLS, st.none() | PAIRS),

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.statements.evidence import Calls, compare, rank_test
+from coreloop.learn.statements.evidence import NumberedCalls, compare, rank_test
 from coreloop.learn.statements.sets import bits_of, iter_places
 
 N = 60
 
 
-def _calls(good: set[int], cases: list[int] | None = None) -> Calls:
-    return Calls(N, bits_of(good, N), cases if cases is not None else list(range(N)))
+def _calls(good: set[int], cases: list[int] | None = None) -> NumberedCalls:
+    return NumberedCalls(N, bits_of(good, N), cases if cases is not None else list(range(N)))
 
 
 FOLLOW, DEVIATE = bits_of(range(40), N), bits_of(range(40, N), N)
@@ -37,7 +37,7 @@ def test_calls_of_many_cases_that_all_fail_are_evidence() -> None:
         pytest.param(replace(CLEAR, last=bits_of([0, 41], N), good=CLEAR.good & ~1), 1.0, id="the last days"),
     ],
 )
-def test_what_is_no_evidence(calls: Calls, p_value: float | None) -> None:
+def test_what_is_no_evidence(calls: NumberedCalls, p_value: float | None) -> None:
     assert compare(calls, FOLLOW, DEVIATE) == p_value
 
 

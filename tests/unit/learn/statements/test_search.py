@@ -17,7 +17,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.statements.errors import error_table
-from coreloop.learn.statements.log import Call, Log, Place
+from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
 
@@ -40,8 +40,8 @@ WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "sho
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
 
 
-def _log(name: str, seed: int = 101) -> Log:
-    log: Log = BENCH.log_of(PLANTED.records(CAUSES[name], seed))
+def _log(name: str, seed: int = 101) -> CaseLog:
+    log: CaseLog = BENCH.log_of(PLANTED.records(CAUSES[name], seed))
     return log
 
 
@@ -87,16 +87,16 @@ def test_effect_counts_the_calls_that_the_evidence_is_of(name: str, tmp_path: Pa
     assert against - retries == expected
 
 
-def _with_retries(log: Log) -> Log:
+def _with_retries(log: CaseLog) -> CaseLog:
     """After each failed call the agent looks the customer up and calls again, which works."""
     requests = []
     for request in log.requests:
-        calls: list[Call] = []
+        calls: list[LoggedCall] = []
         for call in request.calls:
             calls.append(call)
             if not call.ok:
                 again = replace(call, error_class="", template=0, retry=True)
-                calls += [Call("lookup_again", {}), again]
+                calls += [LoggedCall("lookup_again", {}), again]
         requests.append(replace(request, calls=tuple(calls)))
     return replace(log, requests=tuple(requests))
 
@@ -110,7 +110,7 @@ def test_a_retry_is_no_evidence() -> None:
 
 def test_what_a_retry_called_before_is_not_before_it() -> None:
     request = _with_retries(_log("order")).requests[0]
-    place = Place(request, len(request.calls) - 1)
+    place = CallPlace(request, len(request.calls) - 1)
     assert not any(call.retry for call in place.earlier)
 
 

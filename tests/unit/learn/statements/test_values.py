@@ -1,13 +1,13 @@
 """Values: `one of` is said only where the source lists them, or where all that were tried worked."""
 
-from coreloop.learn.statements.kind import Known, Tally, hash_of
+from coreloop.learn.statements.kind import KeyTally, Known, hash_of
 from coreloop.learn.statements.value import VALUE
 
 TEXTS = ("low", "high", "urgent")
-WORKED, FAILED = Tally(30, 31), Tally(0, 12)
+WORKED, FAILED = KeyTally(30, 31), KeyTally(0, 12)
 
 
-def _lines(tallies: dict[str, Tally], *lists: tuple[str, ...]) -> list[str]:
+def _lines(tallies: dict[str, KeyTally], *lists: tuple[str, ...]) -> list[str]:
     known = Known(
         texts={hash_of(text): text for text in TEXTS},
         listed=lambda _: frozenset(map(frozenset, lists)),

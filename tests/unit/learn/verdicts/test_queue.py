@@ -14,7 +14,7 @@ from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
-from coreloop.learn.verdicts.state import Promoted, read_states
+from coreloop.learn.verdicts.state import GitPromotions, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 from logs import call, failed, record, repeated, word, write_log
 
@@ -66,7 +66,7 @@ def waiting(tmp_path: Path) -> Any:
             merge(read_folder(tmp_path, settings), DAYS),
             gate or Gates(),
             judgments=given,
-            states=read_states(proposed, given, Promoted(known=known)),
+            states=read_states(proposed, given, GitPromotions(known=known)),
             today=TODAY,
         )
 

@@ -10,7 +10,14 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.state import Promoted, ProposalState, count_states, decided, pending, read_states
+from coreloop.learn.verdicts.state import (
+    GitPromotions,
+    ProposalState,
+    count_states,
+    decided,
+    pending,
+    read_states,
+)
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts
 from coreloop.observe.verdicts import VerdictLetter as Judged
 
@@ -34,7 +41,7 @@ def _state(
 ) -> ProposalState:
     judged = {"id": ENTRY.id, "key": "k", "cause": None, "judged_at": AT, "judged_by": "Ann"}
     given = (HumanVerdict(verdict=verdict, **judged),) if verdict else ()
-    promoted = Promoted(tuple(promotions), frozenset(open_keys), frozenset(requested))
+    promoted = GitPromotions(tuple(promotions), frozenset(open_keys), frozenset(requested))
     (standpoint,) = read_states(entries, HumanVerdicts(given), promoted, effects)
     return standpoint.state
 
@@ -143,7 +150,7 @@ def test_the_state_of_a_proposal(state: ProposalState, facts: dict[str, object])
 
 def test_merged_ones_are_listed_newest_first():
     newer = replace(MERGED, key="n", merged_at=datetime(2026, 5, 1, tzinfo=UTC))
-    states = read_states([ENTRY], HumanVerdicts(), Promoted((MERGED, newer)))
+    states = read_states([ENTRY], HumanVerdicts(), GitPromotions((MERGED, newer)))
     assert [one.key for one in decided(states)] == ["n", "k"]
     assert count_states(states) == {ProposalState.MERGED: 2}
 

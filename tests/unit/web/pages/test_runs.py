@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.repair.run import answer
 from coreloop.answer.research.knowledge import Request
-from coreloop.answer.research.run import begin_research, run_research
+from coreloop.answer.research.run import answer, begin_research, run_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render

@@ -46,7 +46,7 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 """Stands in place of the jobs of a round."""
 
 
-def mend(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
+def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
     Parameters
@@ -90,7 +90,7 @@ def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     first = case.repairs[-1].round + 1 if case.repairs else 1
     actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
     return case.request.may_repair and any(
-        {STRICT, OTHER_MODEL} & {*_applicable(one, deps)} for one in actions
+        {STRICT, OTHER_MODEL} & {*_applicable(names, deps)} for names in actions
     )
 
 
