@@ -51,10 +51,10 @@ def join(texts: Sequence[str], *, separator: str = ", ") -> Phrase:
     return Phrase(separator.join(f"{{{name}}}" for name in names), **names) if names else Phrase("")
 
 
-def text_of(error: BaseException) -> str:
-    """The message of an error, as `Phrase` if it is one."""
+def text_of(error: BaseException) -> Phrase:
+    """The message of an error."""
     is_message = len(error.args) == 1 and isinstance(error.args[0], Phrase)
-    return error.args[0] if is_message else str(error)
+    return error.args[0] if is_message else Phrase(str(error))
 
 
 def say(message: str, /, **values: object) -> str:
@@ -83,7 +83,7 @@ def in_korean(message: str, /, **values: object) -> str:
 def _translated(value: object) -> object:
     """A value of a message: ours is translated, a user's is not."""
     if isinstance(value, BaseException):
-        return in_korean(text_of(value)) if isinstance(text_of(value), Phrase) else str(value)
+        return in_korean(text_of(value))
     return in_korean(value) if isinstance(value, Phrase) else value
 
 

@@ -61,7 +61,16 @@ def test_every_message_of_the_catalogue_is_used():
     assert unused == []
 
 
-@pytest.mark.parametrize("said", [code.help_texts(), code.messages("cli"), code.messages("admin")])
+@pytest.mark.parametrize(
+    "said",
+    [
+        code.help_texts(),
+        code.messages("cli"),
+        code.messages("admin"),
+        code.messages("promote"),
+        code.messages("descriptions"),
+    ],
+)
 def test_nearly_all_that_commands_and_help_say_has_korean(said: set[str]):
     assert len(said & catalogue().keys()) / len(said) >= ENOUGH
 
