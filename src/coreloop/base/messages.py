@@ -67,7 +67,8 @@ def say(message: str, /, **values: object) -> str:
 def in_korean(message: str, /, **values: object) -> str:
     """Return a message in Korean, or in English if the catalogue does not have it.
 
-    A field may name the two forms of a particle: ``{path:을를}``, ``{n:,|은는}``.
+    A text of a file is known by the message that wrote it. A field may name the two forms of a particle:
+    ``{path:을를}``, ``{n:,|은는}``.
     """
     if isinstance(message, Phrase):
         return in_korean(message.template, **message.values)
@@ -75,9 +76,15 @@ def in_korean(message: str, /, **values: object) -> str:
 
     korean = catalogue().get(message)
     if not values:
-        return korean or str(message)
+        return korean or _read_back(message)
     filled = {name: _translated(value) for name, value in values.items()}
     return korean_format(korean, filled) if korean else message.format(**filled)
+
+
+def _read_back(text: str) -> str:
+    from coreloop.base.written import read_back
+
+    return read_back(text)
 
 
 def _translated(value: object) -> object:

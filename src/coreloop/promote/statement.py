@@ -102,7 +102,9 @@ def refuse_weak(statement: Statement) -> str | None:
     for what, sides in (("", statement.sides), (Phrase(" in the last days"), statement.held)):
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
             return Phrase(
-                "what follows the line does no better than the rest{what}: {sides}", what=what, sides=sides
+                "what follows the line does no better than the rest{what}: {sides}",
+                what=what,
+                sides=sides.text,
             )
     sides = statement.sides
     if min(sides.cases, sides.other_cases) < MIN_CASES:

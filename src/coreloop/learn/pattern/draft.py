@@ -8,6 +8,7 @@ them, undeclared argument values or error texts.
 from dataclasses import replace
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.learn.proposals.grammar import Calls, When
@@ -64,10 +65,17 @@ def _weak(candidate: Candidate) -> str | None:
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
     if not rest_n:
-        return f"{_WEAK}its category has no other requests to compare it with"
+        return Phrase("weak: its category has no other requests to compare it with")
     significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    rest = f"{rest_ok} of {rest_n} of the rest of its category{significance}"
-    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
+    return Phrase(
+        "weak: {n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its "
+        "category{significance}",
+        n_succeeded=candidate.n_succeeded,
+        n=n,
+        rest_ok=rest_ok,
+        rest_n=rest_n,
+        significance=significance,
+    )
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
@@ -81,7 +89,14 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     if not is_category(candidate.cat_hash):
         return "the category is not a label"
     reasons = ((line.split(":", 1)[0], refuse_line(line)) for line in lines)
-    return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
+    return next(
+        (
+            Phrase("{bullet} line: {reason}", bullet=bullet, reason=reason)
+            for bullet, reason in reasons
+            if reason
+        ),
+        None,
+    )
 
 
 def _calls(candidate: Candidate, words: Vocabulary) -> Calls:
