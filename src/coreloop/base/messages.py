@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal, Self
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+    from coreloop.base.written import Reader
+
 Language = Literal["en", "ko"]
 _spoken: Language = "en"
 
@@ -76,15 +78,16 @@ def in_korean(message: str, /, **values: object) -> str:
 
     korean = catalogue().get(message)
     if not values:
-        return korean or _read_back(message)
+        return korean or _reader().read(message)
     filled = {name: _translated(value) for name, value in values.items()}
     return korean_format(korean, filled) if korean else message.format(**filled)
 
 
-def _read_back(text: str) -> str:
-    from coreloop.base.written import read_back
+@cache
+def _reader() -> "Reader":
+    from coreloop.base.written import Reader
 
-    return read_back(text)
+    return Reader(catalogue(), in_korean)
 
 
 def _translated(value: object) -> object:
