@@ -1,6 +1,7 @@
 """Whether added lines are coreloop's: closed forms, declared words, and the trailers' figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
@@ -167,7 +168,10 @@ def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], word
     labels = labels or {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
     for value in values:
         if isinstance(value, Calls):
-            texts = (join_steps(step(call.name, *call.chosen()) for call in value.calls), str(value))
+            texts = (
+                join_steps(step(call.name, *call.chosen()) for call in value.calls),
+                str(replace(value, language="en")),
+            )
             section = SECTIONS[trailers["Phase"]]
             keys = {statement_key(label, text, section) for label in labels for text in texts}
             if trailers["Candidate-Key"] not in keys:

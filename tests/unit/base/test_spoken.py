@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from coreloop.base.spoken import choose_language
 
 KOREAN = {"LANG": "ko_KR.UTF-8"}

@@ -15,6 +15,7 @@ from coreloop.learn.proposals.grammar import Calls, When
 from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.statements import MAX_Q, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.wordings import Language
 
 _WEAK: Final = "weak: "
 
@@ -36,7 +37,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         published.
     """
     lines = guide_lines(candidate, words)
-    candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
+    call = str(_calls(candidate, words, "en"))  # a key is the same in both languages
+    candidate = replace(candidate, key=_public_key(candidate, words, call=call))
     refused = (
         _weak(candidate)
         or words.refuse(candidate.tool_pattern, target=candidate.engine)
@@ -50,7 +52,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
     """The two bullets of a Guide: when to use the sequence, and its calls."""
     category = "" if candidate.cat_hash == UNSPECIFIED else candidate.cat_hash
-    return str(When(category)), str(_calls(candidate, words))
+    language = words.settings.language
+    return str(When(category, language=language)), str(_calls(candidate, words, language))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -99,10 +102,10 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     )
 
 
-def _calls(candidate: Candidate, words: Vocabulary) -> Calls:
+def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> Calls:
     """The calls with all argument names if the line has room for them, else only with the selectors."""
     full, short = (
-        Calls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
+        Calls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern), language)
         for named in (True, False)
     )
     return full if len(str(full)) <= MAX_LINE_CHARS else short
