@@ -150,7 +150,7 @@ def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
         )
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
         for text in row.nearest:
-            click.echo(wrapped(printable(say("nearest: {text}", text=text)), columns, indent=" " * 4))
+            click.echo(wrapped(printable(say("nearest: {text}", text=say(text))), columns, indent=" " * 4))
     if len(errors) > MAX_SHOWN:
         click.echo(
             say("… and {errors} more, in the draft", errors=number_of(len(errors) - MAX_SHOWN, "error"))
