@@ -1,6 +1,7 @@
 """Every message of the code, read from its source: the keys that the Korean catalogue may have."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from coreloop.cli import main
 from coreloop.cli.help_text import help_paragraphs
 
 SOURCE = Path(main.__file__).parents[1]
+FIELD = re.compile(r"\{[^}]*\}")
+LETTERS = re.compile("[a-z]")
 SAID = frozenset({"say", "Phrase", "_Line", "Diagnosis", "Alarm"})
 """Calls whose literal arguments are messages."""
 
@@ -18,7 +21,7 @@ SAID = frozenset({"say", "Phrase", "_Line", "Diagnosis", "Alarm"})
 @cache
 def messages(folder: str = "") -> set[str]:
     """The literal messages of a folder of the source: said, raised, or the noun of a number."""
-    return {text for tree in trees(folder) for text in said(tree)}
+    return {text for tree in trees(folder) for text in said(tree) if LETTERS.search(FIELD.sub("", text))}
 
 
 def said(tree: ast.AST) -> Iterator[str]:

@@ -91,6 +91,11 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - text_width(text))
 
 
+def aligned(text: str, columns: int) -> str:
+    """Prepend spaces up to a width on a terminal; a wide letter takes two columns."""
+    return " " * (columns - text_width(text)) + text
+
+
 def text_width(text: str) -> int:
     """Return how many columns of a terminal a printable text takes."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

@@ -7,7 +7,7 @@ from pathlib import Path
 from coreloop import __version__
 from coreloop.base.extras import missing_extra
 from coreloop.base.messages import say, speak, text_of
-from coreloop.cli.language import choose_language
+from coreloop.base.spoken import choose_language
 
 __all__ = ["run"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
@@ -49,7 +49,8 @@ def append(
     reason = outcome.reason if isinstance(outcome, Refused) else None
     name = type(outcome).__name__.lower()
     facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
-    shown = diff or f"{name}: {reason or 'the section has these lines already'}"
+    why = reason if reason is not None else Phrase("the section has these lines already")
+    shown = diff or f"{say(name)}: {say(why)}"
     emit(facts, as_json=as_json, text=lambda _: click.echo(shown))
     if reason is not None:
         click.get_current_context().exit(1)

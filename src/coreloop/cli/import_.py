@@ -67,7 +67,7 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]"
     if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
         yield files
         return
-    with click.progressbar(length=size_bytes, label="reading", file=sys.stderr) as bar:
+    with click.progressbar(length=size_bytes, label=say("reading"), file=sys.stderr) as bar:
         yield [replace(file, progress=bar.update) for file in files]
 
 
@@ -92,9 +92,9 @@ def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
     if len(report.tools) > _MAX_TOOLS_SHOWN:
         click.echo(say("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN))
     for reason, count in sorted(report.skipped.items()):
-        click.echo(say("skipped: {count:,}, {reason}", count=count, reason=reason))
+        click.echo(say("skipped: {count:,}, {reason}", count=count, reason=Phrase(reason)))
     for reason, count in sorted(report.dropped.items()):
-        click.echo(say("values left out: {count:,}, {reason}", count=count, reason=reason))
+        click.echo(say("values left out: {count:,}, {reason}", count=count, reason=Phrase(reason)))
     if report.first_day is not None:
         mine = f"dartlab-coreloop pattern --since {report.first_day}"
         click.echo(

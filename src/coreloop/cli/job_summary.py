@@ -12,8 +12,8 @@ from pathlib import Path
 
 from coreloop.base.errors import CoreloopError, WorkspaceError
 from coreloop.base.messages import Phrase, say, speak, text_of
+from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
-from coreloop.cli.language import choose_language
 from coreloop.learn.proposals.job_summary import job_summary
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit
 from coreloop.cli.mining import watched
@@ -66,8 +66,14 @@ def command(
 def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
     from coreloop.base.text import printable
 
-    verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
-    shown = f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}"
+    shown = say(
+        "{id}: {letter} ({word}), by {name}; {effect}",
+        id=printable(judgment.id),
+        letter=judgment.verdict,
+        word=Phrase(_VERDICTS[judgment.verdict]),
+        name=printable(judgment.judged_by),
+        effect=_effect(judgment),
+    )
     emit(judgment, as_json=as_json, text=lambda _: click.echo(shown))
     click.echo(say("appended to {path}", path=path), err=True)
 
@@ -88,7 +94,7 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
         click.echo(say("no requests to judge: {missing} is missing", missing=queue.missing), err=True)
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
-        click.echo(printable(damaged), err=True)
+        click.echo(printable(say(damaged)), err=True)
     facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
     measured = _measured(queue.mined.workspace)
     emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
@@ -109,9 +115,9 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
     columns = shutil.get_terminal_size().columns
     for kind, group in groupby(waiting, key=lambda item: item.kind):
         items = list(group)
-        click.echo(f"{kind}: {len(items)}")
+        click.echo(f"{say(kind)}: {len(items)}")
         for item in items[:_MAX_SHOWN]:
-            reasons = filter(None, [item.reason, measured.get(item.id)])
+            reasons = map(say, filter(None, [item.reason, measured.get(item.id)]))
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
         if len(items) > _MAX_SHOWN:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import number_of, say
-from coreloop.base.text import fitted, printable, wrapped
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import aligned, fitted, printable, wrapped
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -63,7 +63,10 @@ def _show(looked: "Looked") -> None:
         )
     )
     if looked.errors:
-        click.echo(f"\n{'calls':>6} {'lost':>5} {'recovered':>9}  error")
+        click.echo(
+            f"\n{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
+            f"{say('error')}"
+        )
     for error in looked.errors[:_MAX_SHOWN]:
         text = printable(f"{error.tool}: {error.error or error.error_class}")
         figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
@@ -72,7 +75,9 @@ def _show(looked: "Looked") -> None:
     if looked.statements:
         click.echo(say("\nwhat nearly always fails:"))
     for statement in looked.statements[:_MAX_SHOWN]:
-        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
+        line = printable(
+            f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"
+        )
         click.echo(wrapped(line, columns, indent="  "))
     _show_rest(len(looked.statements), "statement")
     if looked.arguments:
@@ -83,10 +88,10 @@ def _show(looked: "Looked") -> None:
     _show_rest(len(looked.arguments), "argument")
     click.echo(say("\nmissing for more:"))
     for text in looked.missing:
-        click.echo(wrapped(text, columns, indent="  "))
+        click.echo(wrapped(say(text), columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=reason))
+            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason)))
 
 
 def _show_rest(n: int, noun: str) -> None:

@@ -55,7 +55,7 @@ def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.learn.mine.session import Watch
 
-    bar = ProgressBar("reading records")
+    bar = ProgressBar(say("reading records"))
     return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
@@ -82,7 +82,7 @@ def _show_notes(result: "PatternResult") -> None:
     if result.notes.missing is not None:
         click.echo(say("no audit notes: {missing} is missing", missing=result.notes.missing), err=True)
     for name, reason in result.notes.skipped.items():
-        click.echo(say("skipped {name}: {reason}", name=printable(name), reason=reason), err=True)
+        click.echo(say("skipped {name}: {reason}", name=printable(name), reason=Phrase(reason)), err=True)
 
 
 def _show_removed(
@@ -90,7 +90,7 @@ def _show_removed(
 ) -> None:
     keep_days = workspace.settings.retention_days
     if with_notes:
-        message = "dry run: with audit notes nothing is removed, and no text is proposed from them"
+        message = say("dry run: with audit notes nothing is removed, and no text is proposed from them")
         click.echo(message, err=True)
     elif keep_days is not None and isinstance(mining.in_dir, Address):
         message = say(

@@ -10,7 +10,7 @@ import orjson
 
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import printable
+from coreloop.base.text import padded, printable
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -73,16 +73,25 @@ def command(
     else:
         _show(result.case, now)
         if result.path is not None:
-            verb = "wrote" if result.written else say("has the section of today already:")
-            click.echo(f"{verb} {result.path}", err=True)
+            message = "wrote {path}" if result.written else "has the section of today already: {path}"
+            click.echo(say(message, path=result.path), err=True)
     click.get_current_context().exit(0 if result.case.passed else 1)
 
 
 def _show(case: "AxisCase", now: datetime) -> None:
     axis = say("the whole tool") if case.axis is None else say("axis {axis}", axis=printable(case.axis))
-    click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
+    click.echo(
+        say(
+            "{engine}, {axis}: {base} at {base_sha}",
+            engine=case.engine,
+            axis=axis,
+            base=case.base,
+            base_sha=case.base_sha[:12],
+        )
+    )
     for gate in case.gates:
-        click.echo(f"  {gate.name:<27} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}")
+        figure = say("{figure:>4} of {needed:<4}", figure=gate.figure, needed=gate.needed)
+        click.echo(f"  {padded(say(gate.name), 27)} {figure} {_verdict(gate)}")
     for note in _notes(case, now):
         click.echo(f"  {note}")
     failed = sum(not gate.passed for gate in case.gates)
@@ -93,7 +102,7 @@ def _show(case: "AxisCase", now: datetime) -> None:
 
 
 def _verdict(gate: "AxisGate") -> str:
-    return "passed" if gate.passed else say("{needed} short", needed=gate.needed - gate.figure)
+    return say("passed") if gate.passed else say("{needed} short", needed=gate.needed - gate.figure)
 
 
 def _notes(case: "AxisCase", now: datetime) -> list[str]:

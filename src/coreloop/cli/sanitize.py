@@ -75,7 +75,7 @@ def command(
     elif mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
     else:
-        bar = ProgressBar("sanitizing")
+        bar = ProgressBar(say("sanitizing"))
         request = ExportRequest(
             mode=mode,  # type: ignore[arg-type]  # click checked that it is a mode
             now=datetime.now(UTC),
@@ -91,7 +91,7 @@ def command(
         result = export_records(workspace, request)
     bar.end()
     for warning in result.warnings:
-        click.echo(say("warning: {warning}", warning=warning), err=True)
+        click.echo(say("warning: {warning}", warning=say(warning)), err=True)
     if result.out is not None:
         click.echo(say("wrote {out}", out=result.out), err=True)
     if mode == "mask":
@@ -115,7 +115,7 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 
 def _show(report: "Report", report_file: Path | None) -> None:
-    what = "read" if report.mode is None else say("written (mode {mode})", mode=report.mode)
+    what = say("read") if report.mode is None else say("written (mode {mode})", mode=report.mode)
     click.echo(
         say(
             "{lines}: {n_out:,} {what}, {n_rejected:,} rejected",
@@ -139,8 +139,8 @@ def _show(report: "Report", report_file: Path | None) -> None:
             say("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))
         )
     more = str(report_file or "--report FILE.json")
-    _show_listed(report.places, report.findings.total() if report.places else 0, "findings", more)
-    _show_listed(report.rejected, report.n_rejected, "rejected lines", more)
+    _show_listed(report.places, report.findings.total() if report.places else 0, say("findings"), more)
+    _show_listed(report.rejected, report.n_rejected, say("rejected lines"), more)
 
 
 def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> None:
@@ -149,9 +149,9 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
     for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"
         detail = (
-            f"{entry['kind']} in {entry['path']}"
+            say("{kind} in {path}", kind=entry["kind"], path=entry["path"])
             if "kind" in entry
-            else say("{reason} ({size:,} bytes)", reason=entry["reason"], size=entry["bytes"])
+            else say("{reason} ({size:,} bytes)", reason=Phrase(str(entry["reason"])), size=entry["bytes"])
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:

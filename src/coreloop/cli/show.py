@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
-from coreloop.base.text import fitted, printable, wrapped
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.learn.facts.oddities import Absent, LogOddities
 from coreloop.learn.pattern.draft import is_weak
 from coreloop.learn.pattern.find import NearMiss
@@ -20,7 +20,6 @@ from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.learn.proposals.statements import Statement
 
 MAX_SHOWN = 10
-_HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
 _GATES = {
     "min_repeat": "too few requests",
     "min_success_rate": "success rate too low",
@@ -82,7 +81,10 @@ def _show_table(document: CandidatesFile) -> None:
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     if strong:
-        click.echo(_HEADING)
+        click.echo(
+            f"{'id':<20} {aligned(say('ok'), 9)} {aligned(say('questions'), 9)}  "
+            f"{padded(say('low/base'), 9)}  {say('category')}"
+        )
     columns = shutil.get_terminal_size().columns
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
@@ -167,7 +169,7 @@ def show_oddities(oddities: LogOddities) -> None:
             say(
                 "  {lines} skipped: {reason}, first in {first}",
                 lines=number_of(count, "line"),
-                reason=reason,
+                reason=Phrase(reason),
                 first=first,
             )
         )
@@ -196,8 +198,8 @@ def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
             say(
                 "{lines} of {noun} skipped: {reason}",
                 lines=number_of(count, "line"),
-                noun=noun,
-                reason=reason,
+                noun=say(noun),
+                reason=Phrase(reason),
             ),
             err=True,
         )
@@ -246,4 +248,4 @@ def _show_candidate(candidate: Candidate, columns: int) -> None:
             )
         )
     if candidate.refused is not None:
-        click.echo(say("{indent}no text: {refused}", indent=indent, refused=candidate.refused))
+        click.echo(say("{indent}no text: {refused}", indent=indent, refused=say(candidate.refused)))

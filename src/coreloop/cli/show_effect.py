@@ -33,7 +33,7 @@ def show_effects(effects: Effects, *, as_json: bool) -> None:
         click.echo(say("no description of a tool has changed in the base branch"))
     for name, reason in sorted(effects.unknown.items()):
         click.echo(
-            say("left out: {name}: {reason}", name=printable(name), reason=printable(reason)), err=True
+            say("left out: {name}: {reason}", name=printable(name), reason=printable(say(reason))), err=True
         )
 
 
@@ -113,7 +113,7 @@ def _points(share: float) -> str:
 def _rail(rail: Guardrail) -> str:
     if rail.is_share:
         name = (
-            rail.name
+            say(rail.name)
             if rail.name == "requests lost"
             else say("failed calls of {name}", name=printable(rail.name))
         )
@@ -121,5 +121,8 @@ def _rail(rail: Guardrail) -> str:
             "{name} {before:.1%} before, {after:.1%} after", name=name, before=rail.before, after=rail.after
         )
     return say(
-        "{name} {before:.2f} before, {after:.2f} after", name=rail.name, before=rail.before, after=rail.after
+        "{name} {before:.2f} before, {after:.2f} after",
+        name=say(rail.name),
+        before=rail.before,
+        after=rail.after,
     )

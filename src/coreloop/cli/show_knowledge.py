@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.sqlite import keep_private
-from coreloop.base.text import printable, wrapped
+from coreloop.base.text import padded, printable, wrapped
 from coreloop.cli.options import NOT_CONFIRMED
 from coreloop.learn.knowledge.blog import Backfill, Post
 from coreloop.learn.knowledge.cleanup import Cleaned, CleanupEffect, PlannedCleanup
@@ -23,15 +23,15 @@ from coreloop.learn.knowledge.playbook import Bullet
 def show_insights(insights: Sequence[Insight]) -> None:
     """Print insights in the given order."""
     for insight in insights:
-        as_of = insight.data_as_of and f"as of {insight.data_as_of}"
+        as_of = insight.data_as_of and say("as of {day}", day=insight.data_as_of)
         head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
         lines = [head, f"    {insight.narrative}"]
         lines += [f"    + {text}" for text in insight.strengths]
         lines += [f"    - {text}" for text in insight.weaknesses]
         metrics = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
         lines += [f"    {metrics}"] if metrics else []
-        gate = insight.quality_gate or "not verified"
-        lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
+        gate = insight.quality_gate or say("not verified")
+        lines.append(f"    {insight.evidence_ref or say('no evidence')} ({gate})")
         _show_lines(lines)
     if not insights:
         click.echo(say("nothing on record"), err=True)
@@ -64,7 +64,7 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
         click.echo(say("no bullet has a quality below 0.5"))
         return
     show_bullets(weak)
-    click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else NOT_CONFIRMED, err=True)
+    click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else say(NOT_CONFIRMED), err=True)
 
 
 def show_planned(planned: PlannedCleanup, database: Path, *, as_json: bool) -> None:
@@ -78,10 +78,10 @@ def show_planned(planned: PlannedCleanup, database: Path, *, as_json: bool) -> N
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
-    _show_effects(planned.effects, "would go", "would change")
+    _show_effects(planned.effects, say("would go"), say("would change"))
     if planned.is_unscrubbed:
         click.echo(say("the last cleanup was interrupted: removed text may still be in the file"), err=True)
-    click.echo(say("nothing to do") if planned.is_idle else NOT_CONFIRMED, err=True)
+    click.echo(say("nothing to do") if planned.is_idle else say(NOT_CONFIRMED), err=True)
 
 
 def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
@@ -96,7 +96,7 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
-        _show_effects(cleaned.effects, "removed", "changed")
+        _show_effects(cleaned.effects, say("removed"), say("changed"))
     if cleaned.archive is None:
         click.echo(say("nothing to remove or change, so no snapshot was made"), err=True)
     else:
@@ -123,20 +123,21 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
     else:
         for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
             for post in posts:
-                click.echo(printable(f"{state:<9}  {_code(post):<8}  {post.path}"))
+                click.echo(printable(f"{padded(say(state), 9)}  {_code(post):<8}  {post.path}"))
         for post in backfill.skipped:
-            click.echo(printable(f"{'skipped':<9}  {'':<8}  {post.path}: {_reason(post)}"))
+            click.echo(printable(f"{padded(say('skipped'), 9)}  {'':<8}  {post.path}: {say(_reason(post))}"))
         for insight in backfill.gone:
             click.echo(
                 printable(
-                    f"{'gone':<9}  {insight.stock_code:<8}  {insight.evidence_ref}: its insight remains"
+                    f"{padded(say('gone'), 9)}  {insight.stock_code:<8}  "
+                    f"{say('{ref}: its insight remains', ref=insight.evidence_ref)}"
                 )
             )
         click.echo(_summary(backfill))
     for post in backfill.malformed:
-        click.echo(printable(_reason(post)), err=True)
+        click.echo(printable(say(_reason(post))), err=True)
     if not confirm:
-        click.echo(NOT_CONFIRMED, err=True)
+        click.echo(say(NOT_CONFIRMED), err=True)
 
 
 def warn_of_readers(database: Path) -> None:
@@ -155,7 +156,7 @@ def _show_effects(effects: Sequence[CleanupEffect], removed: str, changed: str) 
     for effect in effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
-        click.echo(f"{verb:<12} {effect.rows:>9,} {table:<11} {printable(effect.rule)}")
+        click.echo(f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(say(effect.rule))}")
 
 
 def _facts(backfill: Backfill, *, confirm: bool) -> dict[str, object]:
@@ -187,7 +188,7 @@ def _summary(backfill: Backfill) -> str:
         (backfill.malformed, "malformed"),
         (backfill.gone, "gone"),
     )
-    return ", ".join(f"{len(part):,} {state}" for part, state in parts)
+    return ", ".join(f"{len(part):,} {say(state)}" for part, state in parts)
 
 
 def _code(post: Post) -> str:
@@ -196,7 +197,12 @@ def _code(post: Post) -> str:
 
 def _reason(post: Post) -> str:
     if isinstance(post.content, Malformed):
-        return f"{printable_path(post.path)}:{post.content.line}: {post.content.reason}"
+        return Phrase(
+            "{path}:{line}: {reason}",
+            path=printable_path(post.path),
+            line=post.content.line,
+            reason=post.content.reason,
+        )
     return "" if isinstance(post.content, Insight) else post.content.reason
 
 

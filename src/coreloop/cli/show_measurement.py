@@ -40,7 +40,7 @@ def show_measurement(measured: Measurement, *, as_json: bool) -> None:
         return
     for line in measured.lines:
         click.echo(printable(line))
-    verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
-    click.echo(f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}")
+    verdict = click.style(say(measured.verdict), fg=_STYLES.get(measured.verdict), bold=True)
+    click.echo(f"{verdict}{f': {printable(say(measured.why))}' if measured.reason else ''}")
     for sentence in measured.sentences():
-        click.echo(sentence)
+        click.echo(say(sentence))

@@ -7,8 +7,8 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.base.messages import say
-from coreloop.base.text import printable
+from coreloop.base.messages import Phrase, say
+from coreloop.base.text import padded, printable
 from coreloop.promote.plan import Plan
 from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import Proposal
@@ -47,8 +47,8 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
     for proposal in plan.proposals:
         click.echo(say("evidence {evidence}", evidence=_evidence(proposal)))
     if verbose:
-        _show_text("commit", plan.message)
-        _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
+        _show_text(say("commit"), plan.message)
+        _show_text(say("pull request, a draft"), f"{plan.title}\n\n{plan.body}")
     for obstacle in plan.obstacles:
         click.echo(say("stops    {obstacle}", obstacle=say(obstacle)))
     if not plan.obstacles:
@@ -66,7 +66,7 @@ def _evidence(proposal: Proposal) -> str:
     row = proposal.row
     otherwise = "" if row.otherwise == "–" else say(", otherwise {otherwise}", otherwise=row.otherwise)
     wasted = "" if row.wasted == "–" else say("; {wasted} calls wasted per 1,000 requests", wasted=row.wasted)
-    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
+    return printable(f"{proposal.id}: {say(row.as_it_says)}{otherwise}{wasted}")
 
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
@@ -109,7 +109,14 @@ def show_done(result: PromoteResult, *, as_json: bool) -> None:
     if plan is not None:
         label = say("pushed") if result.remote is not None else say("committed")
         here = "" if result.remote is not None else say(" here; nothing was pushed")
-        click.echo(f"{label:<14}one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:")
+        commit = say(
+            "one commit on {base} {base_sha}{here}, {path}:",
+            base=plan.base,
+            base_sha=plan.base_sha[:12],
+            here=here,
+            path=plan.path,
+        )
+        click.echo(padded(label, 14) + commit)
         for line in plan.diff.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
@@ -156,7 +163,7 @@ def _show_reach(reach: Reach) -> None:
         )
     )
     for cap in reach.caps:
-        click.echo(f"         {cap_line(cap)}")
+        click.echo(f"         {say(cap_line(cap))}")
 
 
 def _show_text(heading: str, text: str) -> None:
@@ -221,6 +228,6 @@ def show_reverted(done: RevertDone, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps({"branch": done.branch, "url": url, "fresh": done.fresh}))
         return
-    state = "pushed" if done.fresh else say("there already")
+    state = Phrase("pushed" if done.fresh else "there already")
     click.echo(say("branch {branch} is {state}", branch=done.branch, state=state))
-    click.echo(url or "no new pull request: open it by hand, or merge the one that is open")
+    click.echo(url or say("no new pull request: open it by hand, or merge the one that is open"))

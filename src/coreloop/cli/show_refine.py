@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
-from coreloop.base.text import fitted, printable, wrapped
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.cli.show import MAX_SHOWN, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
@@ -18,8 +18,6 @@ from coreloop.learn.refine.document import title
 from coreloop.learn.refine.gaps import ToolGaps
 from coreloop.learn.refine.propose import Refined
 
-_HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
-_ERRORS = f"{'calls':>6} {'lost':>5} {'recovered':>9}  {'mender':<6}  tool"
 _GATES = {
     "min_failures": "too few failures",
     "known": "already promoted, open or rejected",
@@ -65,7 +63,10 @@ def show_refined(
 def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> None:
     counterexamples = document.counterexamples
     if counterexamples:
-        click.echo(_HEADING)
+        click.echo(
+            f"{'id':<18} {aligned(say('failed'), 9)} {aligned(say('otherwise'), 9)} "
+            f"{aligned(say('low'), 5)}  {say('class or labels')}"
+        )
     columns = shutil.get_terminal_size().columns
     for counterexample in counterexamples[:MAX_SHOWN]:
         _show(counterexample, columns)
@@ -100,7 +101,7 @@ def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> No
             "{n_failures} of {n_calls} {unit} failed",
             n_failures=miss.n_failures,
             n_calls=miss.n_calls,
-            unit=miss.unit,
+            unit=Phrase(miss.unit),
         )
         rate = miss.n_failures / miss.n_calls
         click.echo(
@@ -130,7 +131,7 @@ def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
                 "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
                 asked=asked,
                 tool=gap.tool,
-                reason=gap.reason,
+                reason=Phrase(gap.reason),
             )
         )
 
@@ -138,14 +139,18 @@ def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
 def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
     """Print the table of errors: what they cost, who can mend them, and the text without values."""
     if errors:
-        click.echo(_ERRORS)
+        click.echo(
+            f"{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
+            f"{padded(say('mender'), 6)}  {say('tool')}"
+        )
     for row in errors[:MAX_SHOWN]:
         click.echo(
-            f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {row.mender:<6}  {printable(row.tool)}"
+            f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(say(row.mender), 6)}  "
+            f"{printable(row.tool)}"
         )
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
         for text in row.nearest:
-            click.echo(wrapped(printable(say("nearest: {text}", text=text)), columns, indent=" " * 4))
+            click.echo(wrapped(printable(say("nearest: {text}", text=say(text))), columns, indent=" " * 4))
     if len(errors) > MAX_SHOWN:
         click.echo(
             say("… and {errors} more, in the draft", errors=number_of(len(errors) - MAX_SHOWN, "error"))

@@ -38,7 +38,7 @@ def show_nearest(missed: Sequence[NearStatement]) -> None:
             "nearest statement: {tool}: {removeprefix} ({reason})",
             tool=miss.tool,
             removeprefix=miss.line.removeprefix("- "),
-            reason=miss.reason,
+            reason=say(miss.reason),
         )
         click.echo(wrapped(printable(text), columns, indent="  "))
 

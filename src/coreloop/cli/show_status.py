@@ -69,7 +69,8 @@ def show_stability(stability: Stability, *, as_json: bool) -> None:
     gates = [_Line(say(gate.name), _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
     flaws = [
         _Line(
-            say("not clean"), f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}"
+            say("not clean"),
+            f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {say(flaw.reason)}",
         )
         for flaw in stability.flaws
     ]
@@ -122,7 +123,7 @@ def _proposal_lines(status: Status) -> Iterator[_Line]:
     yield _Line(say("counterexamples"), _standing(status.counterexamples, today))
     for measured in status.measured[-_MAX_MEASURED:]:
         lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
-        yield _Line(say("measured"), f"{measured.tool}: {lines}: {measured.dated}")
+        yield _Line(say("measured"), f"{measured.tool}: {lines}: {say(measured.dated)}")
 
 
 def _standing(standing: Standing, today: date) -> str:
@@ -190,7 +191,10 @@ def _effect_lines(status: Status) -> Iterator[_Line]:
         counts = ", ".join(
             f"{say(verdict)} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict]
         )
-        yield _Line(say("effect"), f"of {say(number_of(len(status.effects), 'change'))}: {counts}")
+        yield _Line(
+            say("effect"),
+            say("of {changes}: {counts}", changes=number_of(len(status.effects), "change"), counts=counts),
+        )
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:
         yield _Line("", f"{effect.change.tool}: {say(effect.title)}")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import candidate_options, json_option
 
@@ -32,15 +32,15 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
         for number, run in enumerate(replayed.runs, start=1):
-            outcome = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
+            outcome = Phrase({True: "agrees", False: "disagrees", None: "unusable"}[run.agrees])
             click.echo(
                 say(
                     "run {number}: {outcome}{more}",
                     number=number,
                     outcome=outcome,
-                    more=f" ({run.reason})" if run.reason else "",
+                    more=f" ({say(run.reason)})" if run.reason else "",
                 )
             )
-        click.echo(f"{wanted}: {replayed.verdict}")
+        click.echo(f"{wanted}: {say(replayed.verdict)}")
     if replayed.verdict is not ReplayVerdict.REPRODUCED:
         click.get_current_context().exit(1)

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, text_of
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
 from coreloop.descriptions.located import (
@@ -98,7 +98,7 @@ class Unchanged:
 class Refused:
     """Nothing was changed; `reason` is for a maintainer."""
 
-    reason: str
+    reason: Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def put_lines(
     try:
         return _replace_lines(read_source(source), request, tuple(replaced))
     except UnprovenError as reason:
-        return Refused(str(reason))
+        return Refused(text_of(reason))
 
 
 def remove_lines(
@@ -237,7 +237,7 @@ def remove_lines(
         place = DocstringPlace(qualname, line)
         return remove_bullets(read_source(source), place, lines, section=section, tail=tail).raw
     except UnprovenError as reason:
-        return Refused(str(reason))
+        return Refused(text_of(reason))
 
 
 def _replace_lines(source: SourceText, request: _Request, replaced: tuple[str, ...]) -> Edited | Unchanged:
@@ -255,7 +255,7 @@ def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edi
         _check_request(request)
         return _append(read_source(source), request, create_docstring=create_docstring)
     except UnprovenError as reason:
-        return Refused(str(reason))
+        return Refused(text_of(reason))
 
 
 def _check_request(request: _Request) -> None:
@@ -328,7 +328,7 @@ def _prove_settled(after: Layout, request: _Request) -> None:
     """Prove that a second call would change nothing."""
     section = request.wanted.section
     if place(after, request.wanted, indent="") is not None:
-        where = "the first block" if section is None else f"section {section}"
+        where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
         raise UnprovenError(Phrase("the lines would not all be read as text of {where}", where=where))
 
 

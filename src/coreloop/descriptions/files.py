@@ -83,7 +83,9 @@ def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileRepor
     known = (*sections, *(name for name in OTHER_SECTIONS if name not in sections))
     lost = lost_sections(old, source, sections=known) if old is not None else ()
     if isinstance(lost, Refused):
-        return FileReport(path, present, unreadable=f"at the other revision: {lost.reason}")
+        return FileReport(
+            path, present, unreadable=Phrase("at the other revision: {reason}", reason=lost.reason)
+        )
     return FileReport(path, present, lost)
 
 

@@ -288,7 +288,7 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
         expected.append(_appended(after, placement, section))
         expected.sort(key=lambda part: part.heading)
     if list(map(_outline, expected)) != list(map(_outline, after.sections)):
-        where = "the first block" if section is None else f"section {section}"
+        where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
         raise UnprovenError(
             Phrase(
                 "the lines would not be read as text of {where}, or would change another section", where=where

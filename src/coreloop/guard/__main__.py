@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import CoreloopError, RefusedError
+from coreloop.base.messages import say, speak, text_of
+from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs
@@ -30,13 +32,14 @@ _ANSWERS = ("reviews", "pulls", "commits")
 def main(argv: Sequence[str]) -> int:
     """Run one command, print its report, and return the exit code."""
     arguments = _parser().parse_args(argv)
+    speak(choose_language([], os.environ, getattr(arguments, "folder", Path())))
     try:
         report = _report(arguments)
         print(report.output(as_json=arguments.as_json), flush=True)
         for line in report.complaints(as_json=arguments.as_json):
             print(line, file=sys.stderr)
     except CoreloopError as error:
-        print(f"coreloop.guard: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"coreloop.guard: {' '.join(say(text_of(error)).split())}", file=sys.stderr)
         return 1 if isinstance(error, RefusedError) else 2
     except KeyboardInterrupt:
         return 130

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.base.github.github_api import GithubApi
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.decision import CONTEXT, BaseRules
 
@@ -89,7 +90,9 @@ def _of_rulesets(api: GithubApi, branch: str) -> BaseRules:
     except ForgeNotFoundError:  # older servers do not have rulesets
         return BaseRules(False, False)
     except ForgeForbiddenError:
-        return BaseRules(unread=f"the rulesets of {printable(branch)}, which this token may not read")
+        return BaseRules(
+            unread=Phrase("the rulesets of {branch}, which this token may not read", branch=printable(branch))
+        )
     checks = (check for rule in rules for check in rule.parameters.required_status_checks)
     return BaseRules(
         requires_status=any(check.context == CONTEXT for check in checks),
@@ -100,7 +103,9 @@ def _of_rulesets(api: GithubApi, branch: str) -> BaseRules:
 def _of_protection(api: GithubApi, branch: str) -> BaseRules:
     """The classic protection, as far as the token may read it."""
     path, where = f"/branches/{quote(branch, safe='')}", f"branch {branch} of {api.repo}"
-    unread = f"the classic protection of {printable(branch)}, which this token may not read"
+    unread = Phrase(
+        "the classic protection of {branch}, which this token may not read", branch=printable(branch)
+    )
     try:
         found = api.get(path, doing=f"read {where}").decoded(_Branch)
     except (ForgeNotFoundError, ForgeForbiddenError):

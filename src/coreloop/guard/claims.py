@@ -6,6 +6,7 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import BRANCH_PREFIX
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine
 from coreloop.guard.event import PullRequestEvent, ReportedPull
@@ -49,15 +50,15 @@ def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
     """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
     for commit in commits:
         if is_promotion(commit):
-            yield f"trailers of commit {commit.sha[:12]}"
+            yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
         elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
-            yield f"the subject of commit {commit.sha[:12]}"
+            yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
 
 
 def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Signs in the changed files: lines of coreloop's that a machine's change brings."""
     for path in dict.fromkeys(line.path for line in added):
-        yield f"coreloop's lines in {printable(path)}"
+        yield Phrase("coreloop's lines in {path}", path=printable(path))
 
 
 def is_promotion(commit: Commit) -> bool:

@@ -13,6 +13,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
+from coreloop.base.messages import Phrase, say
 from coreloop.base.validation import ShapeError, decode
 from coreloop.guard.check import decide_event
 from coreloop.guard.decision import CONTEXT, State
@@ -89,9 +90,13 @@ def _read_verdict(path: Path) -> GuardVerdict:
     try:
         verdict = decode(read_file(path), GuardVerdict)
     except ShapeError as error:
-        raise WorkspaceError(f"is not the output of guard check --json ({error})", path=path) from error
+        raise WorkspaceError(
+            Phrase("is not the output of guard check --json ({error})", error=error), path=path
+        ) from error
     if verdict.state != ("failure" if verdict.reasons else "pending" if verdict.waits else "success"):
-        raise WorkspaceError(f"contradicts itself: {verdict.state}, with other reasons", path=path)
+        raise WorkspaceError(
+            Phrase("contradicts itself: {state}, with other reasons", state=verdict.state), path=path
+        )
     return verdict
 
 
@@ -119,7 +124,10 @@ def _shared(
             continue
         other = PullRequestEvent(action="synchronize", pull=pull, sender=pull.author)
         if verdict.coreloop or decide_event(other, Answers(), replace(inputs, base=None)).claims:
-            yield f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
+            yield Phrase(
+                "#{number} has the same head commit; close one of the two, then re-run this job",
+                number=pull.number,
+            )
 
 
 def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]:
@@ -137,10 +145,11 @@ def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]
 def _description(verdict: GuardVerdict) -> str:
     if not verdict.reasons and not verdict.waits:
         passed = "a human approved exactly this" if verdict.coreloop else "not a coreloop pull request"
-        return _shortened(f"passes, but {verdict.warnings[0]}" if verdict.warnings else passed, _MOST_CHARS)
+        warned = (say("passes, but {warning}", warning=say(text)) for text in verdict.warnings)
+        return _shortened(next(warned, say(passed)), _MOST_CHARS)
     listed = verdict.reasons or verdict.waits
-    more = f" (1 of {len(listed)})" if len(listed) > 1 else ""
-    return _shortened(listed[0], _MOST_CHARS - len(more)) + more
+    more = say(" (1 of {n})", n=len(listed)) if len(listed) > 1 else ""
+    return _shortened(say(listed[0]), _MOST_CHARS - len(more)) + more
 
 
 def _shortened(text: str, room: int) -> str:

@@ -12,6 +12,7 @@ from coreloop.base.errors import GitError
 from coreloop.base.git.promotions import Promotion, promotions
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
@@ -159,7 +160,13 @@ def _below(root: Path, project: Path) -> str:
     try:
         below = project.resolve().relative_to(root.resolve()).as_posix()
     except ValueError as error:
-        raise GitError(f"{project} is not in the repository {root}; run the guard in the project") from error
+        raise GitError(
+            Phrase(
+                "{project} is not in the repository {root}; run the guard in the project",
+                project=project,
+                root=root,
+            )
+        ) from error
     return "" if below == "." else f"{below}/"
 
 

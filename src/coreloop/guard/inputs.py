@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit, Repository
+from coreloop.base.messages import Phrase
 from coreloop.guard.change import read_change
 from coreloop.guard.claims import merged_pulls
 from coreloop.guard.event import (
@@ -85,9 +86,14 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
         return event, pulls
     live = next((pull for pull in pulls if pull.number == event.pull.number), None)
     if live is None:
-        raise UsageError(f"--pulls does not list #{event.pull.number}")
+        raise UsageError(Phrase("--pulls does not list #{number}", number=event.pull.number))
     if live.base != event.pull.base:  # the checkout is that of the event's base
-        raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
+        raise UsageError(
+            Phrase(
+                "#{number} has another base since this event; re-run the newest run instead",
+                number=live.number,
+            )
+        )
     if not live.shows_pusher:  # then the event's sender is known alone
         live = replace(live, activity=(*live.activity, *event.pull.activity))
     return replace(event, pull=live, live=True), pulls
@@ -132,5 +138,11 @@ def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -
     source = event.pull if isinstance(event, PullRequestEvent) else event
     base, head = source.base_sha, source.head_sha
     if inputs.head not in {None, head}:
-        raise UsageError(f"--head {inputs.head} is not the head of the event, {head}; omit --head")
+        raise UsageError(
+            Phrase(
+                "--head {head} is not the head of the event, {head2}; omit --head",
+                head=inputs.head,
+                head2=head,
+            )
+        )
     return inputs.base or base, head

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.heading import Style
@@ -77,17 +78,22 @@ def changed_lines(
         if isinstance(edited, Edited) and edited.source == new:
             return ChangedLines(added, removed)
     if _around(before) != _around(after):
-        raise UnprovenError(f"something outside of the docstring of {qualname} changes")
+        raise UnprovenError(
+            Phrase("something outside of the docstring of {qualname} changes", qualname=qualname)
+        )
     raise UnprovenError(
-        f"text of the docstring of {qualname} is removed or rewritten, or its lines are not where and as "
-        "coreloop writes them"
+        Phrase(
+            "text of the docstring of {qualname} is removed or rewritten, or its lines are "
+            "not where and as coreloop writes them",
+            qualname=qualname,
+        )
     )
 
 
 def _located(raw: bytes, place: DocstringPlace) -> Located:
     located = locate(read_source(raw), place)
     if located is None:
-        raise UnprovenError(f"{place.qualname} has no docstring")
+        raise UnprovenError(Phrase("{qualname} has no docstring", qualname=place.qualname))
     return located
 
 

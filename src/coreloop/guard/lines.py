@@ -1,9 +1,11 @@
 """Whether added lines are coreloop's: closed forms, declared words, and the trailers' figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
@@ -58,12 +60,14 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
         section, key = SECTIONS[group["Phase"]], group["Candidate-Key"]
         own = [line for line in unmatched if statement_key(words.tool, line, section) == key]
         if len(own) != 1:
-            yield f"candidate {group['Candidate-Id']} has no line of its own among the added lines"
+            yield Phrase(
+                "candidate {id} has no line of its own among the added lines", id=group["Candidate-Id"]
+            )
             continue
         unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
     if unmatched:
-        yield f"{printable(unmatched[0])} belongs to no candidate"
+        yield Phrase("{line} belongs to no candidate", line=printable(unmatched[0]))
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
@@ -72,7 +76,7 @@ def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[st
     for line in removed:
         advice = parse_advice(line)
         if advice is None or advice.subject() not in subjects:
-            yield f"{printable(line)} is removed without a new line on the same subject"
+            yield Phrase("{line} is removed without a new line on the same subject", line=printable(line))
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -89,7 +93,9 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     """
     for number, line in enumerate(lines, start=1):
         if reason := refuse_line(line, private=False):
-            yield f"line {number} is not a line that coreloop writes: {reason}"
+            yield Phrase(
+                "line {number} is not a line that coreloop writes: {reason}", number=number, reason=reason
+            )
             return
     statement = parse_advice(lines[0]) if len(lines) == 1 else None
     if statement is not None:
@@ -106,9 +112,12 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
 def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """A line of a closed form: of its phase, with words of the base, and figures that agree."""
     if not {clause.form for clause in advice.clauses()} <= _FORMS[trailers["Phase"]]:
-        yield f"the line is not a form of phase {trailers['Phase']}"
+        yield Phrase("the line is not a form of phase {value}", value=trailers["Phase"])
     if trailers["Replay"] != "not-applicable":
-        yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
+        yield Phrase(
+            "the trailer Replay is {value}, but statements cannot be replayed",
+            value=printable(trailers["Replay"]),
+        )
     yield from refuse_advice(advice, words)
     evidence = read_statement_evidence(trailers["Evidence"])
     if evidence is None:
@@ -120,7 +129,11 @@ def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words)
     yield from refuse_rate(evidence.n_ok, evidence.n, evidence.unit, trailers)
     questions = trailers["Unique-Questions"]
     if advice.named().fields and questions.isdecimal() and int(questions) < MIN_CASES:
-        yield f"the line names a field that {questions} questions have shown; it needs {MIN_CASES}"
+        yield Phrase(
+            "the line names a field that {questions} questions have shown; it needs {min_cases}",
+            questions=questions,
+            min_cases=MIN_CASES,
+        )
 
 
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -155,7 +168,10 @@ def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], word
     labels = labels or {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
     for value in values:
         if isinstance(value, AdvisedCalls):
-            texts = (join_steps(step(call.name, *call.chosen()) for call in value.calls), str(value))
+            texts = (
+                join_steps(step(call.name, *call.chosen()) for call in value.calls),
+                str(replace(value, language="en")),
+            )
             section = SECTIONS[trailers["Phase"]]
             keys = {statement_key(label, text, section) for label in labels for text in texts}
             if trailers["Candidate-Key"] not in keys:

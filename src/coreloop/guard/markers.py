@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
 from coreloop.guard.change import AddedLine, PathChange
@@ -98,7 +99,10 @@ def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
         yield from claims_of_event(event, titled=titled)
     else:
         for pull in facts.pulls:
-            yield from (f"{claim} of #{pull.number}" for claim in claims_of_pull(pull, titled=titled))
+            yield from (
+                Phrase("{claim} of #{number}", claim=claim, number=pull.number)
+                for claim in claims_of_pull(pull, titled=titled)
+            )
     yield from claims_of_commits(own_commits(facts))
 
 

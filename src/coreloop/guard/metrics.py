@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.learn.proposals.grammar import CaveatEvidence, Fails, FailsSequence, GuideEvidence
 
@@ -15,16 +16,29 @@ def refuse_metrics(metrics: Mapping[str, str], trailers: Mapping[str, str]) -> I
     """Figures in the lines must be equal to the trailers'."""
     for name, value in metrics.items():
         if trailers[name] != value:
-            yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
+            yield Phrase(
+                "the trailer {name} is {written}, but the lines say {value}",
+                name=name,
+                written=printable(trailers[name]),
+                value=value,
+            )
 
 
 def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
     """Observed must be the sum of the Evidence, and Unique-Questions at most Observed."""
     if trailers["Observed"] != str(observed):
-        yield f"the trailer Observed is {printable(trailers['Observed'])}, but the Evidence says {observed}"
+        yield Phrase(
+            "the trailer Observed is {written}, but the Evidence says {observed}",
+            written=printable(trailers["Observed"]),
+            observed=observed,
+        )
     questions = trailers["Unique-Questions"]
     if not _COUNT.fullmatch(questions) or int(questions) > observed:
-        yield f"the trailer Unique-Questions is {printable(questions)} of {observed}"
+        yield Phrase(
+            "the trailer Unique-Questions is {questions} of {observed}",
+            questions=printable(questions),
+            observed=observed,
+        )
 
 
 def refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str, str]) -> Iterator[str]:
@@ -32,13 +46,22 @@ def refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str,
     rate = trailers["Success-Rate"]
     is_share = re.fullmatch(r"[01]\.\d{3}", rate, re.ASCII)
     if not is_share or abs(float(rate) * observed - succeeded) > 0.5 + 0.0005 * observed:
-        yield f"the trailer Success-Rate does not fit {succeeded} of {observed} {unit}"
+        yield Phrase(
+            "the trailer Success-Rate does not fit {succeeded} of {observed} {unit}",
+            succeeded=succeeded,
+            observed=observed,
+            unit=Phrase(unit),
+        )
 
 
 def refuse_guide(evidence: GuideEvidence) -> Iterator[str]:
     """A Guide's Evidence line must be possible: counts, days and shares."""
     if not evidence.questions <= evidence.requests:
-        yield f"the Evidence has {evidence.questions} distinct questions of {evidence.requests} requests"
+        yield Phrase(
+            "the Evidence has {questions} distinct questions of {requests} requests",
+            questions=evidence.questions,
+            requests=evidence.requests,
+        )
     yield from _refuse_part(evidence.succeeded, evidence.requests, "succeeded")
     yield from _refuse_period(evidence.since, evidence.until)
     yield from _refuse_shares(evidence.low, evidence.base)
@@ -64,15 +87,15 @@ def is_day(written: str) -> bool:
 
 def _refuse_part(count: int, of: int, what: str) -> Iterator[str]:
     if not 0 <= count <= of:
-        yield f"the lines say that {count} of {of} {what}"
+        yield Phrase("the lines say that {count} of {of} {what}", count=count, of=of, what=Phrase(what))
 
 
 def _refuse_period(since: str, until: str) -> Iterator[str]:
     if not is_day(since) or not is_day(until) or since > until:
-        yield f"the Evidence has no period from {since} to {until}"
+        yield Phrase("the Evidence has no period from {since} to {until}", since=since, until=until)
 
 
 def _refuse_shares(*shares: str) -> Iterator[str]:
     for share in shares:
         if float(share) > 1:
-            yield f"the Evidence has the share {share}"
+            yield Phrase("the Evidence has the share {share}", share=share)

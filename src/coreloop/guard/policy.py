@@ -15,6 +15,7 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
 from coreloop.base.letters import plain_letters
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.added_lines import stray_lines
 from coreloop.guard.approval import approvers, makers, nameless, unaccounted
@@ -77,7 +78,9 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
     decision = GuardDecision(
         markers,
         tuple(dict.fromkeys(reasons)),
-        waits=() if settled else (f"#{event.pull.number} waits for approval: {why}",),
+        waits=()
+        if settled
+        else (Phrase("#{number} waits for approval: {why}", number=event.pull.number, why=why),),
         actions=tuple(_actions_on(_with_new_label(event))),
         notes=(*_other_authors(event, facts), *_unread(event, facts)),
     )
@@ -88,7 +91,11 @@ def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Lines of coreloop's forms that a human's change brings: a human's words, and said."""
     for path in dict.fromkeys(line.path for line in added):
         lines = ", ".join(printable(line.line) for line in added if line.path == path)
-        yield f"{printable(path)}: lines in coreloop's form are their author's own: {lines}"
+        yield Phrase(
+            "{path}: lines in coreloop's form are their author's own: {lines}",
+            path=printable(path),
+            lines=lines,
+        )
 
 
 def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
@@ -97,13 +104,19 @@ def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
         return
     if not all(pull.shows_pusher for pull in facts.pulls):
         yield (
-            f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the event that a "
-            "push makes is known"
+            Phrase(
+                "GitHub did not show who pushed to #{number}; only the sender of the event that "
+                "a push makes is known",
+                number=event.pull.number,
+            )
         )
     if facts.unknown and not any(stated_claims(event, facts)):
         yield (
-            f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified it, so "
-            "coreloop's lines in it count as a machine's; sign it"
+            Phrase(
+                "who pushed commit {unknown} is unknown, and GitHub has not verified it, so "
+                "coreloop's lines in it count as a machine's; sign it",
+                unknown=min(facts.unknown)[:12],
+            )
         )
 
 
@@ -111,7 +124,11 @@ def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str,
     if event.action == "destroyed":
         return GuardDecision(markers)
     if event.action != "checks_requested":
-        raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
+        raise UsageError(
+            Phrase(
+                "the guard does not handle the merge group action {action}", action=printable(event.action)
+            )
+        )
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
     pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in _actions_on(pull))
@@ -149,7 +166,11 @@ def _with_new_label(event: PullRequestEvent) -> ReportedPull:
 
 def _merging_labels(pull: ReportedPull) -> Iterator[str]:
     for label in filter(asks_to_merge, pull.labels):
-        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; remove it"
+        yield Phrase(
+            "the label {label} of #{number} asks a bot to merge; remove it",
+            label=printable(label),
+            number=pull.number,
+        )
 
 
 def _native_auto_merge(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -158,13 +179,13 @@ def _native_auto_merge(event: PullRequestEvent, facts: GuardFacts) -> Iterator[s
 
 
 def _auto_merge_is_on(pull: ReportedPull) -> str:
-    return f"auto-merge of #{pull.number} is on; turn it off"
+    return Phrase("auto-merge of #{number} is on; turn it off", number=pull.number)
 
 
 def _sticky_label(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     removed = event.action == "unlabeled" and plain_letters(event.label or "") == LABEL
     if removed and LABEL not in map(plain_letters, event.pull.labels):
-        yield f"the label {LABEL} was removed; add it again"
+        yield Phrase("the label {label} was removed; add it again", label=LABEL)
 
 
 def _own_repository(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -178,12 +199,15 @@ def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     commits = [commit for commit in facts.commits if is_promotion(commit) or commit.sha not in verified]
     if len(commits) != 1:
         yield (
-            f"it has {len(commits)} commits besides those that GitHub has verified; a promotion has exactly "
-            "one; edit it on GitHub or sign the commit, or promote it again"
+            Phrase(
+                "it has {n} commits besides those that GitHub has verified; a promotion "
+                "has exactly one; edit it on GitHub or sign the commit, or promote it again",
+                n=len(commits),
+            )
         )
     for commit in commits:
         if len(commit.parents) > 1:
-            yield f"commit {commit.sha[:12]} is a merge; rebase instead"
+            yield Phrase("commit {sha} is a merge; rebase instead", sha=commit.sha[:12])
 
 
 def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -192,7 +216,7 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in facts.commits:
         other = set(facts.touched.get(commit.sha, ())) - changed
         if other:
-            yield f"commit {commit.sha[:12]} changes {printable(min(other))}"
+            yield Phrase("commit {sha} changes {other}", sha=commit.sha[:12], other=printable(min(other)))
 
 
 def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -213,7 +237,10 @@ def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
         axes = "|".join(map(re.escape, _axes(event.pull.head_sha, commit, facts)))
         match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
         if match is None or not is_day(match[1]):
-            yield f"branch {printable(event.pull.branch)} does not match its commit; promote it again"
+            yield Phrase(
+                "branch {branch} does not match its commit; promote it again",
+                branch=printable(event.pull.branch),
+            )
 
 
 def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
@@ -262,7 +289,11 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
     names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
     for line in _words_of_others(event, facts):
-        yield f"{printable(line)} is in the words of {names}, not coreloop's; nothing else changed"
+        yield Phrase(
+            "{line} is in the words of {names}, not coreloop's; nothing else changed",
+            line=printable(line),
+            names=names,
+        )
 
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -271,9 +302,11 @@ def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 
 def _outside(line: AddedLine) -> str:
-    return (
-        f"{printable(line.path)}: {printable(line.line)} is a line of coreloop's and comes without its "
-        "promotion; promote it in a pull request of its own, reword it, or let a person write it"
+    return Phrase(
+        "{path}: {line} is a line of coreloop's and comes without its promotion; promote "
+        "it in a pull request of its own, reword it, or let a person write it",
+        path=printable(line.path),
+        line=printable(line.line),
     )
 
 
@@ -340,7 +373,11 @@ def _group_approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
         marks = marks_of(pull.head_sha, pull.body)
         commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
         if not _approved_by(pull, commits, facts):
-            yield f"#{pull.number} is queued, but {_unapproved(pull, facts)}"
+            yield Phrase(
+                "#{number} is queued, but {unapproved}",
+                number=pull.number,
+                unapproved=_unapproved(pull, facts),
+            )
         yield from _refuse_unknown(pull, (), facts)
 
 
@@ -349,16 +386,16 @@ def _group_known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     if event.number is None:
         yield "the queue's branch names no pull request"
     elif event.number not in {pull.number for pull in facts.pulls}:
-        yield f"#{event.number} is in the group, but --pulls does not list it"
+        yield Phrase("#{number} is in the group, but --pulls does not list it", number=event.number)
     promoting = list(promoting_of(facts))
     marks = [marks_of(commit.sha, commit.message) for commit in promoting]
     for pull in promotions_of(facts):
         if not any(map(marks_of(pull.head_sha, pull.body).intersection, marks)):
-            yield f"#{pull.number} contains no promotion"
+            yield Phrase("#{number} contains no promotion", number=pull.number)
     pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.body) for pull in promotions_of(facts)))
     for commit in promoting:
         if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
-            yield f"the pull request of commit {commit.sha[:12]} is unknown"
+            yield Phrase("the pull request of commit {sha} is unknown", sha=commit.sha[:12])
     if not promoting and not machine_lines(event, facts):
         yield "the group claims to be coreloop's, but contains no promotion"
 
@@ -396,8 +433,13 @@ def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardF
     unknown = unaccounted(pull, shas, listed, facts.commits)
     if unknown and _approved_by(pull, commits, facts):
         yield (
-            f"who pushed commit {unknown[0][:12]} of #{pull.number} is unknown, and GitHub has not verified "
-            "it, so an approval may be its author's own; push each commit by itself, or sign it"
+            Phrase(
+                "who pushed commit {unknown} of #{number} is unknown, and GitHub has not "
+                "verified it, so an approval may be its author's own; push each commit by "
+                "itself, or sign it",
+                unknown=unknown[0][:12],
+                number=pull.number,
+            )
         )
 
 
@@ -413,10 +455,11 @@ def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFact
 def _unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
     addresses = nameless(facts.commits, _listed(pull, facts))
     if not addresses:
-        return _UNAPPROVED
-    return (
-        f"GitHub names no account for the co-author {printable(addresses[0])}, who may be the approver; "
-        "commit it again with the co-author's noreply address"
+        return Phrase(_UNAPPROVED)
+    return Phrase(
+        "GitHub names no account for the co-author {addresses}, who may be the approver; "
+        "commit it again with the co-author's noreply address",
+        addresses=printable(addresses[0]),
     )
 
 

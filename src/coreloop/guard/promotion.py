@@ -19,6 +19,7 @@ from coreloop.base.git.trailers import (
     write_message,
     write_title,
 )
+from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
@@ -62,11 +63,17 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
         return
     if subject_of(commit) != write_title([group["Phase"] for group in groups], engine):
         phases = " and ".join(sorted({group["Phase"] for group in groups}))
-        yield f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}"
+        yield Phrase(
+            "the subject of commit {sha} is not the title of a promotion of phase {phases}",
+            sha=commit.sha[:12],
+            phases=phases,
+        )
     if len({group["Candidate-Key"] for group in groups}) < len(groups):
-        yield f"commit {commit.sha[:12]} names a candidate twice, with different figures"
+        yield Phrase("commit {sha} names a candidate twice, with different figures", sha=commit.sha[:12])
     if len({group["Target"] for group in groups}) > 1:
-        yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes only one"
+        yield Phrase(
+            "commit {sha} is for several docstrings; a promotion changes only one", sha=commit.sha[:12]
+        )
 
 
 def refuse_message(commit: Commit) -> Iterator[str]:
@@ -76,24 +83,33 @@ def refuse_message(commit: Commit) -> Iterator[str]:
         return
     written = {write_message(groups, engine, section).strip() for section in (None, *SECTIONS.values())}
     if commit.message.strip() not in written:
-        yield f"the message of commit {commit.sha[:12]} has other text than coreloop's; promote it again"
+        yield Phrase(
+            "the message of commit {sha} has other text than coreloop's; promote it again",
+            sha=commit.sha[:12],
+        )
 
 
 def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
-    where = f"commit {commit.sha[:12]}"
+    where = Phrase("commit {sha}", sha=commit.sha[:12])
     missing = [name for name in NAMES if not group.get(name)]
     phase = group.get("Phase", "")
     if missing or phase not in SECTIONS:
-        yield f"{where} lacks the trailers {', '.join(missing)}" if missing else f"{where} has no known Phase"
+        yield (
+            Phrase("{where} lacks the trailers {missing}", where=where, missing=", ".join(missing))
+            if missing
+            else Phrase("{where} has no known Phase", where=where)
+        )
         return
     if not _is_id(group["Candidate-Id"], phase):
-        yield f"the Candidate-Id of {where} is not an id of phase {phase}"
+        yield Phrase("the Candidate-Id of {where} is not an id of phase {phase}", where=where, phase=phase)
     if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
-        yield f"the Candidate-Key of {where} is not a coreloop key"
+        yield Phrase("the Candidate-Key of {where} is not a coreloop key", where=where)
     if group["Replay"] not in REPLAYS[phase]:
-        yield f"the Replay of {where} does not allow a promotion"
+        yield Phrase("the Replay of {where} does not allow a promotion", where=where)
     if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
-        yield f"the {MEASURED} of {where} is no verdict of a measurement"
+        yield Phrase(
+            "the {measured} of {where} is no verdict of a measurement", measured=MEASURED, where=where
+        )
     yield from _refuse_target(group["Target"], engine_of(commit), settings)
 
 
@@ -109,7 +125,11 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = symbol.partition(":")[0].rpartition(".")[2]
     if not SYMBOL.fullmatch(symbol) or (target != declared if declared else named != engine):
-        yield f"the Target {printable(target)} is not the docstring of {printable(engine) or 'any tool'}"
+        yield Phrase(
+            "the Target {target} is not the docstring of {engine}",
+            target=printable(target),
+            engine=printable(engine) or Phrase("any tool"),
+        )
 
 
 def refuse_files(
@@ -142,17 +162,21 @@ def refuse_files(
         What the base's other files have of the names in the lines.
     """
     if len(files) != 1:
-        yield f"{len(files)} files change; a promotion changes only one"
+        yield Phrase("{n} files change; a promotion changes only one", n=len(files))
         return
     change, groups = files[0], read_promoted(commit.message)
     target = groups[0].get("Target", "") if groups else ""
     file, _, symbol = target.partition("::")
     if not change.is_regular or change.modes[0] != change.modes[1]:
-        yield f"{printable(change.path)} is added, deleted, or changes its type or mode"
+        yield Phrase("{path} is added, deleted, or changes its type or mode", path=printable(change.path))
     elif not change.path.endswith(".py"):
-        yield f"{printable(change.path)} is not a Python file"
+        yield Phrase("{path} is not a Python file", path=printable(change.path))
     elif change.path != project + file:
-        yield f"{printable(change.path)} changes, but the Target is {printable(target or 'missing')}"
+        yield Phrase(
+            "{path} changes, but the Target is {target}",
+            path=printable(change.path),
+            target=printable(target) if target else Phrase("missing"),
+        )
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
         words = Words(settings, "", engine_of(commit), names=names)
         yield from _refuse_text(change, symbol, groups, words, ours, width=width)
@@ -241,7 +265,11 @@ def _refuse_text(
         return
     foreign = [text for text in changed.removed if text not in ours]
     if foreign:
-        yield f"{printable(change.path)}: {printable(foreign[0])} is removed, but no promotion added it"
+        yield Phrase(
+            "{path}: {foreign} is removed, but no promotion added it",
+            path=printable(change.path),
+            foreign=printable(foreign[0]),
+        )
     known = replace(words, source=source.text, definition=definition)
     yield from refuse_replaced(changed.removed, changed.added)
     yield from refuse_groups(changed.added, groups, known)

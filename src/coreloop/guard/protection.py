@@ -11,6 +11,7 @@ import yaml
 from coreloop.base.errors import ForgeNotFoundError, RefusedError, WorkspaceError
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.decision import CONTEXT
@@ -178,12 +179,14 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
             before = after = differences(wanted, current := read_current(api, wanted.branch))
             missing = _not_ready(api, repository.root, before)
             if confirm and missing:
-                raise RefusedError(f"{CONTEXT} is not required yet: {missing}")
+                raise RefusedError(
+                    Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
+                )
             ignored, notes = _limits(api, wanted)
             if confirm and before:
                 apply(api, wanted, current)
                 after = differences(wanted, read_current(api, wanted.branch))
-    notes = (*notes, *((f"--confirm refuses: {missing}",) if missing else ()))
+    notes = (*notes, *((Phrase("--confirm refuses: {missing}", missing=missing),) if missing else ()))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
 
 
@@ -213,11 +216,13 @@ def read_wanted(path: Path) -> WantedProtection:
     try:
         return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), WantedProtection, exact=True)
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError("is not YAML", path=path) from error
     except ShapeError as error:
-        raise WorkspaceError(f"cannot be used: {error}", path=path) from error
+        raise WorkspaceError(Phrase("cannot be used: {error}", error=error), path=path) from error
 
 
 def read_current(api: GithubApi, branch: str) -> Current:

@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import ForgeError, ForgeNotFoundError
 from coreloop.base.github.github_api import GithubApi
+from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.decision import CONTEXT
 
@@ -52,11 +53,17 @@ def never_green(api: GithubApi, root: Path) -> str | None:
     """
     workflows = [path.name for path in sorted((root / _WORKFLOWS).glob("*.y*ml")) if _reports(path)]
     if not workflows:
-        return f"no workflow in {_WORKFLOWS.as_posix()} reports {CONTEXT}; run dartlab-coreloop init"
+        return Phrase(
+            "no workflow in {folder} reports {context}; run dartlab-coreloop init",
+            folder=_WORKFLOWS.as_posix(),
+            context=CONTEXT,
+        )
     if any(_was_green(api, name) for name in workflows):
         return None
-    return (
-        f"{', '.join(workflows)} was never green in {api.repo}; open a pull request, and wait for the check"
+    return Phrase(
+        "{workflows} was never green in {repo}; open a pull request, and wait for the check",
+        workflows=", ".join(workflows),
+        repo=api.repo,
     )
 
 
@@ -66,9 +73,11 @@ def owners_errors(api: GithubApi, branch: str) -> tuple[str, ...]:
         doing = f"read the errors of CODEOWNERS in {api.repo}"
         answer = api.get("/codeowners/errors", doing=doing, query={"ref": branch})
     except ForgeNotFoundError:
-        return (f"{branch} has no CODEOWNERS, so nobody must review the guard's own files",)
+        return (
+            Phrase("{branch} has no CODEOWNERS, so nobody must review the guard's own files", branch=branch),
+        )
     except ForgeError as error:
-        return (f"not checked: {error}",)
+        return (Phrase("not checked: {error}", error=error),)
     return tuple(map(_owners_error, answer.decoded(_OwnersErrors).errors))
 
 
@@ -83,16 +92,15 @@ def lone_maintainer(api: GithubApi) -> str | None:
 
 def advice_for_one(login: str, repo: str) -> str:
     """What an approval by someone else means for a lone maintainer, and what works."""
-    return " ".join(
-        (
-            f"{login} is the only person who can push to {repo}.",
-            "An approval must come from someone other than the author and the last pusher:",
-            f"nobody can approve what {login} pushes.",
-            f"Let a GitHub App open the promotions, which {login} can approve: its number as the variable",
-            "CORELOOP_APP_ID, its key as the secret CORELOOP_APP_KEY.",
-            f"With enforce_admins: false in .github/branch_protection.yml, {login} as an administrator can",
-            "also merge their own pull requests, but past a red check too. Or invite a second reviewer.",
-        )
+    return Phrase(
+        "{login} is the only person who can push to {repo}. An approval must come from someone other than "
+        "the author and the last pusher: nobody can approve what {login} pushes. Let a GitHub App open the "
+        "promotions, which {login} can approve: its number as the variable CORELOOP_APP_ID, its key as the "
+        "secret CORELOOP_APP_KEY. With enforce_admins: false in .github/branch_protection.yml, {login} as an "
+        "administrator can also merge their own pull requests, but past a red check too. Or invite a second "
+        "reviewer.",
+        login=login,
+        repo=repo,
     )
 
 

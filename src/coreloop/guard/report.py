@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.commit_status import GuardVerdict, PublishedVerdict
@@ -66,7 +67,11 @@ def report_check(decision: "GuardDecision") -> GuardReport:
 def report_gathered(gathered: "Gathered") -> GuardReport:
     """The pull requests that were read."""
     numbers = ", ".join(f"#{number}" for number in gathered.numbers)
-    line = f"read {numbers} from GitHub" if numbers else "nothing to read: the event is about no pull request"
+    line = (
+        say("read {numbers} from GitHub", numbers=numbers)
+        if numbers
+        else say("nothing to read: the event is about no pull request")
+    )
     return GuardReport(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
 
 
@@ -75,9 +80,9 @@ def report_acted(acted: "Acted") -> GuardReport:
     lines = [f"{_state(acted, index)}: {_action(action)}" for index, action in enumerate(acted.actions)]
     failed = tuple(acted.failed.values())
     return GuardReport(
-        lines=tuple(lines) or ("nothing to do",),
+        lines=tuple(lines) or (say("nothing to do"),),
         facts={"actions": acted.actions, "confirmed": acted.confirmed, "failed": failed},
-        errors=tuple(map(printable, failed)),
+        errors=tuple(printable(say(text)) for text in failed),
         code=1 if failed else 0,
     )
 
@@ -86,7 +91,9 @@ def report_published(published: "PublishedVerdict") -> GuardReport:
     """The decision, and where it was written."""
     verdict, sha = published.verdict, published.sha
     written = (
-        f"wrote {verdict.state} to commit {sha[:12]}" if sha is not None else "no status: this job decides"
+        say("wrote {state} to commit {sha}", state=verdict.state, sha=sha[:12])
+        if sha is not None
+        else say("no status: this job decides")
     )
     return GuardReport(
         lines=(*_decision(verdict), written),
@@ -97,10 +104,10 @@ def report_published(published: "PublishedVerdict") -> GuardReport:
 
 def report_protected(protected: "Protected") -> GuardReport:
     """The differences from the wanted rules, which of them remain, and what keeps the rules from working."""
-    changes = (f"{rule.rule}: {rule.now} -> {rule.wanted}" for rule in protected.before)
-    ignored = (f"CODEOWNERS: {error}" for error in protected.owners_errors)
+    changes = (f"{say(rule.rule)}: {rule.now} -> {rule.wanted}" for rule in protected.before)
+    ignored = (f"CODEOWNERS: {say(error)}" for error in protected.owners_errors)
     return GuardReport(
-        lines=(*changes, *ignored, *protected.notes, _outcome(protected)),
+        lines=(*changes, *ignored, *map(say, protected.notes), _outcome(protected)),
         facts={
             "branch": protected.branch,
             "differences": protected.before,
@@ -114,25 +121,31 @@ def report_protected(protected: "Protected") -> GuardReport:
 
 
 def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
-    notes = [f"note: {note}" for note in decision.notes]
+    notes = [say("note: {note}", note=say(note)) for note in decision.notes]
     if not decision.claims and decision.state == "success":
-        return ["passes: not a coreloop pull request", *notes]
-    markers = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
-    line = f"{_RESULTS[decision.state]}: coreloop pull request{markers}"
-    listed = [f"  - {reason}" for reason in (*decision.reasons, *decision.waits)]
-    cure = (_CURE,) if decision.state == "failure" else ()
+        return [say("passes: not a coreloop pull request"), *notes]
+    markers = (
+        say(", identified by {claims}", claims=", ".join(map(say, decision.claims)))
+        if decision.claims
+        else say(" on the same commit")
+    )
+    line = say(
+        "{result}: coreloop pull request{markers}", result=say(_RESULTS[decision.state]), markers=markers
+    )
+    listed = [f"  - {say(reason)}" for reason in (*decision.reasons, *decision.waits)]
+    cure = (say(_CURE),) if decision.state == "failure" else ()
     return [line, *listed, *cure, *notes, *_about_base(decision)]
 
 
 def _about_base(decision: "GuardDecision | GuardVerdict") -> list[str]:
-    unread = (f"not read, which changes nothing: {entry}" for entry in decision.unread)
-    return [*(f"warning: {warning}" for warning in decision.warnings), *unread]
+    unread = (say("not read, which changes nothing: {entry}", entry=say(entry)) for entry in decision.unread)
+    return [*(say("warning: {warning}", warning=say(warning)) for warning in decision.warnings), *unread]
 
 
 def _state(acted: "Acted", index: int) -> str:
     if index in acted.failed:
-        return "not done"
-    return "done" if acted.confirmed else "would"
+        return say("not done")
+    return say("done" if acted.confirmed else "would")
 
 
 def _action(action: "Action") -> str:
@@ -143,11 +156,21 @@ def _action(action: "Action") -> str:
 def _outcome(protected: "Protected") -> str:
     branch, n_before, n_after = protected.branch, len(protected.before), len(protected.after)
     if not n_before:
-        return f"{branch} has the wanted rules"
+        return say("{branch} has the wanted rules", branch=branch)
     if not protected.confirmed:
         verb = "differs" if n_before == 1 else "differ"
-        return f"{counted(n_before, 'rule')} of {branch} {verb} from the file; --confirm applies the file"
-    return f"{n_before - n_after} of {counted(n_before, 'rule')} applied to {branch}"
+        return say(
+            "{rules} of {branch} {verb} from the file; --confirm applies the file",
+            rules=number_of(n_before, "rule"),
+            branch=branch,
+            verb=verb,
+        )
+    return say(
+        "{n_applied} of {rules} applied to {branch}",
+        n_applied=n_before - n_after,
+        rules=number_of(n_before, "rule"),
+        branch=branch,
+    )
 
 
 def _plain(value: Any) -> dict[str, Any]:

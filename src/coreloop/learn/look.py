@@ -21,7 +21,6 @@ from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.base.text import counted
 from coreloop.learn.mine.session import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
@@ -215,27 +214,30 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
 
 def _missing(
     report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, *, has_sources: bool
-) -> Iterator[str]:
+) -> Iterator[Phrase]:
     """What would let these traces say more."""
     is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
     is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
     if calls.is_empty():
-        yield "calls of tools: these traces have none"
+        yield Phrase("calls of tools: these traces have none")
     elif not has_sources:
-        yield "results of tools: without them it is not known where arguments come from"
+        yield Phrase("results of tools: without them it is not known where arguments come from")
     if not requests.filter(IS_FAILURE).height:
-        yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
+        yield Phrase("failed requests: no trace says that one failed; import scores, or judge some by hand")
     if report.first_day == report.last_day:
-        yield "a second day: with one, nobody knows whether a cause lasts"
+        yield Phrase("a second day: with one, nobody knows whether a cause lasts")
     if is_alone:
-        yield "sessions or identifiers: without them, repeats of one question count as several"
+        yield Phrase("sessions or identifiers: without them, repeats of one question count as several")
     if is_one_model:
-        yield "names of models: a change of model looks like a change of the tools"
+        yield Phrase("names of models: a change of model looks like a change of the tools")
     few = _tools_with_few_failures(calls)
     if few:
-        noun = counted(few, "tool")
-        yield f"more failures of {noun}: a cause needs {_MIN_CASES} failing requests and as many others"
-    yield (
+        yield Phrase(
+            "more failures of {tools}: a cause needs {n} failing requests and as many others",
+            tools=number_of(few, "tool"),
+            n=_MIN_CASES,
+        )
+    yield Phrase(
         "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
         "state objects were, and draft texts for docstrings"
     )

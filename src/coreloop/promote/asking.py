@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from coreloop.base.files import append_private
+from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import (
@@ -56,8 +57,8 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     if not proposal.steps:
         return Replay(ReplayVerdict.NOT_APPLICABLE, ())
     reason = _refusal(settings.url, confirmed=confirmed)
-    if settings.url is None or reason:
-        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason),))
+    if settings.url is None or reason is not None:
+        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason or ""),))
     with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
         return replay(
             endpoint,
@@ -79,9 +80,9 @@ def _record(workspace: Workspace, request_id: str) -> None:
     append_private(workspace.replays_file, [" ".join(request_id.split())])
 
 
-def _refusal(url: str | None, *, confirmed: bool) -> str:
+def _refusal(url: str | None, *, confirmed: bool) -> Phrase | None:
     if url is None:
-        return "no replay: url is set in coreloop.yaml"
+        return Phrase("no replay: url is set in coreloop.yaml")
     if not confirmed and not is_loopback(url):
-        return "without --confirm only a loopback address is asked"
-    return ""
+        return Phrase("without --confirm only a loopback address is asked")
+    return None

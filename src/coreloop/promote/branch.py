@@ -256,8 +256,13 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
 
 def _mismatch(published: PublishedBranch, proposal: Proposal) -> HumanDecidesError:
     return HumanDecidesError(
-        f"branch {published.branch} has other text or figures for {proposal.key} than {proposal.id}; "
-        "promote the candidate that it was made from, or delete the branch"
+        Phrase(
+            "branch {branch} has other text or figures for {key} than {id}; promote the candidate that it "
+            "was made from, or delete the branch",
+            branch=published.branch,
+            key=proposal.key,
+            id=proposal.id,
+        )
     )
 
 

@@ -138,13 +138,14 @@ def displaced(
             stay = [line for line in stay if line not in candidate.lines]
             gone.extend(line for line in candidate.lines if line in ours)
     if not fits([*stay, *lines], budget):
-        limits = f"{budget.max_lines} lines and {budget.max_chars:,} characters"
         raise RefusedError(
             Phrase(
-                "the description has its {limits} of promoted lines, and none of them is known "
+                "the description has its {max_lines} lines and {max_chars:,} characters of promoted "
+                "lines, and none of them is known "
                 "to be weaker; dartlab-coreloop effect lists them: take one back with promote "
                 "--revert, or raise docstring: max_lines or max_chars in coreloop.yaml",
-                limits=limits,
+                max_lines=budget.max_lines,
+                max_chars=budget.max_chars,
             )
         )
     return gone

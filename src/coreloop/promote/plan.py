@@ -324,7 +324,7 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     for proposal in promoting.proposals:
         promotion = known.get(proposal.key)
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
-            state = "was promoted and reverted" if promotion.reverted else "is already promoted"
+            state = Phrase("was promoted and reverted" if promotion.reverted else "is already promoted")
             raise HumanDecidesError(
                 Phrase("{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12])
             )
@@ -410,9 +410,15 @@ def edit_lines(
         where = f"{path}::{lead.symbol}"
         refuse_undeclared(lines, source, where, tool=lead.engine, settings=settings, names=names)
         return outcome
-    reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
+    known = Phrase("the docstring has these lines already")
+    reason: str = outcome.reason if isinstance(outcome, Refused) else known
     if reason.endswith("has no docstring") and (text := described_by(source, symbol, number)):
-        reason = f"{reason}: its description is set by {text}; paste there: {' '.join(lines)}"
+        reason = Phrase(
+            "{reason}: its description is set by {text}; paste there: {lines}",
+            reason=reason,
+            text=text,
+            lines=" ".join(lines),
+        )
     raise RefusedError(Phrase("{path}::{symbol}: {reason}", path=path, symbol=lead.symbol, reason=reason))
 
 
@@ -474,17 +480,18 @@ def _weigh(
     notes: list[str] = []
     for doubt in reach.doubts:
         (notes if overrides.unreached else obstacles).append(
-            doubt if overrides.unreached else f"{doubt}; --allow-unreached goes on"
+            doubt if overrides.unreached else Phrase("{doubt}; --allow-unreached goes on", doubt=doubt)
         )
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
-        obstacles.append(f"replay: {replay.summary}")
+        obstacles.append(Phrase("replay: {summary}", summary=replay.summary))
     elif replay.verdict not in _GOES_ON:
+        doubt = Phrase("replay: {summary}", summary=replay.summary)
         (notes if overrides.unverified else obstacles).append(
-            f"replay: {replay.summary}" + ("" if overrides.unverified else "; --allow-unverified goes on")
+            doubt if overrides.unverified else Phrase("{doubt}; --allow-unverified goes on", doubt=doubt)
         )
     if measured is not None and measured.verdict is MeasureVerdict.HURTS:
-        harm = f"measured: {measured.summary}"
+        doubt = Phrase("measured: {summary}", summary=measured.summary)
         (notes if overrides.harm else obstacles).append(
-            harm if overrides.harm else f"{harm}; --allow-harm goes on"
+            doubt if overrides.harm else Phrase("{doubt}; --allow-harm goes on", doubt=doubt)
         )
     return tuple(obstacles), tuple(notes)

@@ -11,7 +11,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.github.connect import describe_fork
 from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, number_of
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.branch import (
     PublishedBranch,
@@ -344,7 +344,9 @@ def _naming(branch: str | None) -> Iterator[None]:
         yield
     except CoreloopError as error:
         if branch is not None:
-            error.add_note(f"branch {branch} is pushed; run the same command to continue")
+            error.add_note(
+                Phrase("branch {branch} is pushed; run the same command to continue", branch=branch)
+            )
         raise
 
 
@@ -357,8 +359,8 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
         if pull is not None and pull.state != "open":
             if proposal.key in (promoting.returned if pull.merged else promoting.reopened):
                 continue
-            ended = "merged" if pull.merged else "closed without a merge"
-            undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"
+            ended = Phrase("merged" if pull.merged else "closed without a merge")
+            undo = Phrase("" if pull.merged else "; status records that as a V, and judging it P undoes it")
             raise HumanDecidesError(
                 Phrase("{id} was {ended}: {url}{undo}", id=proposal.id, ended=ended, url=pull.url, undo=undo)
             )
@@ -379,11 +381,11 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
         )
     count = len(forge.open_pull_requests())
     if count >= max_open:
-        open_now = "1 promotion is" if count == 1 else f"{count} promotions are"
         raise HumanDecidesError(
             Phrase(
-                "{open_now} open, max_open is {max_open}; merge or close a pull request first",
-                open_now=open_now,
+                "{open_now} {verb} open, max_open is {max_open}; merge or close a pull request first",
+                open_now=number_of(count, "promotion"),
+                verb="is" if count == 1 else "are",
                 max_open=max_open,
             )
         )
@@ -394,8 +396,8 @@ def _unreviewed(rule: ReviewRule) -> str:
     if isinstance(rule, ReviewRequired):
         return ""
     if isinstance(rule, ReviewNotRequired):
-        return f"no review is required: {rule.reason}"
-    return f"it is unknown whether a review is required: {rule.reason}"
+        return Phrase("no review is required: {reason}", reason=rule.reason)
+    return Phrase("it is unknown whether a review is required: {reason}", reason=rule.reason)
 
 
 def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -> PullRequest:

@@ -179,7 +179,7 @@ def _statement(
     if weak := refuse_weak(statement):
         raise RefusedError(Phrase("{id} is refused: {weak}; propose again", id=statement.id, weak=weak))
     if names_unknown_keywords(statement, settings):
-        raise _unknown_keywords(statement.id, "", is_configured=is_configured)
+        raise _unknown_keywords(statement.id, None, is_configured=is_configured)
     sides = statement.sides
     return Proposal(
         phase=phase,
@@ -204,23 +204,32 @@ def _check_keywords(candidate: Candidate, line: str, settings: Settings, *, is_c
     when, category = parse_line(line), candidate.cat_hash
     if not isinstance(when, When) or when.fits(category, settings.keywords(category)):
         return
-    raise _unknown_keywords(candidate.id, f" for category {category}", is_configured=is_configured)
+    raise _unknown_keywords(candidate.id, category, is_configured=is_configured)
 
 
-def _unknown_keywords(id: str, scope: str, *, is_configured: bool) -> RefusedError:
-    if not is_configured:
-        missing = "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
-    else:
-        missing = f"coreloop.yaml has no such keywords{scope}; run pattern again"
-    return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
+def _unknown_keywords(id: str, category: str | None, *, is_configured: bool) -> RefusedError:
+    scope = Phrase(" for category {category}", category=category) if category is not None else ""
+    missing = (
+        Phrase("coreloop.yaml has no such keywords{scope}; run pattern again", scope=scope)
+        if is_configured
+        else Phrase("there is no coreloop.yaml in this folder or above it; run this in the project's folder")
+    )
+    return RefusedError(
+        Phrase("{id} is refused: its text names keywords, and {missing}", id=id, missing=missing)
+    )
 
 
 def _guide_row(candidate: Candidate) -> EvidenceRow:
-    rest = f"{candidate.rest_ok} of {candidate.rest_n}" if candidate.rest_n else "–"
-    relaxed = ", gate relaxed by the playbook" if candidate.evidence_rank > 1 else ""
+    rest = _share(candidate.rest_ok, candidate.rest_n) if candidate.rest_n else "–"
+    relaxed = Phrase(", gate relaxed by the playbook") if candidate.evidence_rank > 1 else ""
     return EvidenceRow(
-        as_it_says=f"{candidate.n_succeeded} of {candidate.n_observed} requests{relaxed}",
-        otherwise=f"{rest} of category {candidate.cat_hash}",
+        as_it_says=Phrase(
+            "{n_succeeded} of {n_observed} requests{relaxed}",
+            n_succeeded=candidate.n_succeeded,
+            n_observed=candidate.n_observed,
+            relaxed=relaxed,
+        ),
+        otherwise=Phrase("{rest} of category {category}", rest=rest, category=candidate.cat_hash),
         difference=f"rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}",
         questions=str(candidate.n_unique_questions),
         seen=_seen(candidate),
@@ -278,15 +287,28 @@ def _fails(values: tuple[Line | None, ...], counterexample: Counterexample) -> F
 def _caveat_row(counterexample: Counterexample) -> EvidenceRow:
     n_failures, without = counterexample.n_failures, counterexample.n_without
     return EvidenceRow(
-        as_it_says=f"{n_failures} of {counterexample.n_calls} {counterexample.unit} failed",
-        otherwise=f"{without.n_failures} of {without.n_calls} failed",
+        as_it_says=Phrase(
+            "{n_failures} of {n_calls} {unit} failed",
+            n_failures=n_failures,
+            n_calls=counterexample.n_calls,
+            unit=Phrase(counterexample.unit),
+        ),
+        otherwise=Phrase(
+            "{n_failures} of {n_calls} failed", n_failures=without.n_failures, n_calls=without.n_calls
+        ),
         difference=f"failing share, lower bound {counterexample.harm_low:.2f}",
         seen=_seen(counterexample),
     )
 
 
-def _not_ours(id: str) -> str:
-    return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
+def _not_ours(id: str) -> Phrase:
+    return Phrase(
+        "{id} is refused: its text is not what coreloop writes for its figures; propose again", id=id
+    )
+
+
+def _share(some: int, n: int) -> Phrase:
+    return Phrase("{some} of {n}", some=some, n=n)
 
 
 def _seen(entry: Candidate | Counterexample) -> str:
@@ -320,7 +342,7 @@ def _checked_text(
             Phrase(
                 "{id} has no text: {refused}",
                 id=id,
-                refused=printable(entry.refused or "no text was drafted"),
+                refused=Phrase(printable(entry.refused or "no text was drafted")),
             )
         )
     if suggested.target_file is None or suggested.target_symbol is None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.base.text import counted
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.elsewhere import Elsewhere, find_elsewhere
 from coreloop.promote.schema import SchemaCommand, check_origin, read_description
@@ -56,8 +56,13 @@ class Unmeasured:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Obstacles that a human can allow."""
-        reason = "unmeasured, so it is unknown whether the new lines reach the model"
-        return (f"reach: {reason}; set {REACH_EXAMPLES} in coreloop.yaml",)
+        return (
+            Phrase(
+                "reach: unmeasured, so it is unknown whether the new lines reach the model; "
+                "set {reach_examples} in coreloop.yaml",
+                reach_examples=REACH_EXAMPLES,
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +99,17 @@ class Measured:
     @property
     def forbidden(self) -> tuple[str, ...]:
         """Obstacles that cannot be allowed."""
-        elsewhere = (f"reach: {self.elsewhere.sentence}",) if self.elsewhere is not None else ()
-        return (*elsewhere, *(f"reach: {_exceeded(cap)}" for cap in self.caps if cap.over))
+        elsewhere = (self.elsewhere.sentence,) if self.elsewhere is not None else ()
+        found = (*elsewhere, *(_exceeded(cap) for cap in self.caps if cap.over))
+        return tuple(Phrase("reach: {reason}", reason=reason) for reason in found)
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """Obstacles that a human can allow."""
         if not self.missing or self.elsewhere is not None:
             return ()
-        lines = counted(len(self.missing), "new line")
-        return (f"reach: {lines} not in the description that the model receives",)
+        lines = number_of(len(self.missing), "new line")
+        return (Phrase("reach: {lines} not in the description that the model receives", lines=lines),)
 
 
 Reach = Measured | Unmeasured
@@ -204,10 +210,14 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _exceeded(cap: Cap) -> str:
-    over = counted(cap.over_before, "character")
-    before = f"; it is already {over} over without the edit" if cap.over_before else ""
-    return (
-        f"every request to {cap.name} would fail: the description is {counted(cap.over, 'character')} over "
-        f"its limit of {cap.limit:,} (caps in coreloop.yaml){before}; shorten the docstring"
+def _exceeded(cap: Cap) -> Phrase:
+    over_before = number_of(cap.over_before, "character")
+    before = Phrase("; it is already {over_before} over without the edit", over_before=over_before)
+    return Phrase(
+        "every request to {name} would fail: the description is {over} over its limit of {limit:,} "
+        "(caps in coreloop.yaml){before}; shorten the docstring",
+        name=cap.name,
+        over=number_of(cap.over, "character"),
+        limit=cap.limit,
+        before=before if cap.over_before else "",
     )

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, join, text_of
 from coreloop.base.records import hash_sequence
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
@@ -59,18 +59,24 @@ class Replay:
     runs: tuple[ReplayRun, ...]
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Phrase:
         """A clause for output, trailers and pull requests; never contains a question."""
         if self.verdict is ReplayVerdict.NOT_ASKED:
-            return "not asked; use --ask to replay in a dry run (the agent's tools then really run)"
+            return Phrase("not asked; use --ask to replay in a dry run (the agent's tools then really run)")
         if self.verdict is ReplayVerdict.NOT_APPLICABLE:
-            return "not-applicable; there is no sequence of calls to repeat"
+            return Phrase("not-applicable; there is no sequence of calls to repeat")
         if not self.runs:
-            return self.verdict.value
+            return Phrase(self.verdict.value)
         agreed = sum(run.agrees is True for run in self.runs)
         reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
-        because = f": {'; '.join(reasons)}" if reasons else ""
-        return f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree{because})"
+        listed = join([Phrase(reason) for reason in reasons], separator="; ")
+        return Phrase(
+            "{verdict} ({agreed} of {n} runs agree{because})",
+            verdict=Phrase(self.verdict.value),
+            agreed=agreed,
+            n=len(self.runs),
+            because=Phrase(": {listed}", listed=listed) if reasons else "",
+        )
 
 
 class AnswerFields(msgspec.Struct):
@@ -230,7 +236,7 @@ def replay(
                 on_request(answer.request_id)
             results.append(_compare(answer, steps, selectors, audit_log))
         except UnusableAnswerError as reason:
-            results.append(ReplayRun(None, str(reason)))
+            results.append(ReplayRun(None, text_of(reason)))
     return Replay(weigh_runs(results), tuple(results))
 
 

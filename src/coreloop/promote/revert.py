@@ -9,7 +9,7 @@ from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.located import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
@@ -79,7 +79,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     if change.reverted or change.is_revert:
         raise RefusedError(Phrase("{sha} is reverted already, or is a revert itself", sha=change.sha[:10]))
     if not change.added or change.removed:
-        what = "replaced lines" if change.removed else "added no lines"
+        what = Phrase("replaced lines" if change.removed else "added no lines")
         raise RefusedError(
             Phrase("{sha} {what}; take it back with git revert {sha}", sha=change.sha[:10], what=what)
         )
@@ -117,7 +117,8 @@ def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str
         if base_sha is None:
             raise UsageError(
                 Phrase(
-                    "there is no branch {base}; set forge: base in coreloop.yaml", base=forge_settings.base
+                    "there is no branch {branch}; set forge: base in coreloop.yaml",
+                    branch=forge_settings.base,
                 )
             )
         plan = plan_revert(workspace, effect, base_sha=base_sha)
@@ -143,12 +144,12 @@ def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> Sour
     RefusedError
         They cannot be removed with proof.
     """
-    reason = ""
+    reason = Phrase("")
     for section in (None, *SECTIONS.values()):
         try:
             return remove_bullets(read_source(content), DocstringPlace(qualname), lines, section=section)
         except UnprovenError as error:
-            reason = reason or str(error)
+            reason = reason or text_of(error)
     raise RefusedError(
         Phrase("the lines cannot be removed with proof: {reason}; edit the docstring by hand", reason=reason)
     )

@@ -12,7 +12,7 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_keys
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import connect_forge, pull_request_repo
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, join, say
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.settled import read_kept
@@ -77,14 +77,14 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     for file, entry in entries:
         reason = _unfit(entry, proposals, decided)
         if reason is not None:
-            left_out.append(f"{entry.id}: {printable(reason)}")
+            left_out.append(Phrase("{id}: {reason}", id=entry.id, reason=printable(reason)))
             continue
         proposal = read_proposal(file, entry.id, workspace.settings, is_configured=workspace.is_configured)
         reason = _conflict(proposal, proposals, workspace)
         if reason is None:
             proposals.append(proposal)
         else:
-            left_out.append(f"{entry.id}: {reason}")
+            left_out.append(Phrase("{id}: {reason}", id=entry.id, reason=reason))
     if not proposals:
         left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
     if not proposals and not left_out:
@@ -94,7 +94,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             Phrase(
                 "nothing about {tool} can be promoted: {left_out}",
                 tool=printable(tool),
-                left_out="; ".join(left_out[:3]),
+                left_out=join(left_out[:3], separator="; "),
             )
         )
     return Selection(tuple(proposals), tuple(left_out))
@@ -106,24 +106,34 @@ def _no_entry(tool: str, files: list[Path]) -> str:
     tools = sorted({entry.engine if isinstance(entry, Candidate) else entry.tool for entry in entries})
     names = ", ".join(file.name for file in files)
     if tool in tools:
-        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
+        return Phrase(
+            "{names}: no line about {tool} yet; run refine and pattern when more is recorded",
+            names=names,
+            tool=printable(tool),
+        )
     close = difflib.get_close_matches(tool, tools, n=1)
-    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
-    return f"{names}: no entry about {printable(tool)}; {hint}"
+    hint = (
+        Phrase("did you mean {close}?", close=printable(close[0]))
+        if close
+        else Phrase("pattern and refine print the tools")
+    )
+    return Phrase("{names}: no entry about {tool}; {hint}", names=names, tool=printable(tool), hint=hint)
 
 
-def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
+def _decided_before(workspace: Workspace, tool: str, decided: dict[str, Phrase]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
     with Repository(workspace.root) as repository:
         remotes = (None, *repository.remotes())
         branches = {
             key: name for remote in remotes for key, name in open_keys(repository, remote=remote).items()
         }
-    reasons = {key: f"waits on branch {name}" for key, name in branches.items()} | decided
+    waits = {key: Phrase("waits on branch {name}", name=printable(name)) for key, name in branches.items()}
+    reasons = waits | decided
     folders = (workspace.candidates_dir, workspace.counterexamples_dir)
     files = sorted(path for folder in folders for path in folder.glob("????-??-??-*.json"))
     entries = {entry.key: entry for file in files for entry in _entries(file, tool)}
-    return [f"{entry.id}: {printable(reasons[key])}" for key, entry in entries.items() if key in reasons]
+    known = ((entry.id, reasons[key]) for key, entry in entries.items() if key in reasons)
+    return [Phrase("{id}: {reason}", id=id, reason=reason) for id, reason in known]
 
 
 def _newest(workspace: Workspace) -> Iterator[Path]:
@@ -142,45 +152,54 @@ def _entries(path: Path, tool: str) -> list[Statement | Candidate]:
     return [*statements, *(sequence for sequence in sequences if sequence.suggested_append is not None)]
 
 
-def _decided(workspace: Workspace) -> dict[str, str]:
+def _decided(workspace: Workspace) -> dict[str, Phrase]:
     """Keys that are not promoted again, with the reason; an open one is finished or extended."""
     standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
     settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
     return {one.key: _reason(one) for one in settled}
 
 
-def _reason(standpoint: Standpoint) -> str:
+def _reason(standpoint: Standpoint) -> Phrase:
     judgment = standpoint.judgment
     if standpoint.state is ProposalState.REJECTED and judgment is not None:
-        return f"rejected by {judgment.judged_by} ({judgment.verdict})"
+        return Phrase(
+            "rejected by {judged_by} ({verdict})",
+            judged_by=printable(judgment.judged_by),
+            verdict=judgment.verdict,
+        )
     if standpoint.state is ProposalState.REVERTED:
-        return "already reverted"
+        return Phrase("already reverted")
     state = standpoint.state
-    return "already promoted" if state is ProposalState.MERGED else f"already promoted ({state})"
+    if state is ProposalState.MERGED:
+        return Phrase("already promoted")
+    return Phrase("already promoted ({state})", state=Phrase(state))
 
 
-def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:
+def _unfit(
+    entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, Phrase]
+) -> Phrase | None:
     if isinstance(entry, Candidate):
-        return "a sequence is replayed, so it is promoted alone, with --id"
+        return Phrase("a sequence is replayed, so it is promoted alone, with --id")
     if entry.suggested_append is None:
-        return entry.refused or "it has no text"
+        return Phrase(entry.refused or "it has no text")
     if entry.key in decided:
         return decided[entry.key]
     advice = parse_advice(entry.line)
     parsed = (parse_advice(proposal.lines[0]) for proposal in proposals)
     subjects = {other.subject() for other in parsed if other is not None}
-    return "another line says the same or more" if advice and advice.subject() in subjects else None
+    is_said = advice is not None and advice.subject() in subjects
+    return Phrase("another line says the same or more") if is_said else None
 
 
-def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
+def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> Phrase | None:
     """Why a proposal cannot be in the same pull request as the others."""
     if not proposals:
         return None
     if proposal.target != proposals[0].target:
-        return f"its docstring is {proposal.target}"
+        return Phrase("its docstring is {target}", target=proposal.target)
     in_sections = workspace.settings.docstring.placement == "section"
     if in_sections and proposal.section != proposals[0].section:
-        return f"it is for {proposal.section}: run again after this is merged"
+        return Phrase("it is for {section}: run again after this is merged", section=proposal.section)
     return None
 
 
@@ -349,7 +368,12 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
         standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
         if standpoint is not None and standpoint.has_returned:
             return proposal
-        verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
+        verdict = Phrase(
+            "{judged_by} judged it {verdict} on {day:%Y-%m-%d}",
+            judged_by=printable(newest.judged_by),
+            verdict=newest.verdict,
+            day=newest.judged_at,
+        )
         raise HumanDecidesError(
             Phrase("{id} was rejected: {verdict}; judge it P or T first", id=proposal.id, verdict=verdict)
         )
@@ -395,4 +419,4 @@ def _record_reach(
         for key in keys:
             append_reach(path, ReachOutcome(now, key, reach.ok))
     except WorkspaceError as error:
-        warn(f"{error}; status will not count this reach check")
+        warn(say("{error}; status will not count this reach check", error=error))

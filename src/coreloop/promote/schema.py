@@ -60,7 +60,9 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
     if settings.framework is not None and settings.tools is not None:
         python = _interpreter(settings, project)
         words = (python, str(_READERS), settings.framework, settings.tools)
-        return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
+        return SchemaCommand(
+            words, Phrase("as {framework} sends it", framework=settings.framework), python, reader=True
+        )
     if not settings.command:
         return None
     first, *others = settings.command
@@ -69,7 +71,7 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
             "python" if shutil.which("python") else sys.executable
         )
     interpreter = first if "python" in Path(first).name else None
-    return SchemaCommand((first, *others), "from the schema command", interpreter)
+    return SchemaCommand((first, *others), Phrase("from the schema command"), interpreter)
 
 
 def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
@@ -117,8 +119,12 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
     try:
         return json.loads(output)
     except (ValueError, RecursionError) as error:
-        message = f"reach: {command.words[0]} did not print JSON; it must print the tools' schemas"
-        raise ReachError(message) from error
+        raise ReachError(
+            Phrase(
+                "reach: {program} did not print JSON; it must print the tools' schemas",
+                program=command.words[0],
+            )
+        ) from error
 
 
 def find_description(schema: object, tool: str) -> str | None:
@@ -182,13 +188,18 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
             yield from _descriptions(item)
 
 
-def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
+def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> Phrase:
     if not command.reader:
-        return f"the schemas that {command.words[0]} printed have no tool {tool!r}"
+        return Phrase(
+            "the schemas that {program} printed have no tool {tool!r}", program=command.words[0], tool=tool
+        )
     names = [name for name, _ in _descriptions(schema)]
-    known = ", ".join(map(printable, names[:10])) if names else "no tools"
-    return (
-        f"{command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml"
+    known = ", ".join(map(printable, names[:10])) if names else Phrase("no tools")
+    return Phrase(
+        "{name} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml",
+        name=command.words[-1],
+        tool=tool,
+        known=known,
     )
 
 

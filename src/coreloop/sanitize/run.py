@@ -34,7 +34,7 @@ _NO_COMPANIES: Final = (
     "no list of companies is in use: their names stay; add kr to sanitize: countries, or give --names FILE"
 )
 _UNIGNORED: Final = (
-    "{}: git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
+    "{path}: git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
 )
 
 
@@ -175,9 +175,9 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         jobs=request.jobs,
         progress=request.progress,
     )
-    warnings = [_UNIGNORED.format(request.key_file)] if _is_unignored(request.key_file) else []
+    warnings = [Phrase(_UNIGNORED, path=request.key_file)] if _is_unignored(request.key_file) else []
     if mode == "mask" and not has_companies(choices.names_file, detection):
-        warnings.append(_NO_COMPANIES)
+        warnings.append(Phrase(_NO_COMPANIES))
     return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)
 
 
@@ -202,7 +202,7 @@ def _is_unignored(key_file: Path | None) -> bool:
 
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
-        what = "folder" if option == "--out" else "file"
+        what = Phrase("folder" if option == "--out" else "file")
         raise UsageError(
             Phrase(
                 "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",

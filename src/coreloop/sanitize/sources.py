@@ -70,8 +70,15 @@ def _in_folder(source: Path) -> RecordFiles:
 
 def _no_records(source: Path, unread: Sequence[Path]) -> str:
     names = ", ".join(map(PrintableNames(source), unread[:_LISTED]))
-    others = f"; not read: {names}{', …' if len(unread) > _LISTED else ''}" if unread else ""
-    return f"has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}"
+    others = (
+        Phrase("; not read: {names}{more}", names=names, more=", …" if len(unread) > _LISTED else "")
+        if unread
+        else ""
+    )
+    return Phrase(
+        "has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}",
+        others=others,
+    )
 
 
 def _refuse_unreadable(error: OSError) -> None:

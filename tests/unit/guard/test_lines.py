@@ -1,6 +1,7 @@
 """Lines of a Guide and of a caveat: only the closed forms, known words, and the figures of the trailers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -66,6 +67,20 @@ def keyed(lines: Sequence[str], trailers: Mapping[str, str]) -> Mapping[str, str
 )
 def test_lines_of_a_guide(lines):
     assert reasons(lines) == []
+
+
+def test_lines_of_a_guide_may_be_korean():
+    when, calls = parse_line(WHEN), parse_line(CALL)
+    assert isinstance(when, When)
+    assert isinstance(calls, AdvisedCalls)
+    trailers = keyed((WHEN, CALL), GUIDE)
+    definition = find_definition(read_source(SCAN.encode()).tree, "scan")
+    words = Words(
+        SETTINGS, "", definition=definition, names={"analysis", "show", "analysis(company", "show(company"}
+    )
+    lines = (str(replace(when, language="ko")), str(replace(calls, language="ko")))
+    assert list(refuse_lines(lines, trailers, words)) == []
+    assert list(refuse_lines((lines[0], lines[1].replace("show", "pay")), trailers, words)) != []
 
 
 @each_row(

@@ -81,18 +81,23 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     )
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
-        return Diagnosis("ignored", "ok", Phrase("git ignores {folders}", folders=" and ".join(folders)))
+        return Diagnosis("ignored", "ok", Phrase("git ignores {folders}", folders=_listed(folders)))
     has_data = any(_has_data(folders[name]) for name in unignored)
-    lines = " and ".join(f"{name}/" for name in unignored)
+    lines = _listed(f"{name}/" for name in unignored)
     return Diagnosis(
         "ignored",
         "fault" if has_data else "warning",
         Phrase(
             "git does not ignore {unignored}: git add would add users' questions",
-            unignored=" and ".join(unignored),
+            unignored=_listed(unignored),
         ),
         Phrase("run dartlab-coreloop init --confirm, or add {lines} to .gitignore", lines=lines),
     )
+
+
+def _listed(names: Iterable[str]) -> Phrase:
+    first, *others = names
+    return Phrase("{first} and {second}", first=first, second=_listed(others)) if others else Phrase(first)
 
 
 def _is_ignored(repository: Repository, folder: Path, probes: Iterable[Path]) -> bool:

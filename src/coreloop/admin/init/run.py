@@ -16,7 +16,7 @@ from coreloop.admin.init.scaffold import (
 )
 from coreloop.admin.init.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
@@ -126,7 +126,7 @@ def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
     try:
         return pin_installed(), None
     except CannotPinError as error:
-        return None, str(error)
+        return None, text_of(error)
 
 
 def _owner(github: str | None) -> str:

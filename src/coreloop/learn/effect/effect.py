@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import EffectSettings, GiveUpSettings
-from coreloop.base.text import counted
 from coreloop.learn.effect.estimate import Estimate, Periods, estimate
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
@@ -85,13 +84,18 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
+    def why_unknown(self) -> Phrase:
+        """The reason, as `Phrase` if it comes from a file too."""
+        return self.reason if isinstance(self.reason, Phrase) else Phrase(self.reason)
+
+    @property
     def news(self) -> str:
         """The verdict as it is announced, with what became of it since; empty while there is none."""
         if self.is_stale:
-            return "stale"
+            return Phrase("stale")
         if self.has_returned:
-            return f"{self.verdict}, and the failure came back"
-        return str(self.verdict) if self.verdict in TOLD else ""
+            return Phrase("{verdict}, and the failure came back", verdict=Phrase(self.verdict))
+        return Phrase(self.verdict) if self.verdict in TOLD else ""
 
     @property
     def why_retire(self) -> str:
@@ -125,9 +129,9 @@ class Effect:
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
         if self.verdict is EffectVerdict.UNKNOWN:
-            return Phrase("{verdict}: {reason}", verdict=Phrase(self.verdict), reason=self.reason)
+            return Phrase("{verdict}: {reason}", verdict=Phrase(self.verdict), reason=self.why_unknown)
         if self.verdict is not EffectVerdict.TOO_EARLY:
-            return str(self.verdict)
+            return Phrase(self.verdict)
         more = (
             Phrase("about {n:,} more calls", n=self.more_calls)
             if self.more_calls
@@ -227,7 +231,11 @@ class _Finder:
         )
         if len(windows.before) < LEAST_BEFORE:
             n = len(windows.before)
-            reason = f"{counted(n, 'day')} with calls before it, at least {LEAST_BEFORE} are needed"
+            reason = Phrase(
+                "{days} with calls before it, at least {needed} are needed",
+                days=number_of(n, "day"),
+                needed=LEAST_BEFORE,
+            )
             return replace(effect, reason=reason)
         return self._decided(effect, tool, windows, number)
 
@@ -250,8 +258,13 @@ class _Finder:
         old = {model for (model, _), (n, _) in before.strata.items() if n}
         new = {model for day in after for model, _ in day.strata}
         if not controls and old.isdisjoint(new):
-            reason = f"the model changed with it ({_names(old)} before, {_names(new)} after)"
-            return replace(effect, reason=f"{reason}, and no other tool shows what that does alone")
+            reason = Phrase(
+                "the model changed with it ({old} before, {new} after), and no other tool shows what that "
+                "does alone",
+                old=_names(old),
+                new=_names(new),
+            )
+            return replace(effect, reason=reason)
         read = _Reader(windows, before, after, [self._control(name, windows) for name in controls])
         days = max(windows.after) - windows.first + 1
         decision = decide(days, read.at)
@@ -341,7 +354,8 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
     if decision.look is None:
         return replace(effect, verdict=EffectVerdict.TOO_EARLY)
     if windows.ended_by is not None:
-        reason = f"another change came after {counted(decision.look.day, 'day')}, before a verdict"
+        days = number_of(decision.look.day, "day")
+        reason = Phrase("another change came after {days}, before a verdict", days=days)
         return replace(effect, reason=reason, look=decision.look)
     look, more = decision.look, calls_needed(decision.look)
     is_given_up = look.estimate.n_after >= give_up.calls or look.day >= give_up.days
@@ -356,12 +370,16 @@ def _of_windows(windows: Windows) -> list[str]:
         "with a tools_version that this clone does not know": windows.n_unknown,
         "dated by the merge, without a known tools_version": windows.n_by_time,
     }
-    return [f"{what}: {counted(n, 'day')}" for what, n in counts.items() if n]
+    return [
+        Phrase("{what}: {days}", what=Phrase(what), days=number_of(n, "day"))
+        for what, n in counts.items()
+        if n
+    ]
 
 
 def _of_models(old: Collection[str], new: Collection[str]) -> list[str]:
     added = sorted(set(new) - set(old))
-    return [f"another model since then: {_names(added)}"] if added else []
+    return [Phrase("another model since then: {names}", names=_names(added))] if added else []
 
 
 def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
@@ -369,11 +387,11 @@ def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
         return []
     n = decision.look.estimate.n_controls
     if n:
-        return [f"compared with {counted(n, 'tool')} that did not change"]
-    why = (
+        return [Phrase("compared with {tools} that did not change", tools=number_of(n, "tool"))]
+    why = Phrase(
         "no other tool has enough failures" if controls else "all other tools changed or share its questions"
     )
-    return [f"compared with its own past only: {why}"]
+    return [Phrase("compared with its own past only: {why}", why=why)]
 
 
 def _names(models: Collection[str]) -> str:

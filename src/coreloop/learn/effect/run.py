@@ -42,7 +42,7 @@ class Effects:
         effects = [effect for effect in self.effects if _fits(effect, tool, id)]
         if not effects and (tool is not None or id is not None):
             if tool is not None and tool in self.unknown:
-                raise UsageError(f"{printable(tool)}: {self.unknown[tool]}")
+                raise UsageError(Phrase("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool]))
             wanted = printable(tool or id or "")
             raise UsageError(
                 Phrase(
@@ -68,7 +68,7 @@ def read_effects(
     try:
         return KnownEffects(run_effect(workspace, now=now, files=files).effects)
     except GitError as error:
-        return KnownEffects(problem=printable(f"effects are unknown: {error}"))
+        return KnownEffects(problem=Phrase("effects are unknown: {error}", error=error))
 
 
 def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:

@@ -120,4 +120,8 @@ def read_kept(workspace: Workspace) -> Kept:
 def keep(workspace: Workspace, kept: Kept, new: Kept, now: datetime) -> None:
     """Keep the effect of every change, and add those that are settled now."""
     settled = kept.by_change | {id_of(one.change): one for one in new.newest if is_settled(one, now)}
-    write_private(workspace.effects_file, msgspec.json.encode(replace(new, settled=tuple(settled.values()))))
+    write_private(workspace.effects_file, _encoded(replace(new, settled=tuple(settled.values()))))
+
+
+def _encoded(kept: Kept) -> bytes:
+    return msgspec.json.encode(kept, enc_hook=str)  # a Phrase is its English

@@ -136,11 +136,15 @@ def _read(path: Path) -> list[str] | str:
     except UnicodeDecodeError:
         return "it is not UTF-8"
     except OSError as error:
-        return f"it cannot be read ({error.strerror})"
+        return Phrase("it cannot be read ({strerror})", strerror=error.strerror)
     bullets = improvement_bullets(text)
     near = find_near_title(text) if not bullets else None
     if near is not None:
-        return f"{printable(near)!r} is not recognized as the heading; write ## 엔진 개선"
+        return Phrase(
+            "{near!r} is not recognized as the heading; write ## {heading}",
+            near=printable(near),
+            heading="엔진 개선",
+        )
     return bullets
 
 

@@ -222,7 +222,7 @@ def _read_file(path: Path, project: Path) -> Insight | SkippedPost | Malformed:
     except UnicodeDecodeError as error:
         return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
     except OSError as error:
-        return Malformed(1, f"cannot be read ({error.strerror})")
+        return Malformed(1, Phrase("cannot be read ({strerror})", strerror=error.strerror))
     ref = reference(InsightSource.BLOG, path, project)
     if encodable(ref) != ref:
         return Malformed(1, "its path is not UTF-8; rename it")

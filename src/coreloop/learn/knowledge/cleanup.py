@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase
 from coreloop.base.sqlite import (
     busy,
     check_schema,
@@ -62,7 +63,11 @@ CLEANUP_RULES: Final = (
     CleanupRule(
         "bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"
     ),
-    CleanupRule(f"executions older than {RETENTION_DAYS} days", "executions", "created_at < oldest()"),
+    CleanupRule(
+        Phrase("executions older than {days} days", days=RETENTION_DAYS),
+        "executions",
+        "created_at < oldest()",
+    ),
     CleanupRule(
         "questions that become keyed hashes",
         "executions",

@@ -60,7 +60,7 @@ def read_front_matter(text: str) -> Mapping[str, yaml.Node] | Malformed | None:
         return Malformed(document[: error.position].count("\n") + 1, "a character that YAML does not allow")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return Malformed(line, f"is not YAML: {error.problem}")
+        return Malformed(line, Phrase("is not YAML: {problem}", problem=error.problem))
 
 
 def entries(node: yaml.Node, name: str) -> dict[str, yaml.Node]:

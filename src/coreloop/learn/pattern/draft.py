@@ -8,12 +8,14 @@ them, undeclared argument values or error texts.
 from dataclasses import replace
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.learn.proposals.grammar import AdvisedCalls, When
 from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.statements import MAX_Q, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.wordings import Language
 
 _WEAK: Final = "weak: "
 
@@ -35,7 +37,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         published.
     """
     lines = guide_lines(candidate, words)
-    candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
+    call = str(_calls(candidate, words, "en"))  # a key is the same in both languages
+    candidate = replace(candidate, key=_public_key(candidate, words, call=call))
     refused = (
         _weak(candidate)
         or words.refuse(candidate.tool_pattern, target=candidate.engine)
@@ -49,7 +52,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
     """The two bullets of a Guide: when to use the sequence, and its calls."""
     category = "" if candidate.cat_hash == UNSPECIFIED else candidate.cat_hash
-    return str(When(category)), str(_calls(candidate, words))
+    language = words.settings.language
+    return str(When(category, language=language)), str(_calls(candidate, words, language))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -64,10 +68,17 @@ def _weak(candidate: Candidate) -> str | None:
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
     if not rest_n:
-        return f"{_WEAK}its category has no other requests to compare it with"
+        return Phrase("weak: its category has no other requests to compare it with")
     significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    rest = f"{rest_ok} of {rest_n} of the rest of its category{significance}"
-    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
+    return Phrase(
+        "weak: {n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its "
+        "category{significance}",
+        n_succeeded=candidate.n_succeeded,
+        n=n,
+        rest_ok=rest_ok,
+        rest_n=rest_n,
+        significance=significance,
+    )
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
@@ -81,13 +92,22 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     if not is_category(candidate.cat_hash):
         return "the category is not a label"
     reasons = ((line.split(":", 1)[0], refuse_line(line)) for line in lines)
-    return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
+    return next(
+        (
+            Phrase("{bullet} line: {reason}", bullet=bullet, reason=reason)
+            for bullet, reason in reasons
+            if reason
+        ),
+        None,
+    )
 
 
-def _calls(candidate: Candidate, words: Vocabulary) -> AdvisedCalls:
+def _calls(candidate: Candidate, words: Vocabulary, language: Language) -> AdvisedCalls:
     """The calls with all argument names if the line has room for them, else only with the selectors."""
     full, short = (
-        AdvisedCalls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
+        AdvisedCalls(
+            tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern), language
+        )
         for named in (True, False)
     )
     return full if len(str(full)) <= MAX_LINE_CHARS else short

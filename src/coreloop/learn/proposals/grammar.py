@@ -7,10 +7,12 @@ to a value that writes exactly this line, and the value fits its evidence.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from coreloop.base.failures import CLASSES
 from coreloop.learn.proposals.step import Step
+from coreloop.learn.statements.wordings import CALL, NO_CATEGORY, OF_CATEGORY, ON_KEYWORDS, Language
 
 ELIDED: Final = "…"
 """Placeholder for arguments that are not named."""
@@ -66,13 +68,12 @@ class When:
 
     category: str
     keywords: tuple[str, ...] = ()
+    language: Language = "en"
 
     def __str__(self) -> str:
-        if not self.category:
-            return "- When: questions of no category."
-        if not self.keywords:
-            return f"- When: questions of category {self.category}."
-        return f"- When: questions on {', '.join(self.keywords)} (category {self.category})."
+        wording = ON_KEYWORDS if self.keywords else OF_CATEGORY if self.category else NO_CATEGORY
+        sentence = wording.sentence(self.language)
+        return f"- {sentence.format(category=self.category, keywords=', '.join(self.keywords))}"
 
     def fits(self, category: str, keywords: Collection[str]) -> bool:
         """Whether it has this category, or none, and only keywords that coreloop.yaml has for it."""
@@ -84,9 +85,10 @@ class AdvisedCalls:
     """The steps that a Guide recommends."""
 
     calls: tuple[AdvisedCall, ...]
+    language: Language = "en"
 
     def __str__(self) -> str:
-        return f"- Call: {' -> '.join(map(str, self.calls))}."
+        return f"- {CALL.sentence(self.language).format(calls=' -> '.join(map(str, self.calls)))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +191,9 @@ def parse_line(line: str) -> Line | None:
     return None
 
 
-def _when(match: re.Match[str]) -> When:
+def _when(match: re.Match[str], language: Language = "en") -> When:
     plain, keywords, named = match.groups()
-    return When(plain or named or "", tuple(keywords.split(", ")) if keywords else ())
+    return When(plain or named or "", tuple(keywords.split(", ")) if keywords else (), language)
 
 
 def _guide_evidence(match: re.Match[str]) -> GuideEvidence:
@@ -249,7 +251,11 @@ def _listed(names: Iterable[str]) -> str:
 
 _FORMS: Final[Mapping[str, Callable[[re.Match[str]], Line]]] = {
     r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\.": _when,
+    r"- 쓸 때: (?:분류 없는|(\S+) 분류의|(.+) 관련) 질문(?: \((\S+) 분류\))?\.": partial(
+        _when, language="ko"
+    ),
     rf"- Call: ({_CALLS})\.": lambda match: AdvisedCalls(_calls(match[1])),
+    rf"- 호출: ({_CALLS})\.": lambda match: AdvisedCalls(_calls(match[1]), "ko"),
     rf"- Evidence: ({_COUNT}) of ({_COUNT}) requests, ({_COUNT}) distinct questions, {_DAYS} "
     rf"\(95 % lower bound ({_SHARE}), category ({_SHARE})\)\.": _guide_evidence,
     rf"- Fails: called (with(?:out)?) ({_NAMES}): {_FAILED}; "

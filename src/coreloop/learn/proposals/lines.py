@@ -7,6 +7,7 @@ import re
 import unicodedata
 from typing import Final
 
+from coreloop.base.messages import Phrase
 from coreloop.base.text import FILLERS
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.grammar import parse_line
@@ -55,31 +56,33 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
     return _refuse_form(line) or (_refuse_private(line) if private else None)
 
 
-def _refuse_form(line: str) -> str | None:
+def _refuse_form(line: str) -> Phrase | None:
     if not line.startswith("- "):
-        return "it is not a bullet"
+        return Phrase("it is not a bullet")
     if len(line) > MAX_LINE_CHARS:
-        return f"it is longer than {MAX_LINE_CHARS} characters"
+        return Phrase("it is longer than {n} characters", n=MAX_LINE_CHARS)
     # [] and * are markup, except in the path of a result's field
     unwanted = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
     if unwanted is not None:
-        return f"it contains U+{ord(unwanted):04X}"
+        return Phrase("it contains U+{code:04X}", code=ord(unwanted))
     lowered = line.lower()
     markup = next((name for sign, name in _FORBIDDEN if sign in lowered), None)
     if markup is not None:
-        return f"it contains {markup}"
+        return Phrase("it contains {markup}", markup=Phrase(markup))
     if '"' in _QUOTED_VALUE.sub("", line):
-        return "it contains quotes that are not around a selector's value"
+        return Phrase("it contains quotes that are not around a selector's value")
     if set("<>") & set(_PLACEHOLDER.sub("", line)):
-        return "it contains < or >"
+        return Phrase("it contains < or >")
     return None
 
 
-def _refuse_private(line: str) -> str | None:
+def _refuse_private(line: str) -> Phrase | None:
     from coreloop.sanitize.find import find  # importing compiles its rules
 
     findings = find(_DATE.sub("", line))  # the dates of the evidence are not private data
-    return f"it may contain private data: {findings[0].kind}" if findings else None
+    if not findings:
+        return None
+    return Phrase("it may contain private data: {kind}", kind=findings[0].kind)
 
 
 def _is_plain(char: str) -> bool:

@@ -29,20 +29,19 @@ _File = TypeVar("_File", bound=ProposalsFile)
 
 @dataclass(frozen=True, slots=True)
 class ProposalKind:
-    """A kind of proposals: the name in its file's name, the prefix of its ids, the command that writes it."""
+    """A kind of proposals: the name in file names, the prefix of ids, the error of a damaged file."""
 
     name: str
     prefix: str
-    command: str
-
-    @property
-    def damaged(self) -> str:
-        """Error message for an unreadable file."""
-        return f"is damaged ({{error}}); move it away and run {self.command} again"
+    damaged: str
 
 
-CANDIDATES: Final = ProposalKind("candidates", "cand", "pattern")
-COUNTEREXAMPLES: Final = ProposalKind("counterexamples", "ce", "refine")
+CANDIDATES: Final = ProposalKind(
+    "candidates", "cand", "is damaged ({error}); move it away and run pattern again"
+)
+COUNTEREXAMPLES: Final = ProposalKind(
+    "counterexamples", "ce", "is damaged ({error}); move it away and run refine again"
+)
 
 
 class _Versioned(Protocol):
@@ -112,7 +111,7 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
             try:
                 files[path] = read(path)
             except WorkspaceError as error:
-                damaged.append(f"skipped: {error}")
+                damaged.append(Phrase("skipped: {error}", error=error))
     return EveryNight(files, tuple(damaged))
 
 
@@ -136,7 +135,7 @@ def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
     try:
         return msgspec.json.decode(read_file(path), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(refusal.format(error=error), path=path) from error
+        raise WorkspaceError(Phrase(refusal, error=error), path=path) from error
 
 
 def to_json(document: ProposalsFile) -> bytes:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import Phrase
 from coreloop.base.project.limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
@@ -80,7 +81,9 @@ def draft_statements(
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
     """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
     advice = parse_advice(statement.line)
-    refused = "coreloop writes no such line" if advice is None else _refuse(statement, advice, words)
+    refused: str | None = Phrase("coreloop writes no such line")
+    if advice is not None:
+        refused = _refuse(statement, advice, words)
     refused = refused or statement.refused
     if refused is not None:
         return replace(statement, refused=refused)
@@ -93,10 +96,10 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
     arguments = named.arguments if tool is not None else ()
     undeclared = next((name for name in arguments if name not in words.parameters(statement.tool)), None)
     if undeclared is not None:
-        return f"its definition has no argument {undeclared}"
+        return Phrase("its definition has no argument {argument}", argument=undeclared)
     handoff = next((name for name in named.tools if name in words.settings.handoff), None)
     if handoff is not None:
-        return f"{handoff} hands over to a human; such calls are not recommended"
+        return Phrase("{tool} hands over to a human; such calls are not recommended", tool=handoff)
     steps = [Step(name, {}, ()) for name in (statement.tool, *named.tools)]
     refused = words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
     return refused or (_refuse_redundant(advice, tool) if tool is not None else None)
@@ -105,11 +108,11 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
 def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
     """Why a line would add nothing to the tool's schema and docstring, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
-        return "redundant: its schema says this"
+        return Phrase("redundant: its schema says this")
     for clause in advice.clauses() if advice.form == "source" else ():
         argument, paths = dict(clause.slots)["argument"][0], dict(clause.slots).get("paths", ())
         if paths and all(_names_source(tool.docstring, argument, path) for path in paths):
-            return "redundant: its docstring names this source"
+            return Phrase("redundant: its docstring names this source")
     return None
 
 
@@ -121,10 +124,13 @@ def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, d
         if advice is None or own is None or own.subject() != advice.subject():
             continue
         if _is_twin(advice, own):
-            return "redundant: its docstring has this line"
+            return Phrase("redundant: its docstring has this line")
         merged = _merged_at(statement.tool, line, merges)
         if merged is not None and statement.first_seen < merged:
-            return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
+            return Phrase(
+                "redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records",
+                merged=merged,
+            )
     return None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from coreloop.base.failures import TRANSIENT
+from coreloop.base.messages import Phrase
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.statements.log import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
@@ -65,8 +66,12 @@ def _explained(search: ToolSearch, template: int) -> tuple[float, tuple[str, ...
     share = (said & failed).bit_count() / (failed.bit_count() or 1)
     nearest = sorted(search.tested, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
     texts = (
-        f"{str(found.line).removeprefix('- ')}: {(found.deviate & failed).bit_count()} of "
-        f"{found.deviate.bit_count()} calls against it"
+        Phrase(
+            "{line}: {failed} of {n} calls against it",
+            line=str(found.line).removeprefix("- "),
+            failed=(found.deviate & failed).bit_count(),
+            n=found.deviate.bit_count(),
+        )
         for found in nearest
         if found.deviate & failed
     )

@@ -74,6 +74,15 @@ SHAPES: Final[Mapping[str, str]] = {
     "no word such as null": "null 같은 단어 아님",
 }
 """What the slot ``shape`` may hold, with its Korean."""
+NO_CATEGORY: Final = Wording("", "When: questions of no category.", "쓸 때: 분류 없는 질문.")
+OF_CATEGORY: Final = Wording("", "When: questions of category {category}.", "쓸 때: {category} 분류의 질문.")
+ON_KEYWORDS: Final = Wording(
+    "",
+    "When: questions on {keywords} (category {category}).",
+    "쓸 때: {keywords} 관련 질문 ({category} 분류).",
+)
+CALL: Final = Wording("", "Call: {calls}.", "호출: {calls}.")
+"""The two lines of a Guide."""
 FAILS: Final = Wording("value", "fails", "실패")
 BOTH: Final = Wording("", " and ", " 그리고 ")
 """Between the two conditions of a line."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import user_name
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, join
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -122,14 +122,15 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
         keys = {entry.id: entry.key for entry in read_proposed(workspace)}
         if item_id in keys:
             return keys[item_id]
-        places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
+        folders = (f"{workspace.candidates_dir}", f"{workspace.counterexamples_dir}")
+        places = Phrase("{first} and {second}", first=folders[0], second=folders[1])
         damaged = damaged_files(workspace)
     else:
         logs = (workspace.records_dir, workspace.own_records_dir)
         if item_id and any(has_record(item_id, log) for log in logs):
             return None
-        places, damaged = f"{workspace.records_dir}", ()
-    todo = "; ".join(["copy an id from there or from the queue", *damaged])
+        places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
+    todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")
     raise UsageError(
         Phrase("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
     )

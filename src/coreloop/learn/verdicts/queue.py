@@ -11,10 +11,10 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_question
-from coreloop.base.text import counted
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
@@ -22,7 +22,7 @@ from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
 from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
 from coreloop.observe.reading.decode import RecordLine
-from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
+from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, read_verdicts
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -156,11 +156,13 @@ def find_waiting(
     return list({item.id: item for item in reversed(waiting)}.values())[::-1]
 
 
-def _age(proposal: Standpoint, today: date) -> str:
+def _age(proposal: Standpoint, today: date) -> Phrase:
     if proposal.has_returned:
-        return "merged, and helped until the failure came back"
+        return Phrase("merged, and helped until the failure came back")
     days = (today - proposal.since).days
-    return f"proposed {counted(days, 'day')} ago" if days > 0 else "proposed today"
+    if days > 0:
+        return Phrase("proposed {days} ago", days=number_of(days, "day"))
+    return Phrase("proposed today")
 
 
 def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[Candidate]:
@@ -241,9 +243,12 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
         missing = _missing(candidate, gate)
         if len(own) < missing:  # the others have a verdict, or no id
             continue
-        reason = (
-            f"failed; {_successes(candidate)} of {candidate.n_observed} succeeded, {missing} more would pass "
-            f"the gate: {_steps(candidate)}"
+        reason = Phrase(
+            "failed; {n_ok} of {n} succeeded, {missing} more would pass the gate: {steps}",
+            n_ok=_successes(candidate),
+            n=candidate.n_observed,
+            missing=missing,
+            steps=_steps(candidate),
         )
         for request in sorted(own, key=lambda request: -request.ts_us)[:_REQUESTS_SHOWN]:
             yield Waiting(WaitingKind.NEAR, request.id, reason, request.text)
@@ -265,13 +270,17 @@ def _just_passed(
         is_clear = requests > gate.min_repeat and questions > gate.min_unique_questions
         if candidate.key in by_key and not is_clear:
             proposal = by_key[candidate.key]
-            figures = f"{counted(requests, 'request')}, {counted(questions, 'different question')}"
-            reason = f"only just passed: {figures}; {_age(proposal, today)}"
+            reason = Phrase(
+                "only just passed: {requests}, {questions}; {age}",
+                requests=number_of(requests, "request"),
+                questions=number_of(questions, "different question"),
+                age=_age(proposal, today),
+            )
             yield Waiting(WaitingKind.NEAR, proposal.id, reason, _steps(candidate))
 
 
 def _waiting(proposal: Standpoint, today: date) -> Waiting:
-    reason = f"{_age(proposal, today)}, never judged"
+    reason = Phrase("{age}, never judged", age=_age(proposal, today))
     return Waiting(WaitingKind.PENDING, proposal.id, reason, proposal.text)
 
 
@@ -287,20 +296,32 @@ def _same_questions(
         if pair not in mixed:
             continue
         good, bad = mixed[pair]
-        counts = f"succeeded {counted(good, 'time')} and failed {counted(bad, 'time')}"
-        steps = sequences.get(pair[0], "steps that were cut off")
-        reason = f"failed; the same question with the same steps {counts}: {steps}"
+        reason = Phrase(
+            "failed; the same question with the same steps succeeded {good} and failed {bad}: {steps}",
+            good=number_of(good, "time"),
+            bad=number_of(bad, "time"),
+            steps=sequences.get(pair[0], Phrase("steps that were cut off")),
+        )
         yield Waiting(WaitingKind.CONFLICT, request.id, reason, request.text)
 
 
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
-        verdicts = " but ".join(
-            f"{entry.judged_by} said {entry.verdict} ({entry.verdict.word})" for entry in (other, newest)
+        first, last = (
+            Phrase("{name} said {verdict}", name=entry.judged_by, verdict=_letter(entry))
+            for entry in (other, newest)
         )
-        cause = f" ({newest.cause})" if newest.cause else ""
-        text = texts.get(newest.subject, "")
-        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}{cause}; the newest counts", text)
+        reason = Phrase(
+            "{first} but {last}{cause}; the newest counts",
+            first=first,
+            last=last,
+            cause=f" ({newest.cause})" if newest.cause else "",
+        )
+        yield Waiting(WaitingKind.CONFLICT, newest.id, reason, texts.get(newest.subject, ""))
+
+
+def _letter(entry: HumanVerdict) -> Phrase:
+    return Phrase("{letter} ({word})", letter=entry.verdict, word=Phrase(entry.verdict.word))
 
 
 def _pattern(candidate: Candidate) -> tuple[str, int]:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 
 ADAPTERS: Final = {
     "pydantic_ai": "pydantic_ai",
@@ -54,7 +55,9 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     known = next((package for package in packages if package in ADAPTERS), None)
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-        raise UsageError(f"attach: no adapter for a {kind}; there are adapters for {_NAMES}")
+        raise UsageError(
+            Phrase("attach: no adapter for a {kind}; there are adapters for {names}", kind=kind, names=_NAMES)
+        )
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)
     logging.getLogger("coreloop").info("audit: recording %s with the adapter %s", known, name)

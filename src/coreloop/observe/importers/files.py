@@ -85,7 +85,9 @@ def read_each(
             zipfile.BadZipFile,
             NotImplementedError,
         ) as error:
-            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
+            yield UnusableFile(
+                file, Phrase("cannot be read ({error})", error=getattr(error, "strerror", None) or error)
+            )
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")

@@ -122,7 +122,8 @@ def land(
             elif part.file.named:
                 report.unusable.append(part)
             else:
-                report.skipped[f"file that {part.reason}"] += 1
+                reason = Phrase("file that {reason}", reason=part.reason)
+                report.skipped[str(reason)] += 1  # a key of JSON
     return report
 
 

@@ -249,25 +249,34 @@ def map_on_cluster(
     try:
         client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        message = f"no Dask scheduler answers at {address}; start a scheduler with: dask scheduler"
+        message = Phrase(
+            "no Dask scheduler answers at {address}; start a scheduler with: dask scheduler", address=address
+        )
         raise UsageError(message) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)
             yield from _completed(function, items, client)
         except TimeoutError as error:
-            message = f"the scheduler at {address} has no worker; start a worker with: dask worker {address}"
+            message = Phrase(
+                "the scheduler at {address} has no worker; start a worker with: dask worker {address}",
+                address=address,
+            )
             raise UsageError(message) from error
         except (ImportError, AttributeError) as error:
-            message = f"a worker of {address} needs the same version of coreloop ({error}); install it there"
+            message = Phrase(
+                "a worker of {address} needs the same version of coreloop ({error}); install it there",
+                address=address,
+                error=error,
+            )
             raise UsageError(message) from error
         except UsageError as error:
             raise UsageError(
                 Phrase("a worker of {address}: {error}", address=address, error=error)
             ) from error
         except KilledWorker as error:
-            message = "several workers died while they counted the same file; see their logs"
-            raise WorkspaceError(message, path=address) from error
+            remedy = "several workers died while they counted the same file; see their logs"
+            raise WorkspaceError(remedy, path=address) from error
 
 
 def _completed(

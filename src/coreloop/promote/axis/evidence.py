@@ -23,8 +23,8 @@ _TARGET: Final = re.compile(r"(?P<file>[^:]+\.py)::(?P<symbol>[^\W\d]\w*(?:\.[^\
 _CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')
 _SELECTOR: Final = re.compile(r'\b(\w{1,40})=(?:"([^"]*)"|<\1>)')
 # Keywords in these lines, such as 이익(순), would look like calls.
-_NO_CALLS: Final = ("- When:", "- Evidence:")
-_CALLS: Final = "- Call:"
+_NO_CALLS: Final = ("- When:", "- 쓸 때:", "- Evidence:")
+_CALLS: Final = ("- Call:", "- 호출:")
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 

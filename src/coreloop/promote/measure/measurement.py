@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coreloop.base import jsonl
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import counted
 from coreloop.promote.measure.verdict import MARGIN, Difference, MeasureVerdict
 
 
@@ -48,46 +48,75 @@ class Measurement:
             lines=(),
             model="",
             verdict=MeasureVerdict(verdict),
-            reason="measured when the branch was made",
+            reason=Phrase("measured when the branch was made"),
         )
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Phrase:
         """The verdict with its interval, for a pull request and its trailers."""
         if self.about is None:
-            return f"{self.verdict} ({self.reason})" if self.reason else self.verdict.value
-        more = f"; {self.reason}" if self.reason else ""
-        return f"{self.verdict} ({_points(self.about)}, {counted(self.about.n, 'context')}{more})"
+            verdict = Phrase(self.verdict)
+            return Phrase("{verdict} ({why})", verdict=verdict, why=self.why) if self.reason else verdict
+        return Phrase(
+            "{verdict} ({points}, {contexts}{more})",
+            verdict=Phrase(self.verdict),
+            points=_points(self.about),
+            contexts=number_of(self.about.n, "context"),
+            more=Phrase("; {why}", why=self.why) if self.reason else "",
+        )
 
     @property
-    def dated(self) -> str:
-        """The verdict with its interval, the day and the model, for lists of proposals."""
-        model = f" by {self.model}" if self.model else ""
-        return f"measured on {self.ts:%Y-%m-%d}{model}: {self.summary}"
+    def why(self) -> Phrase:
+        """The reason, as `Phrase` if it comes from a file too."""
+        return self.reason if isinstance(self.reason, Phrase) else Phrase(self.reason)
 
-    def sentences(self) -> Iterator[str]:
+    @property
+    def dated(self) -> Phrase:
+        """The verdict with its interval, the day and the model, for lists of proposals."""
+        model = Phrase(" by {model}", model=self.model) if self.model else ""
+        return Phrase(
+            "measured on {ts:%Y-%m-%d}{model}: {summary}", ts=self.ts, model=model, summary=self.summary
+        )
+
+    def sentences(self) -> Iterator[Phrase]:
         """What the numbers are, for people."""
         about, controls = self.about, self.controls
         if about is None:
             return
-        cases = counted(about.n_cases, "case")
-        yield (
-            f"right next calls: {about.base:.0%} without the line, {about.edited:.0%} with it, "
-            f"{_points(about)}; {counted(about.n, 'context')} from {cases}"
+        yield Phrase(
+            "right next calls: {base:.0%} without the line, {edited:.0%} with it, {points}; "
+            "{contexts} from {cases}",
+            base=about.base,
+            edited=about.edited,
+            points=_points(about),
+            contexts=number_of(about.n, "context"),
+            cases=number_of(about.n_cases, "case"),
         )
         if controls is None:
-            yield "other tools: no recorded calls to ask"
+            yield Phrase("other tools: no recorded calls to ask")
         else:
-            harm = "excludes a loss" if controls.excludes_harm else "does not exclude a loss"
-            yield f"other tools: {_points(controls)}, which {harm} of {MARGIN:.0%}; {controls.n} contexts"
+            yield Phrase(
+                "other tools: {points}, which excludes a loss of {margin:.0%}; {contexts}"
+                if controls.excludes_harm
+                else "other tools: {points}, which does not exclude a loss of {margin:.0%}; {contexts}",
+                points=_points(controls),
+                margin=MARGIN,
+                contexts=number_of(controls.n, "context"),
+            )
         if self.gold is not None:
-            yield f"told the right call outright: {self.gold:.0%} right in the first contexts"
-        yield f"this is what {self.model} does with the description, not what the whole agent does"
+            yield Phrase(
+                "told the right call outright: {gold:.0%} right in the first contexts", gold=self.gold
+            )
+        yield Phrase(
+            "this is what {model} does with the description, not what the whole agent does", model=self.model
+        )
 
 
-def _points(difference: Difference) -> str:
+def _points(difference: Difference) -> Phrase:
     mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
-    return f"{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}"
+    return Phrase(
+        "{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}", mean=mean, low=low, high=high
+    )
 
 
 def keep(workspace: Workspace, measurement: Measurement) -> None:
@@ -132,13 +161,18 @@ def _stored(path: Path) -> Sequence[Measurement]:
     return jsonl.read(path, Measurement, other="not a measurement").values if path.exists() else ()
 
 
-def fall(before: Measurement | None, now: Measurement) -> str:
-    """Say that lines do less for a model than they did; empty if that is not certain.
+def fall(before: Measurement | None, now: Measurement) -> Phrase | None:
+    """Say that lines do less for a model than they did; None if that is not certain.
 
     Both intervals must lie apart, which two of 95 % do by chance in one of 200 comparisons.
     """
     if before is None or before.about is None or now.about is None or before.model != now.model:
-        return ""
+        return None
     if now.about.high >= before.about.low:
-        return ""
-    return f"{_points(before.about)} on {before.ts:%Y-%m-%d}, {_points(now.about)} now"
+        return None
+    return Phrase(
+        "{before} on {ts:%Y-%m-%d}, {now} now",
+        before=_points(before.about),
+        ts=before.ts,
+        now=_points(now.about),
+    )

@@ -9,6 +9,7 @@ from coreloop.answer.models.choose import choose_model, model_names
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
@@ -158,8 +159,12 @@ def prepare(
     n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
     if len(contexts.about) < _MIN_CONTEXTS:
-        found = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
-        reason = f"too few recorded requests in which {tool} worked: {found}"
+        reason = Phrase(
+            "too few recorded requests in which {tool} worked: {n} of {needed} that are needed",
+            tool=tool,
+            n=len(contexts.about),
+            needed=_MIN_CONTEXTS,
+        )
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
     right = _judge(tool, subject.lines, failure)
     return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns)
@@ -186,7 +191,12 @@ def _asker(workspace: Workspace, options: MeasureOptions, environ: Mapping[str, 
 def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
     command = schema_command(workspace.settings.reach, workspace.root)
     if command is None:
-        raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
+        raise UsageError(
+            Phrase(
+                "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
+                reach_examples=REACH_EXAMPLES,
+            )
+        )
     with WritableRepository(workspace.root) as repository:
         return read_arms(command, lambda folder: repository.export(edit.base_sha, folder), edit)
 

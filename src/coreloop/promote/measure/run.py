@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from coreloop.base.messages import Phrase
 from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import BudgetSpentError
 from coreloop.promote.measure.contexts import CallContext, NextCall
@@ -41,7 +42,11 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         gold = [_share(prepared, item, prepared.base, stated=item.reference, turns=1) for item in first]
         base = [_share(prepared, item, prepared.base) for item in first]
         stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
-        told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
+        told = Phrase(
+            "{without:.0%} right without the line, {stated:.0%} if told the right call",
+            without=sum(base) / len(base),
+            stated=stated,
+        )
         if verdict is MeasureVerdict.TOO_WEAK:
             return subject.measured(verdict, now, gold=stated, reason=told)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
@@ -52,11 +57,12 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         pairs = _pairs(prepared, about, on_progress)
         other = _pairs(prepared, controls, lambda done: on_progress(len(about) + done))
     except BudgetSpentError:
-        reason = "the budget is spent; run it again with another, and it goes on where it stopped"
+        reason = Phrase("the budget is spent; run it again with another, and it goes on where it stopped")
         return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
     difference = compare_pairs(pairs)
     verdict = judge_difference(difference)
-    more = f"about {difference.n_missing} more contexts" if verdict is MeasureVerdict.NOT_KNOWN else ""
+    needed = Phrase("about {n} more contexts", n=difference.n_missing)
+    more = needed if verdict is MeasureVerdict.NOT_KNOWN else ""
     return replace(
         subject.measured(verdict, now, gold=stated, reason=more),
         about=difference,

@@ -1,6 +1,7 @@
 """Proposed texts are built from closed vocabularies, whatever the records hold."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,19 @@ def test_a_sequence_not_better_than_its_category_is_weak(figures: dict[str, Any]
 
 def test_a_q_of_one_in_twenty_is_enough():
     assert len(_body(ANALYSIS, q_value=0.05)) == 2
+
+
+def test_a_korean_project_gets_a_korean_guide_of_the_same_key():
+    korean = Vocabulary(TOOLS, replace(SETTINGS, language="ko"))
+    drafts = [
+        draft_candidate(_candidate(ANALYSIS, SHOW), words) for words in (Vocabulary(TOOLS, SETTINGS), korean)
+    ]
+    english, drafted = drafts
+    assert drafted.key == english.key
+    assert drafted.suggested_append is not None
+    when, call = drafted.suggested_append.body.splitlines()
+    assert when == "- 쓸 때: FIN-profitability-KR 분류의 질문."
+    assert call.startswith("- 호출: analysis(")
 
 
 def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():

@@ -20,6 +20,7 @@ from coreloop.learn.proposals.grammar import (
     parse_line,
 )
 from coreloop.learn.proposals.step import Step
+from coreloop.learn.statements.wordings import LANGUAGES
 from rows import each_row
 
 ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
@@ -125,10 +126,11 @@ PAIRS = st.tuples(COUNTS, COUNTS)
 SHARES = st.decimals(0, 1, places=2).map("{:.2f}".format)
 SPAN = {"since": st.dates().map(str), "until": st.dates().map(str), "low": SHARES}
 OF_CALLS = st.builds(Failures, COUNTS, COUNTS, st.just("calls"), st.sampled_from(CLASSES))
+LANGUAGE = st.sampled_from(LANGUAGES)
 LINES = st.one_of(
-    st.just(When("")),
-    st.builds(When, st.just("FIN-KR"), st.lists(NAMES, max_size=3).map(tuple)),
-    st.builds(AdvisedCalls, STEPS),
+    st.builds(When, st.just(""), st.just(()), LANGUAGE),
+    st.builds(When, st.just("FIN-KR"), st.lists(NAMES, max_size=3).map(tuple), LANGUAGE),
+    st.builds(AdvisedCalls, STEPS, LANGUAGE),
     st.builds(GuideEvidence, succeeded=COUNTS, requests=COUNTS, questions=COUNTS, base=SHARES, **SPAN),
     st.builds(FailsApart, st.booleans(), st.lists(NAMES, min_size=1, max_size=3).map(tuple), OF_CALLS, PAIRS),
     st.builds(FailsCall, CALLS, OF_CALLS, st.none() | PAIRS),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.language import choose_language
+from coreloop.base.spoken import choose_language
 
 KOREAN = {"LANG": "ko_KR.UTF-8"}
 
