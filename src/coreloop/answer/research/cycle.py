@@ -4,32 +4,22 @@
 A research judges by a reflection, and answers in the end.
 """
 
-from dataclasses import replace
 from typing import Final
 
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import CheckResponse, LlmResponse, PlanResponse, SynthesisResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.models.questions import search_words
-from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT
-from coreloop.answer.repair.rounds import asks_again, repair
+from coreloop.answer.repair.actions import MAX_REPAIRS
+from coreloop.answer.repair.rounds import repair
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
-from coreloop.answer.research.answer import answer_from, build_response
-from coreloop.answer.research.asking import (
-    AGAINST,
-    UNUSABLE,
-    ask,
-    ask_or_do_without,
-    material_of,
-    notes_of,
-    numbered_source,
-)
-from coreloop.answer.research.attempt import check_reply, fault_of, numbered, quoted, unusable, written
+from coreloop.answer.research.answer import build_response
+from coreloop.answer.research.asking import AGAINST, ask_or_do_without
+from coreloop.answer.research.attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.execute import execute, search_step
 from coreloop.answer.research.knowledge import (
     ANSWERED,
@@ -43,8 +33,6 @@ from coreloop.answer.research.knowledge import (
     PlanQuery,
     knowledge_of,
 )
-from coreloop.answer.research.memory import Memory
-from coreloop.answer.research.passages import SHOWN
 from coreloop.answer.research.plan import (
     START_STRATEGY,
     angled,
@@ -53,9 +41,8 @@ from coreloop.answer.research.plan import (
     next_queries,
     plan_parts,
 )
-from coreloop.answer.research.reflect import reflect, view
+from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import CheckedAnswer, without
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
@@ -72,8 +59,6 @@ from coreloop.runs.stores.store import Store
 RETRIEVE: Final = "retrieve"
 """Name of the steps that search for the sources of an attempt."""
 _ADVICE: Final = "Searches in a row found nothing: go back to first principles."
-_MAX_REASONS: Final = 3
-"""Of failed searches, in an answer."""
 _MAX_ADVICE: Final = 3
 """Strategies and solutions of similar situations that a stuck research is told."""
 
@@ -81,7 +66,7 @@ _MAX_ADVICE: Final = 3
 def iterate(run: Run, deps: Deps) -> None:
     """Do one iteration. It begins and ends with the state of the run."""
     if run.state.kind == ASK:
-        _attempt_answer(run, deps)
+        _answer_and_repair(run, deps)
     else:
         _explore(run, deps)
 
@@ -92,9 +77,9 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
         return
     try:
         with phase(run, "synthesize"):
-            attempt = _synthesised(run, deps)
+            attempt = synthesised(run, deps)
     except (ModelError, BudgetError) as error:
-        attempt = unusable(_quoted(run, deps), error)
+        attempt = unusable(quoted_sources(run, deps), error)
     for claim in attempt.dropped:
         run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -107,7 +92,7 @@ def _read_index(run: Run, deps: Deps) -> None:
         run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
-def _attempt_answer(run: Run, deps: Deps) -> None:
+def _answer_and_repair(run: Run, deps: Deps) -> None:
     """Answer; if the answer cannot stand, do what can make the next one better, or give up."""
     if not run.state.sub_questions:
         run.record(events.Planned, sub_questions=(run.state.question,))
@@ -119,9 +104,10 @@ def _attempt_answer(run: Run, deps: Deps) -> None:
         words = " ".join(search_words(run.state.question))
         found = search_step(run, deps, RETRIEVE, str(number), run.state.question, SearchLimits(), words=words)
     with phase(run, "synthesize"):
-        reason = _attempted(run, deps, found, number)
+        attempt, reason = attempt_answer(run, deps, found)
+        run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
     if reason is None:
-        _cover(run)
+        _cover(run, attempt)
         return
     _signal(run, reason, found)
     if number > MAX_REPAIRS or not repair(run, deps, reason, found):
@@ -129,58 +115,8 @@ def _attempt_answer(run: Run, deps: Deps) -> None:
         run.record(events.Narrowed, limits=limits)
 
 
-def _attempted(run: Run, deps: Deps, found: SearchResult, number: int) -> Reason | None:
-    """Answer from the sources, by the models if there are any; returns why it cannot stand, or None."""
-    question, knowledge = run.state.question, knowledge_of(run.state)
-    rejected = deps.tables.rejections(question)
-    ladder = deps.ladder.rest if OTHER_MODEL in knowledge.actions and deps.ladder.rest else deps.ladder
-    attempt = Attempt(
-        number=number,
-        model=ladder.name,
-        found=found.counts,
-        problem=found.reason,
-        is_down=bool(found.reason),
-        note=knowledge.note if number == 1 else "",
-    )
-    missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
-    if ladder.name == OFFLINE:
-        most = 2 * SHOWN if knowledge.request.wants_more else SHOWN
-        attempt = quoted(attempt, question, numbered(found.sources), rejected, most=most)
-        reason = None if attempt.sentences else missed
-    else:
-        left = found.without(rejected.passages)
-        attempt, reason = _of_model(run, deps, ladder, left, attempt)
-    run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
-    return missed if reason == "insufficient_evidence" else reason
-
-
-def _of_model(
-    run: Run, deps: Deps, ladder: Ladder, found: SearchResult, attempt: Attempt
-) -> tuple[Attempt, Reason | None]:
-    """Ask for an answer, and keep what its sources support; of a reply that cannot be used, what is found."""
-    question, sources = run.state.question, numbered(found.sources)
-    prompt = "strict" if STRICT in knowledge_of(run.state).actions else "answer"
-    material = Material(question=question, sources=tuple(map(numbered_source, sources)))
-    try:
-        reply = ask(run, ladder, prompt, material, LlmResponse, key=f"{prompt}-{attempt.number}")
-    except ModelError as error:
-        if error.kind not in UNUSABLE:
-            raise
-        rejected = deps.tables.rejections(question)
-        return unusable(quoted(attempt, question, sources, rejected), error), "contract_invalid"
-    attempt = replace(attempt, intent=reply.intent)
-    if not reply.answer.strip() or (not reply.confidence and not reply.citations):
-        return attempt, "insufficient_evidence"
-    is_last = not asks_again(run, deps, "citation_missing")
-    checked = check_reply(reply.answer, reply.citations, sources, question, is_last=is_last)
-    if reason := fault_of(checked):
-        return replace(attempt, dropped=checked.dropped), reason
-    return written(attempt, checked, question, sources), None
-
-
-def _cover(run: Run) -> None:
+def _cover(run: Run, attempt: Attempt) -> None:
     """Record the sentences as findings: with them, the question counts as answered."""
-    attempt = knowledge_of(run.state).attempts[-1]
     source = attempt.cited[0].source.location
     for part in run.state.sub_questions:
         for sentence in attempt.sentences:
@@ -261,55 +197,3 @@ def helped_before(store: Store, state: State) -> tuple[str, ...]:
     strategies = [pattern.strategy for pattern in advice.success_patterns]
     solutions = [failure.solution for failure in advice.failures if failure.result == "progress"]
     return tuple(dict.fromkeys([*strategies, *solutions]))
-
-
-def _synthesised(run: Run, deps: Deps) -> Attempt:
-    """Let the models write an answer, and keep what its sources say; if nothing is left, the findings."""
-    knowledge, question = knowledge_of(run.state), run.state.question
-    if not knowledge.sources or deps.ladder.name == OFFLINE:
-        return _quoted(run, deps)
-    memory = view(run, is_answer=True)
-    material = material_of(run.state, memory, notes_of(knowledge, memory))
-    reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    checked = check_reply(reply.answer, reply.citations, knowledge.sources, question, is_last=True)
-    checked = _checked_again(run, deps.ladder, checked)
-    attempt = replace(_begun(run, deps), dropped=checked.dropped)
-    if not checked.sentences:
-        return answer_from(run.state, attempt)
-    return written(attempt, checked, question, knowledge.sources, known=knowledge.contradictions_found)
-
-
-def _quoted(run: Run, deps: Deps) -> Attempt:
-    """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
-    knowledge, question = knowledge_of(run.state), run.state.question
-    rejected = deps.tables.rejections(question)
-    known = knowledge.contradictions_found
-    attempt = quoted(_begun(run, deps), question, knowledge.sources, rejected, known=known)
-    if attempt.sentences or rejected:
-        return attempt
-    found = answer_from(run.state, attempt)
-    return replace(found, cited=(*found.cited, *attempt.cited)) if found.sentences else attempt
-
-
-def _begun(run: Run, deps: Deps) -> Attempt:
-    knowledge = knowledge_of(run.state)
-    reasons = list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
-    return Attempt(
-        number=run.state.iteration,
-        model=deps.ladder.name,
-        problem="\n".join(reasons),
-        is_down=bool(reasons) and not knowledge.sources,
-        note=knowledge.note,
-    )
-
-
-def _checked_again(run: Run, ladder: Ladder, checked: CheckedAnswer) -> CheckedAnswer:
-    """Let a model judge the sentences that passed, if that was asked for."""
-    knowledge = knowledge_of(run.state)
-    if not (knowledge.request.second_check and checked.sentences):
-        return checked
-    cited = tuple(read for read in knowledge.sources if read.number in checked.cited)
-    notes = [f"sentence {number}: {text}" for number, text in enumerate(checked.sentences, 1)]
-    material = material_of(run.state, Memory(cited, ()), notes)
-    reply = ask(run, ladder, "check", material, CheckResponse, key="check", is_answer=True)
-    return without(checked, reply.unsupported)
