@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import fitted, printable, wrapped
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option
 
@@ -63,7 +63,7 @@ def _show(looked: "Looked") -> None:
         )
     )
     if looked.errors:
-        click.echo(f"\n{'calls':>6} {'lost':>5} {'recovered':>9}  error")
+        click.echo(say("\n calls  lost recovered  error"))
     for error in looked.errors[:_MAX_SHOWN]:
         text = printable(f"{error.tool}: {error.error or error.error_class}")
         figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
@@ -86,7 +86,7 @@ def _show(looked: "Looked") -> None:
         click.echo(wrapped(text, columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=reason))
+            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason)))
 
 
 def _show_rest(n: int, noun: str) -> None:

@@ -20,7 +20,7 @@ from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.learn.proposals.statements import Statement
 
 MAX_SHOWN = 10
-_HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
+_HEADING = "id                          ok questions  low/base   category"
 _GATES = {
     "min_repeat": "too few requests",
     "min_success_rate": "success rate too low",
@@ -82,7 +82,7 @@ def _show_table(document: CandidatesFile) -> None:
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     if strong:
-        click.echo(_HEADING)
+        click.echo(say(_HEADING))
     columns = shutil.get_terminal_size().columns
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)

@@ -18,7 +18,7 @@ from coreloop.learn.refine.document import title
 from coreloop.learn.refine.gaps import ToolGaps
 from coreloop.learn.refine.propose import Refined
 
-_HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
+_HEADING = "id                    failed otherwise   low  class or labels"
 _ERRORS = f"{'calls':>6} {'lost':>5} {'recovered':>9}  {'mender':<6}  tool"
 _GATES = {
     "min_failures": "too few failures",
@@ -65,7 +65,7 @@ def show_refined(
 def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> None:
     counterexamples = document.counterexamples
     if counterexamples:
-        click.echo(_HEADING)
+        click.echo(say(_HEADING))
     columns = shutil.get_terminal_size().columns
     for counterexample in counterexamples[:MAX_SHOWN]:
         _show(counterexample, columns)

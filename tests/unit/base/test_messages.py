@@ -15,6 +15,7 @@ WORDS = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]{2,}){2,}")
 """Three English words in a row: no name, no command, no field."""
 COMMANDS = re.compile(
     r"dartlab-coreloop[^;:)]*|[`\"'].*?[`\"']|git [a-z-]+[^;:,]*|promote --\S+ \{\w+\}|with \w+\(.*?:"
+    r"|runs (?:un)?install [a-z-]+"
 )
 ENOUGH = 0.9
 """The share of the messages of commands, and of help, that must have Korean."""

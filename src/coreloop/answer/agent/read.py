@@ -266,7 +266,11 @@ def require_source(knowledge: Knowledge, number: int) -> None:
     """
     if knowledge.source(number) is None:
         last = len(knowledge.sources)
-        there_are = f"the run has 1 to {last}" if last else "the run has none; read one first"
+        there_are = (
+            Phrase("the run has 1 to {last}", last=last)
+            if last
+            else Phrase("the run has none; read one first")
+        )
         raise UsageError(Phrase("no source {number}; {there_are}", number=number, there_are=there_are))
 
 
