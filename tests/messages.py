@@ -29,7 +29,7 @@ def said(tree: ast.AST) -> Iterator[str]:
             yield from (f"{{n}} {noun}" for noun in literal(node.args[1]))
         elif name in {"say", "tell", "Phrase"}:
             yield from (text for text in literals[:2] if node.args and text in set(literal(node.args[0])))
-        elif name in {"Diagnosis", "Alarm", "Unsupported", "wrong_field"}:
+        elif name in {"Diagnosis", "Alarm", "Unsupported", "wrong_field", "Problem"}:
             yield from (text for text in literals if " " in text)
         elif name.endswith("Error") and node.args:
             yield from (text for text in literal(node.args[0]) if " " in text)

@@ -124,7 +124,7 @@ def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> 
         closed = say("  closed by {closed_by}", closed_by=gap.closed_by) if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
         seen = say("{n}x", n=gap.seen)
-        click.echo(printable(f"{gap.id}  {seen}  {say(gap.reason)}  {gap.topic}{place}{closed}"))
+        click.echo(printable(f"{gap.id}  {seen}  {gap.reason}  {gap.topic}{place}{closed}"))
         for reason in reasons[gap.topic]:
             click.echo(printable(say("    rejected: {reason}", reason=reason)))
     if not gaps:

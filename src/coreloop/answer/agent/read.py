@@ -158,10 +158,10 @@ def _read(
                 "{place}: {reason}; nothing was stored. If your own tools can read it, give "
                 "their text by --text",
                 place=place,
-                reason=reason,
+                reason=Phrase(reason),
             )
         )
-    return _given(place, text, now), reason
+    return _given(place, text, now), str(reason)
 
 
 def _file(place: str, state: State, *, root: Path, now: datetime) -> Source | str:
@@ -172,7 +172,7 @@ def _file(place: str, state: State, *, root: Path, now: datetime) -> Source | st
     if not path.is_file():
         return "no such file"
     if path.stat().st_size > _MAX_FILE_BYTES:
-        return f"has more than {_MAX_FILE_BYTES:,} bytes"
+        return Phrase("has more than {most:,} bytes", most=_MAX_FILE_BYTES)
     data = read_file(path)
     document = (extractor_of(path.name) or extract_plain)(data)
     if isinstance(document, Unreadable):
