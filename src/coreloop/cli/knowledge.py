@@ -91,7 +91,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
-        effect = "every audit insight is treated as if its note had been removed"
+        effect = say("every audit insight is treated as if its note had been removed")
         click.echo(say("{missing} is missing: {effect}", missing=notes.missing, effect=effect), err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     if isinstance(outcome, PlannedCleanup):

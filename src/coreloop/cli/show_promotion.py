@@ -7,7 +7,7 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, say
 from coreloop.base.text import printable
 from coreloop.promote.plan import Plan
 from coreloop.promote.promotion import Done
@@ -152,7 +152,7 @@ def _show_reach(reach: Reach) -> None:
             "reach    {n_before:,} -> {n_after:,} characters, {source}",
             n_before=len(reach.before),
             n_after=len(reach.after),
-            source=reach.source,
+            source=Phrase(reach.source),
         )
     )
     for cap in reach.caps:

@@ -19,7 +19,7 @@ from coreloop.learn.refine.gaps import ToolGaps
 from coreloop.learn.refine.propose import Refined
 
 _HEADING = "id                    failed otherwise   low  class or labels"
-_ERRORS = f"{'calls':>6} {'lost':>5} {'recovered':>9}  {'mender':<6}  tool"
+_ERRORS = " calls  lost recovered  mender  tool"
 _GATES = {
     "min_failures": "too few failures",
     "known": "already promoted, open or rejected",
@@ -138,7 +138,7 @@ def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
 def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
     """Print the table of errors: what they cost, who can mend them, and the text without values."""
     if errors:
-        click.echo(_ERRORS)
+        click.echo(say(_ERRORS))
     for row in errors[:MAX_SHOWN]:
         click.echo(
             f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {row.mender:<6}  {printable(row.tool)}"
