@@ -14,8 +14,6 @@ from coreloop.cli.help_text import help_paragraphs
 SOURCE = Path(main.__file__).parents[1]
 FIELD = re.compile(r"\{[^}]*\}")
 LETTERS = re.compile("[a-z]")
-SAID = frozenset({"say", "Phrase", "_Line", "Diagnosis", "Alarm"})
-"""Calls whose literal arguments are messages."""
 
 
 @cache
@@ -32,9 +30,9 @@ def said(tree: ast.AST) -> Iterator[str]:
         literals = [text for argument in node.args for text in literal(argument)]
         if name == "number_of" and len(node.args) > 1:
             yield from (f"{{n}} {noun}" for noun in literal(node.args[1]))
-        elif name in {"say", "Phrase"}:
+        elif name in {"say", "tell", "Phrase"}:
             yield from (text for text in literals[:2] if node.args and text in set(literal(node.args[0])))
-        elif name in {"Diagnosis", "Alarm"}:
+        elif name in {"Diagnosis", "Alarm", "Unsupported", "wrong_field", "Problem"}:
             yield from (text for text in literals if " " in text)
         elif name.endswith("Error") and node.args:
             yield from (text for text in literal(node.args[0]) if " " in text)

@@ -4,6 +4,7 @@ A sentence that is printed where it stands is `say`; one that travels (an error,
 `Phrase`, whose value is the English: files and ``--json`` are the same in both languages.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -62,9 +63,12 @@ def text_of(error: BaseException) -> Phrase:
 
 def say(message: str, /, **values: object) -> str:
     """Return a message in the language of the process; without Korean, in English."""
-    if _spoken == "en":
-        return message.format(**values) if values else str(message)
-    return in_korean(message, **values)
+    return in_english(message, **values) if _spoken == "en" else in_korean(message, **values)
+
+
+def in_english(message: str, /, **values: object) -> str:
+    """Return a message in English."""
+    return message.format(**values) if values else str(message)
 
 
 def in_korean(message: str, /, **values: object) -> str:
@@ -90,6 +94,14 @@ def _reader() -> "Reader":
     from coreloop.base.written import Reader
 
     return Reader(catalogue(), in_korean)
+
+
+def in_language_of(question: str) -> Callable[..., str]:
+    """Return `in_korean` for a question with Hangul, else `in_english`: what says messages as it asks."""
+    from coreloop.base.language.words import is_hangul
+
+    is_korean = any(map(is_hangul, unicodedata.normalize("NFC", question)))
+    return in_korean if is_korean else in_english
 
 
 def _translated(value: object) -> object:

@@ -1,17 +1,22 @@
 """Which research a question continues: what the option says, or what the person answers."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import click
 
+from coreloop.answer.agent.sessions import LikeRuns
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session
-from coreloop.base.messages import say
-from coreloop.cli.session_words import found_line, offer, session_words
+from coreloop.base.messages import in_language_of, say
+from coreloop.base.text import printable
 from coreloop.cli.show_runs import printable_text
 from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
+
+_CONTINUE: Final = "Continue (Recommended)"
+_QUESTION_CHARS: Final = 40
 
 
 def choose_session(
@@ -52,15 +57,15 @@ def _ask_person(like: Sequence[Like]) -> str | None:
     """Return the research that a person wants to continue, or None for a new one."""
     exact = next((one for one in like if one.likeness == "exact"), None)
     if exact is not None:
-        click.echo(found_line(exact), err=True)
+        click.echo(_found_line(exact), err=True)
     for place, one in enumerate(like, 1):
-        click.echo(f"{place}  {offer(one)}", err=True)
+        click.echo(f"{place}  {_label(one)}  {_figures(one)}", err=True)
         click.echo(f"   {one.likeness}, {one.row.status}, {one.row.run_id}", err=True)
-    click.echo(f"n  {session_words(like[0].row.question).new}", err=True)
+    click.echo(f"n  {in_language_of(like[0].row.question)('Start new')}", err=True)
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
     default = str(like.index(exact) + 1) if exact is not None else "n"
-    answer = click.prompt("Continue one, or start new", type=choice, default=default, err=True)
+    answer = click.prompt(say("Continue one, or start new"), type=choice, default=default, err=True)
     return like[int(answer) - 1].row.run_id if answer in numbers else None
 
 
@@ -69,7 +74,7 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
     dropped = say("; the question that you gave is not asked, leave out --session for it") if is_other else ""
-    click.echo(session_words(asked).resumed.format(run_id=run_id), err=True)
+    click.echo(resumed_line(run_id, asked), err=True)
     click.echo(
         say(
             "continuing {run_id}: {printable_text}{dropped}",
@@ -80,3 +85,57 @@ def _continued(store: Store, run_id: str, question: str) -> str:
         err=True,
     )
     return run_id
+
+
+def begun_line(run_id: str, question: str) -> str:
+    """Say that a new run begins, in the language of its question, as all that follows is."""
+    return in_language_of(question)("→ new session: {run_id}", run_id=run_id)
+
+
+def resumed_line(run_id: str, question: str) -> str:
+    """Say that an earlier run goes on, in the language of its question."""
+    return in_language_of(question)("→ session resumed: {run_id}", run_id=run_id)
+
+
+def choice_json(found: LikeRuns, question: str) -> dict[str, Any]:
+    """Build the choice in the form of an agent's own question tool, with the command of each answer."""
+    tell, is_exact = in_language_of(question), found.match == "exact"
+    similar = tell("{number} earlier sessions are like it: which one?", number=len(found.runs))
+    options = [
+        {
+            "label": tell(_CONTINUE) if is_exact else _label(like),
+            "description": f"{_figures(like)} | {like.row.status}",
+            "command": f"--continue {like.row.run_id}",
+        }
+        for like in found.runs
+    ]
+    new = {"label": tell("Start new"), "description": "", "command": "--new"}
+    return {
+        "match": found.match,
+        "question": _found_line(found.runs[0]) if is_exact else similar,
+        "header": tell("Session"),
+        "options": [*options, new],
+    }
+
+
+def _found_line(like: Like) -> str:
+    """Say that a run with the same question exists."""
+    question = printable(like.row.question)
+    return in_language_of(question)(
+        "An earlier session asks the same ({iterations} iterations): '{question}'",
+        iterations=like.row.iteration,
+        question=question,
+    )
+
+
+def _label(like: Like) -> str:
+    question = printable(like.row.question)
+    short = question if len(question) <= _QUESTION_CHARS else f"{question[:_QUESTION_CHARS]}..."
+    offer = _CONTINUE if like.likeness == "exact" else "Continue the earlier session"
+    return f"{in_language_of(like.row.question)(offer)}: {short}"
+
+
+def _figures(like: Like) -> str:
+    return in_language_of(like.row.question)(
+        "{iterations} iterations | likeness: {score:.0%}", iterations=like.row.iteration, score=like.score
+    )

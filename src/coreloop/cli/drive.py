@@ -8,7 +8,7 @@ import click
 import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.driver.console import Console, CtrlC
@@ -32,7 +32,7 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
     except RunBusyError as error:
         if ctrl_c.count:
             raise
-        _say(str(error))
+        _say(say(text_of(error)))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
             Phrase(

@@ -15,10 +15,11 @@ import orjson
 
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import fitted, printable
+from coreloop.base.text import fitted, padded, printable
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
+from coreloop.cli.show_runs import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _stopped_by_signals() -> Iterator[Event]:
         restore()
 
 
-_HEADING = f"{'job':<26}  {'status':<9}  {'attempts':>8}  {'created (UTC)':<16}  {'name':<20}  about"
+_HEADING = "job                         status     attempts  created (UTC)     name                  about"
 _TEXT_COLUMNS = 1000
 
 
@@ -153,9 +154,9 @@ def show_jobs(jobs: Sequence[Job]) -> None:
         click.echo(say("no jobs"))
         return
     columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
-    click.echo(_HEADING)
+    click.echo(say(_HEADING))
     for job in jobs:
-        attempts = f"{job.attempts} of {job.max_attempts}"
+        attempts = of(f"{job.attempts}", f"{job.max_attempts}")
         line = (
             f"{job.id}  {job.status:<9}  {attempts:>8}  {job.created_at:%Y-%m-%d %H:%M}  "
             f"{printable(job.name):<20}  {_text(job.error or job.payload)}"
@@ -167,7 +168,7 @@ def show_job(job: Job) -> None:
     """Print a job."""
     show_status(job)
     for name, value in _facts(job):
-        click.echo(f"{name:<9} {value}")
+        click.echo(f"{padded(say(name), 9)} {value}")
 
 
 def show_status(job: Job) -> None:
@@ -195,7 +196,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
         ("about", _text(job.payload)),
         ("key", _text(job.key)),
         ("priority", str(job.priority)),
-        ("attempts", f"{job.attempts} of {job.max_attempts}"),
+        ("attempts", of(f"{job.attempts}", f"{job.max_attempts}")),
         ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
         ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
         ("finished", finished),

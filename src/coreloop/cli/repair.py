@@ -92,15 +92,19 @@ def reject(suggestion_id: str, as_json: bool) -> None:
     emit([decided], as_json=as_json, text=show_suggestions)
 
 
-_TITLES = {"coverage": "files indexed and fresh", "io": "public functions documented and indexed"}
+_TITLES = {
+    "coverage": "{good:,} of {total:,} files indexed and fresh",
+    "io": "{good:,} of {total:,} public functions documented and indexed",
+}
 
 
 def show_gates(readings: "Sequence[GateReading]") -> None:
     """Print each gate, what it was, and the files that lack most."""
     for reading in readings:
         now, before = reading.now, reading.before
-        was = f", {before.share:.1%} on {before.day}" if before else ""
-        click.echo(f"{now.gate:<9} {now.share:6.1%}  {now.good:,} of {now.total:,} {_TITLES[now.gate]}{was}")
+        was = say(", {share:.1%} on {day}", share=before.share, day=before.day) if before else ""
+        counts = say(_TITLES[now.gate], good=now.good, total=now.total)
+        click.echo(f"{now.gate:<9} {now.share:6.1%}  {counts}{was}")
         for location, lacking in reading.worst:
             click.echo(printable(f"    {lacking:>4} {location}"))
         if reading.signal:
@@ -119,7 +123,8 @@ def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> 
     for gap in gaps:
         closed = say("  closed by {closed_by}", closed_by=gap.closed_by) if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-        click.echo(printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}"))
+        seen = say("{n}x", n=gap.seen)
+        click.echo(printable(f"{gap.id}  {seen}  {gap.reason}  {gap.topic}{place}{closed}"))
         for reason in reasons[gap.topic]:
             click.echo(printable(say("    rejected: {reason}", reason=reason)))
     if not gaps:

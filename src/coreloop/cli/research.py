@@ -112,7 +112,7 @@ def ask(
         state = read_session(deps.store, response.run_id)
     show_response(response, state, as_json=as_json)
     if changed := changed_sources(state, deps.workspace):
-        again = "dartlab-coreloop index reads them again"
+        again = say("dartlab-coreloop index reads them again")
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
     # a pause is no end: the run goes on where it was
     sys.exit(0 if state.status == "paused" else EXIT_CODES[response.end])

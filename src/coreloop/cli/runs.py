@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
@@ -154,7 +154,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
-        by = require_outside(store, named, "resume", os.environ)
+        by = require_outside(store, named, Phrase("resume"), os.environ)
         bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
@@ -163,10 +163,13 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
         state = close_if_over(store, state.run_id)
     _show_status(state, as_json=as_json)
     if state.is_terminal and not as_json:
-        click.echo(f"its report: dartlab-coreloop runs report {state.run_id}", err=True)
+        click.echo(say("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id), err=True)
         return
     if state.kind == RESEARCH:
-        click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
+        click.echo(
+            say("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id),
+            err=True,
+        )
 
 
 @command.command()
@@ -201,7 +204,8 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         count = write_export(store, meant_run(workspace, store, run_id), out)
     facts = {"file": encodable(os.fsdecode(out)), "events": count}
-    click.echo(orjson.dumps(facts) if as_json else f"wrote {out}: {say(number_of(count, 'event'))}")
+    wrote = say("wrote {path}: {events}", path=out, events=number_of(count, "event"))
+    click.echo(orjson.dumps(facts) if as_json else wrote)
 
 
 @command.command()
@@ -214,7 +218,7 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     from coreloop.cli.show_runs import printable_text
     from coreloop.runs.caller import require_person
 
-    require_person("forget a run", os.environ)
+    require_person(Phrase("forget a run"), os.environ)
     with project_store() as (workspace, store):
         state = backup.forget(
             workspace, store, meant_run(workspace, store, run_id), confirm=confirm, environ=os.environ
@@ -223,10 +227,18 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
         return
     if confirm:
-        click.echo(f"removed {state.run_id}")
+        click.echo(say("removed {run_id}", run_id=state.run_id))
         return
-    click.echo(f"would remove {state.run_id} ({state.status}): {printable_text(state.question)}")
-    click.echo(NOT_CONFIRMED, err=True)
+    question = printable_text(state.question)
+    click.echo(
+        say(
+            "would remove {run_id} ({status}): {question}",
+            run_id=state.run_id,
+            status=state.status,
+            question=question,
+        )
+    )
+    click.echo(say(NOT_CONFIRMED), err=True)
 
 
 @command.command()
@@ -238,11 +250,11 @@ def check(as_json: bool) -> None:
     with project_store() as (workspace, store):
         found = backup.check(workspace, store, environ=os.environ)
         runs = len(store.runs()) if not found else 0
-    whole = f"no damage; {say(number_of(runs, 'run'))}"
+    whole = say("no damage; {runs}", runs=number_of(runs, "run"))
     click.echo(orjson.dumps({"damage": found}) if as_json else "\n".join(found) or whole)
     if found:
         click.echo(
-            "restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP", err=True
+            say("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP"), err=True
         )
         sys.exit(1)
 
@@ -254,7 +266,7 @@ def backup(out: Path, as_json: bool) -> None:
     """Copy all runs, feedback and jobs, also while processes work on them."""
     from coreloop.admin.backup import back_up
 
-    _show_files(back_up(open_workspace(Path.cwd()), out, environ=os.environ), "wrote", as_json=as_json)
+    _show_files(back_up(open_workspace(Path.cwd()), out, environ=os.environ), "wrote {path}", as_json=as_json)
 
 
 @command.command()
@@ -266,7 +278,7 @@ def restore(folder: Path, as_json: bool) -> None:
 
     workspace = open_workspace(Path.cwd())
     restored = backup.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
-    _show_files(restored, "restored", as_json=as_json)
+    _show_files(restored, "restored {path}", as_json=as_json)
 
 
 def _tell(
@@ -283,22 +295,23 @@ def _tell(
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
 
-    by = require_person("pause, complete or stop a run", os.environ)
+    by = require_person(Phrase("pause, complete or stop a run"), os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         if is_for_persons:
-            require_outside(store, named, "complete", os.environ)
+            require_outside(store, named, Phrase("complete"), os.environ)
             if named.kind == DRIVES_ITSELF:
-                require_terminal("complete a run", os.environ)
+                require_terminal(Phrase("complete a run"), os.environ)
         if is_driven(named):
             settle_left_over(workspace, store, named.run_id)
         state = tell(store, named.run_id, by=by)
     _show_status(state, as_json=as_json)
 
 
-def _show_files(files: "Sequence[Path]", verb: str, *, as_json: bool) -> None:
+def _show_files(files: "Sequence[Path]", message: str, *, as_json: bool) -> None:
     names = [encodable(os.fsdecode(file)) for file in files]
-    click.echo(orjson.dumps({"files": names}) if as_json else "\n".join(f"{verb} {name}" for name in names))
+    lines = "\n".join(say(message, path=name) for name in names)
+    click.echo(orjson.dumps({"files": names}) if as_json else lines)
 
 
 def _show_status(state: "State", *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
 from coreloop.cli.limit_options import chosen_limits, limit_options
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_id, session_option
@@ -53,7 +54,7 @@ def open_(
     from datetime import UTC, datetime
 
     from coreloop.answer.agent.sessions import LikeRuns, like_runs, open_run
-    from coreloop.cli.session_words import choice_json, session_words
+    from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent import attach, show_views
     from coreloop.runs.manage import read_run
 
@@ -71,8 +72,7 @@ def open_(
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
-    words = session_words(text)
-    click.echo((words.resumed if continued else words.begun).format(run_id=run_id), err=True)
+    click.echo((resumed_line if continued else begun_line)(run_id, text), err=True)
     click.echo(orjson.dumps({"run_id": run_id}) if as_json else run_id)
 
 
@@ -214,7 +214,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
         click.echo(REPORTS[form](state, ()))
         return
     write_report(state, form, out)
-    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
+    click.echo(
+        orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {path}", path=out)
+    )
 
 
 @click.command()
@@ -229,17 +231,21 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     from coreloop.runs.driver.driven import require_outside
     from coreloop.runs.manage import read_run
 
-    by = require_person("agree to its own proposal", os.environ)
-    require_terminal("agree to its own proposal", os.environ)
+    by = require_person(Phrase("agree to its own proposal"), os.environ)
+    require_terminal(Phrase("agree to its own proposal"), os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, "waive a part of", os.environ)
+        require_outside(store, named, Phrase("waive a part of"), os.environ)
         state = agree(store, named.run_id, sub_question, by=by)
         show_views(workspace, store, state)
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
-    click.echo(
-        orjson.dumps(facts) if as_json else f"{sub_question} falls away; {state.run_id} is {state.status}"
+    line = say(
+        "{sub_question} falls away; {run_id}: {status}",
+        sub_question=sub_question,
+        run_id=state.run_id,
+        status=state.status,
     )
+    click.echo(orjson.dumps(facts) if as_json else line)
 
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
@@ -253,9 +259,11 @@ def _own_run(run_id: str | None) -> str | None:
 
     own = driving_run(os.environ)
     if own == UNKNOWN:
-        raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
+        raise UsageError(
+            Phrase("the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN)
+        )
     if own and run_id not in {None, own}:
-        raise UsageError(f"this agent works on run {own}; leave out RUN")
+        raise UsageError(Phrase("this agent works on run {run_id}; leave out RUN", run_id=own))
     return run_id or own or None
 
 

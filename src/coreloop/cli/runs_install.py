@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import click
 import orjson
 
+from coreloop.base.messages import say
+from coreloop.base.text import padded, text_width
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def install(
         changes = elsewhere.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
-        click.echo(_NOT_ON_PATH, err=True)
+        click.echo(say(_NOT_ON_PATH), err=True)
 
 
 @click.command()
@@ -99,8 +101,9 @@ def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool
         files = [{"path": change.path, "what": change.what} for change in changes]
         click.echo(orjson.dumps({"files": files, "done": confirm}, option=orjson.OPT_INDENT_2))
         return
-    width = max(len(change.what) for change in changes)
-    for change in changes:
-        click.echo(f"{change.what:<{width}}  {change.path}")
+    verbs = [say(change.what) for change in changes]
+    width = max(map(text_width, verbs))
+    for verb, change in zip(verbs, changes, strict=True):
+        click.echo(f"{padded(verb, width)}  {change.path}")
     if not confirm:
-        click.echo(NOT_CONFIRMED, err=True)
+        click.echo(say(NOT_CONFIRMED), err=True)

@@ -5,7 +5,7 @@ import click
 from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
 from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
 from coreloop.runs.run import Run
 
@@ -19,7 +19,8 @@ def show_attempt(run: Run) -> None:
     attempt = case.attempts[-1]
     if not attempt.sentences:
         click.echo(
-            say("attempt {number}: {reason}", number=attempt.number, reason=case.signals[-1].reason), err=True
+            say("attempt {number}: {reason}", number=attempt.number, reason=Phrase(case.signals[-1].reason)),
+            err=True,
         )
     for repair in case.repairs:
         for line in repair.jobs if repair.attempt == attempt.number else ():
@@ -33,7 +34,7 @@ def show_answer(answer: AgentResponse) -> None:
         say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
     )
     if answer.reason:
-        click.echo(printable(answer.reason), err=True)
+        click.echo(printable(say(answer.reason)), err=True)
 
 
 def show_passages(answer: AgentResponse) -> None:
@@ -43,7 +44,7 @@ def show_passages(answer: AgentResponse) -> None:
             click.echo(printable(line))
         click.echo()
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
-    click.echo(f"{answer.verdict}{closest}")
+    click.echo(f"{say(answer.verdict)}{closest}")
     for passage in answer.passages:
         _show_passage(passage)
     shown_ids = {passage.id for passage in answer.passages}

@@ -1,28 +1,42 @@
 """The block that is shown after each iteration, whoever drives, in the language of the question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from coreloop.answer.agent.knowledge import Unbelieved
 from coreloop.answer.agent.next import to_complete
-from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import Knowledge, knowledge_of
+from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
-from coreloop.cli.iteration_words import ENGLISH, KOREAN, BlockWords
 from coreloop.runs.amounts import dollars
 from coreloop.runs.drift import Turn, check_drift
-from coreloop.runs.events import Turned
+from coreloop.runs.events import Rule, Turned
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
 
-DRIVEN: Final = "recorded; the driver says what follows"
 BAR: Final = "━" * 40
 _LINE_CHARS: Final = 300
 _FOCUS_CHARS: Final = 50
 _MAX_FOCUS: Final = 3
 """Hypotheses that are shown as the focus of an iteration, as the specification has it."""
+_DRIFT: Final[Mapping[Rule, str]] = {
+    "same_action": "⚠️ Loop drift: the same action three times in a row",
+    "no_new_information": "⚠️ Loop drift: five iterations in a row without anything new",
+    "duplicates": "⚠️ Loop drift: the same searches again",
+}
+_ENDS: Final = {
+    "max_iterations": "The research ends: it reached its last iteration.",
+    "usd": "The research ends: its budget is spent.",
+    "usd_per_day": "The research ends: today's budget is spent.",
+    "tokens": "The research ends: its tokens are spent.",
+    "deadline": "The research ends: its time is over.",
+    "completed": "The research ends: all sub-questions are answered.",
+    "stopped_by_user": "The research ends: it was stopped.",
+}
+"""By the reason or the status of the end."""
+_Tell = Callable[..., str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +61,6 @@ class Iteration:
     failures: tuple[PastFailure, ...] = ()
 
 
-def words_for(question: str) -> BlockWords:
-    """Return the words of the block in the language of a question."""
-    return KOREAN if is_korean(question) else ENGLISH
-
-
 def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     """Yield the lines of the block.
 
@@ -62,52 +71,58 @@ def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     iteration : Iteration
         What is shown beside it.
     """
-    words, knowledge = words_for(state.question), knowledge_of(state)
+    tell, knowledge = in_language_of(state.question), knowledge_of(state)
     yield from _repeated(state)
-    yield from (BAR, words.done.format(number=iteration.number), BAR)
-    yield from _findings(knowledge, iteration, words)
-    yield from _hypotheses(knowledge, words)
-    yield f"{words.plan}: {_printable(' · '.join(iteration.plan)) or words.nothing}"
+    yield from (BAR, tell("📊 Iteration #{number} done", number=iteration.number), BAR)
+    yield from _findings(knowledge, iteration, tell)
+    yield from _hypotheses(knowledge, tell)
+    yield f"{tell('📈 Next')}: {_printable(' · '.join(iteration.plan)) or tell('none')}"
     answered, total = sum(not part.is_open for part in state.sub_questions), len(state.sub_questions)
-    yield f"{words.progress}: {100 * answered // total if total else 0}% ({answered}/{total})"
+    yield f"{tell('📊 Progress')}: {100 * answered // total if total else 0}% ({answered}/{total})"
     if answered == total and state.status == "running" and state.drives_itself and total:
-        yield f"{words.left}: {_printable('; '.join(to_complete(state)))}"
-    yield from _drift(state, words)
-    yield from _stuck(iteration.failures, words)
+        yield f"{tell('⏳ Still to do')}: {_printable('; '.join(to_complete(state)))}"
+    yield from _drift(state, tell)
+    yield from _stuck(iteration.failures, tell)
     yield BAR
     yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
 
 
 def following_lines(state: State) -> Iterator[str]:
     """Yield what follows an iteration: the next one, or why there is none."""
-    words = words_for(state.question)
+    tell = in_language_of(state.question)
     if state.status == "paused":
-        yield words.paused.format(run_id=state.run_id)
+        yield tell(
+            "Paused. To go on, in a terminal: dartlab-coreloop runs resume {run_id}", run_id=state.run_id
+        )
     elif state.status != "running":
         yield from end_lines(state)
     elif not state.drives_itself and state.kind != "research":
-        yield DRIVEN  # its driver still checks the command's end, --until and the spending
+        yield tell(
+            "recorded; the driver says what follows"
+        )  # its driver still checks the command's end, --until and the spending
     else:
-        yield words.goes_on
-        yield words.next_begins
+        yield tell("→ no condition of the end is met → goes on")
+        yield tell("The next iteration begins...")
 
 
 def end_lines(state: State) -> Iterator[str]:
     """Yield that a condition of the end is met, and which one."""
-    words = words_for(state.question)
-    yield words.condition_met
+    tell = in_language_of(state.question)
+    yield tell("→ a condition of the end is met")
     reason = state.stop_reason or state.status
-    yield words.ends.get(reason, words.other_end).format(reason=reason)
+    yield tell(_ENDS.get(reason, "The research ends: {reason}."), reason=reason)
     is_open = [pair for pair in knowledge_of(state).contradictions_found if not pair.is_superseded]
     if is_open:
-        yield words.open_contradictions.format(number=len(is_open))
+        yield tell(
+            "⚠️ Open contradictions: {number}. Which side is right was not settled.", number=len(is_open)
+        )
 
 
 def focus_lines(question: str, knowledge: Knowledge) -> Iterator[str]:
     """Yield what the next iteration concentrates on."""
     focus = knowledge.focus
     if not focus:
-        yield words_for(question).first_focus
+        yield in_language_of(question)("🎯 First iteration: look at everything")
         return
     yield f"🎯 Current Focus: {len(focus)} active hypotheses"
     for one in focus[:_MAX_FOCUS]:
@@ -128,9 +143,9 @@ def _repeated(state: State) -> Iterator[str]:
         yield "⚠️ All queries duplicate. Changing search angle..."
 
 
-def _findings(knowledge: Knowledge, iteration: Iteration, words: BlockWords) -> Iterator[str]:
+def _findings(knowledge: Knowledge, iteration: Iteration, tell: _Tell) -> Iterator[str]:
     found = [one for one in knowledge.findings if one.iteration == iteration.number]
-    yield words.findings
+    yield tell("🔍 Findings:")
     believed = {one.text for one in found if one.sources}
     for one in found:
         yield f"   - {_printable(one.text)} [{one.tag}]"
@@ -138,53 +153,54 @@ def _findings(knowledge: Knowledge, iteration: Iteration, words: BlockWords) -> 
             doubts = [doubt for doubt in iteration.unbelieved if doubt.text == one.text]
             yield from (f"     ↳ {_printable(doubt.reason)}" for doubt in doubts)
     if not found:
-        yield f"   - {words.nothing}"
+        yield f"   - {tell('none')}"
     if number := len(knowledge.contradictions_found):
         yield f"⚠️  {number} contradictions detected"
     unbelieved = [doubt for doubt in iteration.unbelieved if doubt.text not in believed]
     if unbelieved:
-        yield words.unbelieved
+        yield tell("❓ Not confirmed:")
     for doubt in unbelieved:
         yield f"   - {_printable(doubt.text)}: {_printable(doubt.reason)}"
 
 
-def _hypotheses(knowledge: Knowledge, words: BlockWords) -> Iterator[str]:
+def _hypotheses(knowledge: Knowledge, tell: _Tell) -> Iterator[str]:
     if not knowledge.focus:
         return
     yield "🎯 Active Hypotheses (Top 5):"
     for place, one in enumerate(knowledge.focus, 1):
         yield f"   {place}. [{one.id}] {_printable(one.statement)}"
-        yield f"      {_figures(one, words)}"
+        yield f"      {_figures(one, tell)}"
     if inactive := len(knowledge.all_hypotheses) - len(knowledge.focus):
-        yield words.inactive.format(number=inactive)
+        yield tell("📋 Inactive: {number} hypotheses (low priority, kept for review)", number=inactive)
 
 
-def _figures(one: Hypothesis, words: BlockWords) -> str:
-    return words.figures.format(
-        confidence=f"{one.confidence:.0%}",
-        priority=f"{one.priority_score:.2f}",
+def _figures(one: Hypothesis, tell: _Tell) -> str:
+    return tell(
+        "Confidence: {confidence:.0%} | Priority: {priority:.2f} | For: {supporting} | Against: {against}",
+        confidence=one.confidence,
+        priority=one.priority_score,
         supporting=len(one.supporting_evidence),
         against=len(one.contradicting_evidence),
     )
 
 
-def _drift(state: State, words: BlockWords) -> Iterator[str]:
+def _drift(state: State, tell: _Tell) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
     orders: list[Turn | Turned] = [one for one in state.last_orders if one.rule != "no_new_information"]
     for order in [*orders, *([pending] if pending else [])]:
-        yield words.drift[order.rule]
-        yield words.turn.format(labels=", ".join(order.after) or "?")
+        yield tell(_DRIFT[order.rule])
+        yield tell("   → strategy changed to: {labels}", labels=", ".join(order.after) or "?")
 
 
-def _stuck(failures: Sequence[PastFailure], words: BlockWords) -> Iterator[str]:
+def _stuck(failures: Sequence[PastFailure], tell: _Tell) -> Iterator[str]:
     if not failures:
         return
-    yield words.stuck
+    yield tell("⚠️ Stuck")
     for failure in failures:
-        yield f"{words.failure}: {_printable(failure.situation)}"
-        yield f"{words.cause}: {_printable(failure.root_cause)}"
-        yield f"{words.solution}: {_printable(failure.solution)}"
+        yield f"{tell('Earlier failure')}: {_printable(failure.situation)}"
+        yield f"{tell('Cause')}: {_printable(failure.root_cause)}"
+        yield f"{tell('What helped')}: {_printable(failure.solution)}"
 
 
 def _printable(text: str) -> str:

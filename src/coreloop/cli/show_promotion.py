@@ -159,7 +159,7 @@ def _show_reach(reach: Reach) -> None:
             "reach    {n_before:,} -> {n_after:,} characters, {source}",
             n_before=len(reach.before),
             n_after=len(reach.after),
-            source=reach.source,
+            source=Phrase(reach.source),
         )
     )
     for cap in reach.caps:

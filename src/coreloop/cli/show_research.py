@@ -7,9 +7,9 @@ import orjson
 
 from coreloop.answer.research.answer import AgentResponse, ending
 from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
-from coreloop.cli.session_words import session_words
+from coreloop.cli.choose_session import begun_line
 from coreloop.cli.show_answer import show_passages
 from coreloop.cli.show_iteration import (
     Iteration,
@@ -45,7 +45,7 @@ def show_begin(state: State) -> None:
     if not state.iteration:
         _echo(
             [
-                session_words(state.question).begun.format(run_id=state.run_id),
+                begun_line(state.run_id, state.question),
                 *focus_lines(state.question, knowledge_of(state)),
             ]
         )
@@ -66,7 +66,7 @@ def show_response(response: AgentResponse, state: State, *, as_json: bool) -> No
     if note := ending(state):
         click.echo(printable(note))
     if response.reason and state.status != "paused":
-        click.echo(printable(response.reason), err=True)
+        click.echo(printable(say(response.reason)), err=True)
 
 
 def show_sources(sources: Sequence[ReadSource]) -> None:
@@ -79,7 +79,7 @@ def show_sources(sources: Sequence[ReadSource]) -> None:
 
 def _figures(response: AgentResponse) -> str:
     queries = response.usage.queries
-    searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
+    searches = number_of(queries, "search") if queries == 1 else Phrase("{n:,} searches", n=queries)
     return say(
         "{iterations}, {searches}; run {run_id}",
         iterations=number_of(response.iterations, "iteration"),

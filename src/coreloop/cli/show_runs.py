@@ -6,13 +6,16 @@ from collections.abc import Sequence
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
-from coreloop.base.text import fitted, printable
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import fitted, padded, printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
 
-_HEADING = f"{'run':<26}  {'status':<31}  {'iteration':>9}  {'spent':>9}  {'changed (UTC)':<16}  question"
+_HEADING = (
+    "run                         status                           iteration      "
+    "spent  changed (UTC)     question"
+)
 _TEXT_COLUMNS = 1000
 
 
@@ -22,10 +25,10 @@ def show_runs(rows: Sequence[RunRow], *, as_json: bool) -> None:
         click.echo(orjson.dumps([_row_json(row) for row in rows], option=orjson.OPT_INDENT_2))
         return
     if not rows:
-        click.echo("no runs")
+        click.echo(say("no runs"))
         return
     columns = shutil.get_terminal_size().columns
-    click.echo(_HEADING)
+    click.echo(say(_HEADING))
     for row in rows:
         status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
         line = (
@@ -47,36 +50,54 @@ def show_state(state: State, *, as_json: bool) -> None:
         return
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
-    click.echo(f"question    {printable_text(state.question)}")
     for name, value in _figures(state):
-        click.echo(f"{name:<11} {value}")
+        click.echo(f"{padded(say(name), 11)} {value}")
     for part in state.sub_questions:
-        mark = "answered" if part.is_answered else "open"
+        mark = say("answered" if part.is_answered else "open")
         findings = say(number_of(len(part.findings), "finding"))
-        click.echo(f"  {part.id} {mark:<8}  {findings}  {printable_text(part.text)}")
+        click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
     for error in state.error_log[-3:]:
-        click.echo(f"  error     {error['at'][:19]} attempt {error['attempt']}: {printable(error['error'])}")
+        at, reason = error["at"][:19], Phrase(printable(error["error"]))
+        click.echo(
+            say(
+                "  error     {at} attempt {attempt}: {reason}", at=at, attempt=error["attempt"], reason=reason
+            )
+        )
 
 
 def _figures(state: State) -> list[tuple[str, str]]:
     limits, used = state.limits, state.spent + state.reserved
-    limit = "no limit" if limits.microusd is None else dollars(limits.microusd)
+    limit = say("no limit") if limits.microusd is None else dollars(limits.microusd)
     over = limits.microusd is not None and state.spent.microusd > limits.microusd
-    overshoot = f", {dollars(state.spent.microusd - (limits.microusd or 0))} over" if over else ""
-    reserved = dollars(state.reserved.microusd)
-    tokens = f" of {limits.tokens:,}" if limits.tokens is not None else ""
-    deadline = f" of {limits.deadline_s:,.0f} s" if limits.deadline_s is not None else ""
+    overshoot = dollars(state.spent.microusd - (limits.microusd or 0))
+    elapsed = say("{seconds:,.0f} s", seconds=state.elapsed_s)
+    most = say("{seconds:,.0f} s", seconds=limits.deadline_s) if limits.deadline_s is not None else ""
     return [
-        ("iteration", f"{state.iteration} of {limits.max_iterations}"),
+        ("question", printable_text(state.question)),
+        ("iteration", of(f"{state.iteration}", f"{limits.max_iterations}")),
         (
             "spent",
-            f"{dollars(state.spent.microusd)} of {limit}{overshoot}; {reserved} reserved",
+            of(dollars(state.spent.microusd), limit)
+            + (say(", {overshoot} over", overshoot=overshoot) if over else "")
+            + say("; {reserved} reserved", reserved=dollars(state.reserved.microusd)),
         ),
-        ("tokens", f"{used.tokens:,}{tokens}"),
-        ("time", f"{state.elapsed_s:,.0f} s{deadline}"),
-        ("searches", f"{state.queries:,}; {say(number_of(len(state.read_sources), 'source'))} read"),
+        ("tokens", of(f"{used.tokens:,}", "" if limits.tokens is None else f"{limits.tokens:,}")),
+        ("time", of(elapsed, most)),
+        (
+            "searches",
+            say(
+                "{queries:,}; {sources} read",
+                queries=state.queries,
+                sources=number_of(len(state.read_sources), "source"),
+            ),
+        ),
         *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
     ]
+
+
+def of(part: str, whole: str) -> str:
+    """Return ``3 of 10``; only the part without a whole."""
+    return say("{part} of {whole}", part=part, whole=whole) if whole else part
 
 
 def _row_json(row: RunRow) -> dict[str, object]:

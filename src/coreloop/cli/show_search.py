@@ -9,7 +9,7 @@ import orjson
 from coreloop.answer.search.index.changes import IndexReport
 from coreloop.answer.search.index.snippet import Snippet, cut_snippet
 from coreloop.answer.search.source import Source
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
 
 _NOTHING: Final = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
@@ -26,14 +26,14 @@ def show_index_report(report: IndexReport, *, as_json: bool) -> None:
         ]
         click.echo(orjson.dumps({**counts, "skipped": skipped}, option=orjson.OPT_INDENT_2))
         return
-    click.echo(", ".join(f"{count:,} {kind}" for kind, count in counts.items()))
+    click.echo(", ".join(f"{count:,} {say(kind)}" for kind, count in counts.items()))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
         click.echo(
             say(
                 "  {files} skipped: {reason}, first {first}",
                 files=number_of(count, "file"),
-                reason=reason,
+                reason=Phrase(reason),
                 first=first,
             )
         )
@@ -50,7 +50,7 @@ def show_sources(sources: Sequence[Source], query: str, *, as_json: bool) -> Non
         click.echo(f"{place(source)}  {printable(title)}{day}".rstrip())
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
-        click.echo(_NOTHING, err=True)
+        click.echo(say(_NOTHING), err=True)
 
 
 def place(source: Source) -> str:

@@ -32,12 +32,12 @@ UNKNOWN: Final = "unknown"
 _MARK_BITS: Final = 62  # of a ULID's 128: its milliseconds, microseconds and 4 random bits
 
 
-def require_person(act: str, environ: Mapping[str, str]) -> Caller:
+def require_person(act: Phrase, environ: Mapping[str, str]) -> Caller:
     """Refuse the command of a driver; returns who else calls.
 
     Parameters
     ----------
-    act : str
+    act : Phrase
         What an agent cannot do, for the message.
     environ : mapping
         Of this process.
@@ -58,7 +58,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
 
 
-def require_terminal(act: str, environ: Mapping[str, str]) -> None:
+def require_terminal(act: Phrase, environ: Mapping[str, str]) -> None:
     """Refuse who has no terminal, or was started by a shell of Claude Code.
 
     The agent of a run that it drives itself is no child of a driver, so that neither ancestors nor mark tell

@@ -294,7 +294,13 @@ class Run:
                 )
             )
         except (TypeError, ValueError, RecursionError) as error:
-            refused = RunError(f"step {attempt.name}: its result is not JSON ({error}); return plain values")
+            refused = RunError(
+                Phrase(
+                    "step {name}: its result is not JSON ({error}); return plain values",
+                    name=attempt.name,
+                    error=error,
+                )
+            )
             self._fail(attempt, refused, cost)
             raise refused from error
         self._journal.append(committed)

@@ -10,6 +10,7 @@ import msgspec
 from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.repair.queued import queue_run
+from coreloop.base.messages import Phrase
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.problems import Problem
@@ -61,6 +62,10 @@ def _run_id(call: HttpCall) -> str:
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
-        raise Problem(422, "invalid", f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters")
+        raise Problem(
+            422,
+            "invalid",
+            Phrase("Idempotency-Key is up to {most} printable characters", most=_MAX_KEY_CHARS),
+        )
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
     return call.service.claims.run_of(call.key.name, key, asked, now=now)

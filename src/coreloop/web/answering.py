@@ -22,6 +22,7 @@ from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.sessions import read_session
 from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase, text_of
 from coreloop.runs import events
 from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
@@ -38,7 +39,7 @@ from coreloop.web.bodies import (
     WaitOptions,
 )
 from coreloop.web.follow import EventStream, closed, follow, stop_quietly
-from coreloop.web.problems import Problem, one_sentence
+from coreloop.web.problems import Problem
 from coreloop.web.replies import final_answer
 from coreloop.web.route import HttpCall
 from coreloop.web.running import stream_of
@@ -80,7 +81,9 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     state = read_session(store, session)
     require_going(state)
     if state.question != call.body.task:
-        raise UsageError(f"session {session} asks another question; send its task, or no session")
+        raise UsageError(
+            Phrase("session {session} asks another question; send its task, or no session", session=session)
+        )
     call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
@@ -138,7 +141,7 @@ def show_job(call: HttpCall) -> Job:
     try:
         return call.service.deps.queue.get(call.path("job_id"))
     except UsageError as error:
-        raise Problem(404, "not_found", one_sentence(str(error))) from error
+        raise Problem(404, "not_found", text_of(error)) from error
 
 
 def give(call: HttpCall) -> Feedback:

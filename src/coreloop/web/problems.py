@@ -20,6 +20,7 @@ from coreloop.base.errors import (
     SearchTimeoutError,
     UsageError,
 )
+from coreloop.base.messages import Phrase, text_of
 from coreloop.base.text import printable
 from coreloop.web.log import log, log_bug
 
@@ -37,7 +38,7 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     kind : str
         The kind that programs read.
     message : str
-        One sentence for people, without secrets and paths of the server.
+        One sentence for people, without secrets and paths of the server; pages translate a `Phrase`.
     retryable : bool
         Whether the same request can succeed later.
     retry_after_s : int or None
@@ -78,8 +79,9 @@ _KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
 
 def leaving(run_id: str = "") -> Problem:
     """Build what a request gets that the end of the process interrupts."""
-    run = f"; run {run_id} goes on in another process, see /runs/{run_id}" if run_id else "; ask again"
-    return Problem(503, "leaving", f"the service shuts down{run}", retryable=True, retry_after_s=1)
+    message = "the service shuts down; run {run_id} goes on in another process, see /runs/{run_id}"
+    shown = Phrase(message, run_id=run_id) if run_id else Phrase("the service shuts down; ask again")
+    return Problem(503, "leaving", shown, retryable=True, retry_after_s=1)
 
 
 def _bug() -> Problem:
@@ -114,12 +116,12 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
 
 def _known(error: CoreloopError) -> Problem:
     if isinstance(error, ModelError):
-        return Problem(502, error.kind, one_sentence(str(error)), retryable=error.is_retryable)
+        return Problem(502, error.kind, text_of(error), retryable=error.is_retryable)
     for kind, (status, name, retryable) in _KINDS.items():
         if isinstance(error, kind):
-            return Problem(status, name, one_sentence(str(error)), retryable=retryable)
+            return Problem(status, name, text_of(error), retryable=retryable)
     if isinstance(error, RunError) and not isinstance(error, RunStoreError):
-        return Problem(409, "unreadable", one_sentence(str(error)))
+        return Problem(409, "unreadable", text_of(error))
     return _hidden()
 
 
@@ -135,7 +137,8 @@ def problem_response(problem: Problem) -> Response:
 
 def error_response(problem: Problem) -> ErrorResponse:
     """Return what the body of the response is, and the last event of a stream."""
-    detail = ErrorDetail(type=problem.kind, message=problem.message, retryable=problem.retryable)
+    message = one_sentence(str(problem.message))
+    detail = ErrorDetail(type=problem.kind, message=message, retryable=problem.retryable)
     return ErrorResponse(error=detail)
 
 

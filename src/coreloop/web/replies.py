@@ -15,7 +15,7 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.web.bodies import AskReply, RunReply, RunRowReply
-from coreloop.web.problems import Problem, error_response, one_sentence
+from coreloop.web.problems import Problem, error_response
 from coreloop.web.service import Service
 
 
@@ -94,5 +94,5 @@ def failed(state: State) -> Problem:
     """Build what a caller gets of a failed run: the kind of the model's error, if it was one."""
     failure = state.failure
     is_retryable = failure.is_retryable if failure.kind else True
-    message = one_sentence(f"run {state.run_id} {ending(state)}")
+    message = f"run {state.run_id} {ending(state)}"
     return Problem(502, failure.kind or "failed", message, retryable=is_retryable)

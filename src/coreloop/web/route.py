@@ -13,11 +13,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from coreloop.base.messages import Phrase
 from coreloop.web.bodies import Body, NoQuery
 from coreloop.web.caller import Caller
 from coreloop.web.keys import ANYONE, ApiKey
 from coreloop.web.keys import Scope as KeyScope
-from coreloop.web.problems import Problem, leaving, one_sentence
+from coreloop.web.problems import Problem, leaving
 from coreloop.web.service import Service
 
 _MAX_DIGITS: Final = 18
@@ -160,7 +161,9 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
             headers={"WWW-Authenticate": "Bearer"},
         )
     if scope not in key.scopes:
-        raise Problem(403, "scope", f"the API key {key.name} does not allow: {scope}")
+        raise Problem(
+            403, "scope", Phrase("the API key {name} does not allow: {scope}", name=key.name, scope=scope)
+        )
     return key
 
 
@@ -175,9 +178,9 @@ async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | 
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise Problem(422, "invalid", one_sentence(str(error))) from error
+        raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(400, "malformed", one_sentence(f"the body is not JSON: {error}")) from error
+        raise Problem(400, "malformed", Phrase("the body is not JSON: {error}", error=str(error))) from error
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -201,7 +204,7 @@ async def _read(request: Request, most: int) -> bytes:
         async for piece in request.stream():
             data += piece
             if len(data) > most:
-                raise Problem(413, "too_large", f"a body may have {most:,} bytes")
+                raise Problem(413, "too_large", Phrase("a body may have {most:,} bytes", most=most))
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)
@@ -213,7 +216,7 @@ def _query(params: QueryParams, kind: type[Body]) -> Body:
     try:
         return msgspec.convert(dict(params), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Problem(422, "invalid", one_sentence(str(error))) from error
+        raise Problem(422, "invalid", str(error)) from error
 
 
 def _event_id(text: str) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -289,3 +290,15 @@ def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report
     resumed = runs("resume")
     assert resumed.stdout == f"{run_id}  stopped\n"
     assert f"dartlab-coreloop runs report {run_id}" in resumed.stderr
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [("why?", "goes on with iteration 1 of 3"), ("왜 그런가요?", "의 iteration 1/3을 계속하세요: 질문을")],
+)
+def test_the_hook_speaks_the_language_of_the_question(runs: Command, question: str, reason: str):
+    runs("install", "claude-code", "--confirm")
+    runs("open", question, "--max-iterations", "3", CLAUDE_CODE_SESSION_ID="s1")
+    status = json.loads(Path(".research/agents/s1.json").read_text("utf-8"))
+    assert reason in status["reason"]
+    assert bool(re.search("[가-힣]", status["note"])) == (question != "why?")

@@ -1,6 +1,6 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,6 @@ from coreloop.answer.agent.knowledge import (
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
-from coreloop.answer.agent.words import AgentWords, agent_words, unsaid
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import contradictions
@@ -36,6 +35,7 @@ from coreloop.answer.research.knowledge import (
 )
 from coreloop.answer.research.update import weight_of
 from coreloop.base.language.words import stems
+from coreloop.base.messages import Phrase, in_language_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import wrong_field
 from coreloop.runs.agent.report import AgentReport, Learnt, answered_parts
@@ -49,6 +49,12 @@ other sentences of the same paragraph, 1 % of sentences about something else."""
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
+_LACKS: Final = {
+    "date": "the cited text does not have the date {what}",
+    "number": "the cited text does not have the number {what}",
+    "name": "the cited text does not mention {what}",
+}
+"""What `coreloop.answer.research.support` says, by what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +142,26 @@ def require_strategy(state: State, report: AgentReport) -> None:
     for place, own in enumerate(labels):
         if left := sorted(own & old):
             raise wrong_field(
-                f"$.actions[{place}]", f"the strategy {left[0]} must be left; {_ordered(order, new)}"
+                f"$.actions[{place}]",
+                "the strategy {left} must be left; {order}",
+                left=left[0],
+                order=_ordered(order, new),
             )
     if report.queries and labels and new and not any(own & new for own in labels):
-        raise wrong_field("$.actions", f"none follows the ordered strategy; {_ordered(order, new)}")
+        raise wrong_field(
+            "$.actions", "none follows the ordered strategy; {order}", order=_ordered(order, new)
+        )
     if not labels:
-        raise wrong_field("$.actions", f"the strategy had to change; {_ordered(order, new)}")
+        raise wrong_field("$.actions", "the strategy had to change; {order}", order=_ordered(order, new))
 
 
 def _labels(action: object) -> frozenset[str]:
     return frozenset(getattr(action, "strategy", ()))
 
 
-def _ordered(order: Turn | Turned, new: frozenset[str]) -> str:
-    return f"use {', '.join(sorted(new) or order.after)} and say so in an action's strategy"
+def _ordered(order: Turn | Turned, new: frozenset[str]) -> Phrase:
+    labels = ", ".join(sorted(new) or order.after)
+    return Phrase("use {labels} and say so in an action's strategy", labels=labels)
 
 
 def _judged(
@@ -160,19 +172,27 @@ def _judged(
     texts: Mapping[str, str],
     state: State,
 ) -> Judged:
-    words = agent_words(state.question)
-    numbers, doubts = _sources(learnt, place, knowledge, words)
+    tell = in_language_of(state.question)
+    numbers, doubts = _sources(learnt, place, knowledge, tell)
     quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
     quoting = [number for number in numbers if holds(_text(knowledge, number), quote)]
-    doubts += [words.not_there.format(number=number) for number in numbers if number not in quoting]
+    doubts += [
+        tell("the quote does not stand in source {number}; quote it word for word", number=number)
+        for number in numbers
+        if number not in quoting
+    ]
     if quoting and is_korean(text) != is_korean(quote):
         text = quote  # words of two languages cannot be compared: the quote itself is the finding
     sources = [_text(knowledge, number) for number in quoting]
     support = check_quote(text, quote, sources) if quoting else None
     if isinstance(support, Unsupported):
-        quoting, doubts = [], [*doubts, unsaid(words, support)]
+        quoting, doubts = [], [*doubts, _unsaid(support, tell)]
     answers = [part for part in parts if quoting and is_about(texts[part], f"{quote} {text}")]
-    doubts += [words.not_about.format(part=part) for part in parts if quoting and part not in answers]
+    doubts += [
+        tell("its quote shares too few words with {part} to answer it", part=part)
+        for part in parts
+        if quoting and part not in answers
+    ]
     finding = Finding(
         text=text,
         sources=tuple(quoting),
@@ -186,28 +206,48 @@ def _judged(
 
 
 def _sources(
-    learnt: Learnt, place: int, knowledge: Knowledge, words: AgentWords
+    learnt: Learnt, place: int, knowledge: Knowledge, tell: Callable[..., str]
 ) -> tuple[list[int], list[str]]:
     """Return the sources that count, and why the others do not."""
     numbers: list[int] = []
-    doubts = [] if learnt.places else [words.no_source]
+    doubts = [] if learnt.places else [tell("it has no source")]
     for name in learnt.places:
         number = _number(name)
         if number is None:
-            doubts.append(words.unread.format(place=name[:80]))
+            doubts.append(
+                tell(
+                    "coreloop has not read {place}; read it with runs read, and name its number",
+                    place=name[:80],
+                )
+            )
             continue
         read = knowledge.source(number)
         if read is None:
             raise wrong_field(f"$.findings[{place}].sources", _no_source(number, len(knowledge.sources)))
         if trust_in(read) == "given":
-            doubts.append(words.given.format(number=number))
+            doubts.append(
+                tell(
+                    "source {number} is a text that you gave, which coreloop could not read itself",
+                    number=number,
+                )
+            )
         else:
             numbers.append(number)
     return numbers, doubts
 
 
-def _no_source(number: int, last: int) -> str:
-    return f"no source {number}; " + (f"the run has 1 to {last}" if last else "read one with runs read")
+def _unsaid(lack: Unsupported, tell: Callable[..., str]) -> str:
+    """Say why a quote does not say a finding."""
+    template = _LACKS.get(lack.missing, "")
+    what = lack.reason.removeprefix(template.partition("{")[0])
+    is_filled = bool(template) and what != lack.reason
+    reason = Phrase(template, what=what) if is_filled else Phrase(lack.reason)
+    return tell("the quote does not say it: {reason}", reason=reason)
+
+
+def _no_source(number: int, last: int) -> Phrase:
+    there_are = Phrase("the run has 1 to {last}", last=last) if last else Phrase("read one with runs read")
+    return Phrase("no source {number}; {there_are}", number=number, there_are=there_are)
 
 
 def _number(name: str) -> int | None:
@@ -221,9 +261,13 @@ def _require_hypotheses(report: AgentReport, known: Sequence[Hypothesis]) -> Non
     ids = [one.id for one in known]
     for place, learnt in enumerate(report.findings):
         if learnt.hypothesis is not None and learnt.hypothesis not in ids:
-            names = ", ".join(ids) or "none yet; add it to hypotheses"
-            message = f"no hypothesis {learnt.hypothesis[:80]}; the run has {names}"
-            raise wrong_field(f"$.findings[{place}].hypothesis", message)
+            names = ", ".join(ids) or Phrase("none yet; add it to hypotheses")
+            raise wrong_field(
+                f"$.findings[{place}].hypothesis",
+                "no hypothesis {name}; the run has {names}",
+                name=learnt.hypothesis[:80],
+                names=names,
+            )
 
 
 def _text(knowledge: Knowledge, number: int) -> str:

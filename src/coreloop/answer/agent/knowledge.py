@@ -6,11 +6,11 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from coreloop.answer.agent.words import agent_words
 from coreloop.answer.research.findings import Finding, Provenance
 from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, Knowledge, ReadSource
 from coreloop.answer.research.knowledge import fold as fold_research
 from coreloop.answer.research.knowledge import initial as initial_research
+from coreloop.base.messages import in_language_of
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -121,18 +121,18 @@ def is_complete(state: State) -> bool:
 
 def left_to_do(state: State) -> list[str]:
     """Return what of the plan is still to be done before answers complete the run, a line each."""
-    known, words = agent_knowledge(state), agent_words(state.question)
+    known, tell = agent_knowledge(state), in_language_of(state.question)
     executed = {search.query for search in state.search_history}
     done = [candidate for candidate in known.candidates if candidate.query in executed]
     lines = []
     if len(known.planned) < LEAST_PARTS:
-        lines.append(words.least_parts.format(number=LEAST_PARTS))
+        lines.append(tell("plan at least {number} sub-questions", number=LEAST_PARTS))
     for intent in sorted(missing_intents(known.candidates, done)):
-        lines.append(words.execute.format(intent=intent))
+        lines.append(tell("execute a chosen query with the intent {intent}", intent=intent))
     against = {candidate.part for candidate in done if candidate.intent == COUNTER_EVIDENCE}
     for part in state.sub_questions if state.mode == "exhaust" else ():
         if part.id not in against:
-            lines.append(words.execute_against.format(part=part.id))
+            lines.append(tell("execute a chosen query for counter-evidence with for: {part}", part=part.id))
     return lines
 
 

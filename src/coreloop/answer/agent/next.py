@@ -1,14 +1,13 @@
 """What an agent must know before its next iteration: limits, what is known, which thought is due."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, left_to_do, trust_in
-from coreloop.answer.agent.words import AgentWords, agent_words
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import ReadSource, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
+from coreloop.base.messages import in_language_of
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.clock import Clock
 from coreloop.runs.state import State
@@ -22,6 +21,15 @@ _LAYERS: Final = (
     ("paths",),
 )
 """Beside the situation, one layer an iteration: six in each would fill the context with repetition."""
+_SITUATION: Final = "Layer 1, situation: what is known, what is not, how sure each hypothesis is"
+_LAYERS_DUE: Final = (
+    "Layer 2, three perspectives: directly; as three to five experts who would disagree (roles); "
+    "as an outsider",
+    "Layer 3, dialectic: thesis, antithesis, synthesis",
+    "Layer 4, self-check: logic, quality of evidence, bias, alternatives, blind spots; zoom out, zoom in",
+    "Layer 5, the tool that fits the situation",
+    "Layer 6, three paths: the usual one (a), another (b), the opposite (c), and their cross-check",
+)
 _SHAPES: Final = {
     "roles": {"…": "…"},
     "paths": {"a": "…", "b": "…", "c": "…", "cross_check": "…"},
@@ -36,58 +44,28 @@ def next_for_agent(store: Store, state: State, *, clock: Clock | None = None) ->
     think = layer_due(state)
     own = {"think": think, "knowledge": _known(state), "chosen": _chosen(state)}
     reflection = {name: _SHAPES.get(name, "…") for name in think["fields"]}
-    said = {
-        "do": _do(state, facts),
-        "drift": _drift(state, facts["drift"]),
-        "report": facts["report"] | {"reflection": reflection},
-    }
-    return facts | own | said | {"to_complete": to_complete(state)}
+    report = {"report": facts["report"] | {"reflection": reflection}}
+    return facts | own | report | {"to_complete": to_complete(state)}
 
 
 def layer_due(state: State) -> dict[str, Any]:
     """Return the layer of reflection of the next iteration, its fields, and the tool that fits."""
-    place, words = state.iteration % len(_LAYERS), agent_words(state.question)
+    place, tell = state.iteration % len(_LAYERS), in_language_of(state.question)
     knowledge = knowledge_of(state)
     is_sure = any(one.confidence > SURE_OVER for one in knowledge.focus)
     tool = TOOLS["sure"] if is_sure else tool_for(state, knowledge)
     return {
-        "do": f"{words.situation}. {words.layers[place]}.",
+        "do": f"{tell(_SITUATION)}. {tell(_LAYERS_DUE[place])}.",
         "fields": ["situation", *_LAYERS[place]],
-        "tool": words.tools.get(tool, tool),
+        "tool": tell(tool),
     }
 
 
 def to_complete(state: State) -> list[str]:
     """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
-    answer = agent_words(state.question).answer
-    is_open = [answer.format(part=part.id) for part in state.sub_questions if not part.is_settled]
+    tell = in_language_of(state.question)
+    is_open = [tell("answer {part}", part=part.id) for part in state.sub_questions if not part.is_settled]
     return [*is_open, *left_to_do(state)]
-
-
-def _do(state: State, facts: Mapping[str, Any]) -> str:
-    """What to do now, in the language of the question."""
-    words = agent_words(state.question)
-    if facts["goes_on"]:
-        return words.do.format(work=_work(state, words), run_id=state.run_id)
-    if state.status == "paused":
-        return words.paused.format(run_id=state.run_id)
-    if not state.is_terminal:  # its driver ends it
-        return str(facts["do"])
-    reason = f"{state.status}: {state.stop_reason}" if state.stop_reason else state.status
-    return words.over.format(reason=reason, run_id=state.run_id)
-
-
-def _work(state: State, words: AgentWords) -> str:
-    part = next((part for part in state.sub_questions if part.is_open), None)
-    if part is None:
-        return words.work["refute" if state.sub_questions else "split"]
-    return words.work["answer"].format(part=part.id, text=part.text)
-
-
-def _drift(state: State, order: dict[str, Any] | None) -> dict[str, Any] | None:
-    if order is None or not order["after"]:
-        return order
-    return order | {"order": agent_words(state.question).order.format(labels=", ".join(order["after"]))}
 
 
 def _known(state: State) -> dict[str, Any]:

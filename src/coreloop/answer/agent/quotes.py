@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from coreloop.answer.agent.words import ENGLISH
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import Supported, Unsupported
@@ -133,12 +132,16 @@ def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
         return together
     if are_fragments and (not _has_value(part) or (len(with_values) == 1 and with_values != [0])):
         return together
-    return Unsupported("number", ENGLISH.several)
+    return Unsupported(
+        "number", "no one sentence or row of the quote says all of it; report one finding for each"
+    )
 
 
 def _check(part: str, unit: str) -> Supported | Unsupported:
     if any(words.search(part) and not words.search(unit) for words in _SUPERLATIVES):
-        return Unsupported("words", ENGLISH.superlative)
+        return Unsupported(
+            "words", "the quote does not say that it is the most, the first, the only one, or all"
+        )
     checked = check_support(part, [unit])
     claim, said = read_statement(part), read_statement(unit)
     if isinstance(checked, Supported) and is_korean(part):

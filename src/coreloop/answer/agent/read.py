@@ -158,10 +158,10 @@ def _read(
                 "{place}: {reason}; nothing was stored. If your own tools can read it, give "
                 "their text by --text",
                 place=place,
-                reason=reason,
+                reason=Phrase(reason),
             )
         )
-    return _given(place, text, now), reason
+    return _given(place, text, now), str(reason)
 
 
 def _file(place: str, state: State, *, root: Path, now: datetime) -> Source | str:
@@ -172,7 +172,7 @@ def _file(place: str, state: State, *, root: Path, now: datetime) -> Source | st
     if not path.is_file():
         return "no such file"
     if path.stat().st_size > _MAX_FILE_BYTES:
-        return f"has more than {_MAX_FILE_BYTES:,} bytes"
+        return Phrase("has more than {most:,} bytes", most=_MAX_FILE_BYTES)
     data = read_file(path)
     document = (extractor_of(path.name) or extract_plain)(data)
     if isinstance(document, Unreadable):
@@ -266,7 +266,11 @@ def require_source(knowledge: Knowledge, number: int) -> None:
     """
     if knowledge.source(number) is None:
         last = len(knowledge.sources)
-        there_are = f"the run has 1 to {last}" if last else "the run has none; read one first"
+        there_are = (
+            Phrase("the run has 1 to {last}", last=last)
+            if last
+            else Phrase("the run has none; read one first")
+        )
         raise UsageError(Phrase("no source {number}; {there_are}", number=number, there_are=there_are))
 
 

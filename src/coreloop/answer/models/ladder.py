@@ -11,6 +11,7 @@ from coreloop.answer.models.contracts import Contract, ErrorDetail, ErrorRespons
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.answer.models.pace import Paces
 from coreloop.base.errors import ModelError
+from coreloop.base.messages import Phrase
 
 T = TypeVar("T", bound=Contract)
 _UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
@@ -161,7 +162,10 @@ def _complaint(error: ModelError) -> Message:
 
 def _too_late(model: Model, ends_at: float) -> ModelError:
     left_s = max(0.0, ends_at - time.monotonic())
-    return ModelError(f"{model.name}: no call was made, {left_s:.2g} s were left for it", kind="unavailable")
+    return ModelError(
+        Phrase("{name}: no call was made, {left_s:.2g} s were left for it", name=model.name, left_s=left_s),
+        kind="unavailable",
+    )
 
 
 def _needs_time(model: Model) -> bool:

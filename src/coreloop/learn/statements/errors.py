@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from coreloop.base.failures import TRANSIENT
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Language, Phrase
+from coreloop.learn.proposals.advice import in_language
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.statements.log import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
@@ -19,7 +20,9 @@ _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "in
 """By class of error; any other, such as a timeout, is the tool's own."""
 
 
-def error_table(log: CaseLog, searches: Sequence[ToolSearch]) -> tuple[ErrorRow, ...]:
+def error_table(
+    log: CaseLog, searches: Sequence[ToolSearch], *, language: Language = "en"
+) -> tuple[ErrorRow, ...]:
     """The errors of all tools, those that cost most requests first, then most calls."""
     by_tool = {search.tool: search for search in searches}
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -27,12 +30,20 @@ def error_table(log: CaseLog, searches: Sequence[ToolSearch]) -> tuple[ErrorRow,
         for index, call in enumerate(request.calls):
             if not call.ok:
                 groups.setdefault((call.tool, call.template), []).append((number, index))
-    rows = [_row(log, tool, template, calls, by_tool.get(tool)) for (tool, template), calls in groups.items()]
+    rows = [
+        _row(log, tool, template, calls, by_tool.get(tool), language)
+        for (tool, template), calls in groups.items()
+    ]
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
 
 
 def _row(
-    log: CaseLog, tool: str, template: int, calls: Sequence[tuple[int, int]], search: ToolSearch | None
+    log: CaseLog,
+    tool: str,
+    template: int,
+    calls: Sequence[tuple[int, int]],
+    search: ToolSearch | None,
+    language: Language,
 ) -> ErrorRow:
     requests = [log.requests[number] for number in dict(calls)]
     failed = [log.requests[number].calls[index] for number, index in calls]
@@ -40,7 +51,7 @@ def _row(
         sum(call.tool == tool for call in log.requests[number].calls[:index]) for number, index in calls
     )
     error_class = failed[0].error_class
-    explained, nearest = _explained(search, template) if search is not None else (0.0, ())
+    explained, nearest = _explained(search, template, language) if search is not None else (0.0, ())
     mender = "tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")
     return ErrorRow(
         tool=tool,
@@ -56,7 +67,7 @@ def _row(
     )
 
 
-def _explained(search: ToolSearch, template: int) -> tuple[float, tuple[str, ...]]:
+def _explained(search: ToolSearch, template: int, language: Language) -> tuple[float, tuple[str, ...]]:
     """The share of an error's calls that proposed lines explain; the nearest lines if that is below half."""
     places = (number for number, place in enumerate(search.places) if place.call.template == template)
     failed = bits_of(places, search.calls.n)
@@ -68,7 +79,7 @@ def _explained(search: ToolSearch, template: int) -> tuple[float, tuple[str, ...
     texts = (
         Phrase(
             "{line}: {failed} of {n} calls against it",
-            line=str(found.line).removeprefix("- "),
+            line=str(in_language(found.line, language)).removeprefix("- "),
             failed=(found.deviate & failed).bit_count(),
             n=found.deviate.bit_count(),
         )

@@ -116,7 +116,7 @@ def waive(
         require_going(folding.state)
         proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
-            named = ", ".join(proposed) or "none"
+            named = ", ".join(proposed) or Phrase("none")
             raise UsageError(
                 Phrase("no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named)
             )

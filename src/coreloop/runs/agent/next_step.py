@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from coreloop.base.messages import in_language_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
@@ -15,10 +16,6 @@ from coreloop.runs.state import State, SubQuestion
 from coreloop.runs.stores.store import Store
 
 _MAX_QUERIES: Final = 500
-_DO: Final = (
-    "Do one iteration: {work}. Plan its searches with dartlab-coreloop runs plan {run_id} --file FILE, and "
-    "give its report to dartlab-coreloop runs record {run_id} --file FILE."
-)
 _REPORT: Final = {
     "iteration": 1,
     "actions": [{"tool": "web", "strategy": ["English", "recent"]}],
@@ -56,16 +53,14 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
     """
     now = (clock or SystemClock()).now()
     decision = decide(state, now, Outlook(today=spent_today(store, state, now)))
-    goes_on = not isinstance(decision, Stop)
-    reason = "" if goes_on else _why(state, decision)  # type: ignore[arg-type]
     done = [search.query for search in state.search_history if search.worked]
     return {
         "run_id": state.run_id,
         "question": state.question,
         "status": state.status,
         "stop_reason": state.stop_reason,
-        "goes_on": goes_on,
-        "do": _DO.format(work=next_work(state), run_id=state.run_id) if goes_on else reason,
+        "goes_on": not isinstance(decision, Stop),
+        "do": _end(state, decision) if isinstance(decision, Stop) else _work(state),
         "iteration": {"next": state.iteration + 1, "max": state.limits.max_iterations},
         "left": _left(state, now),
         "sub_questions": [_part_json(part) for part in state.sub_questions],
@@ -83,11 +78,30 @@ def spent_today(store: Store, state: State, now: datetime) -> Amount:
     return NOTHING if state.limits.usd_per_day is None else store.spent_on(now.astimezone(UTC).date())
 
 
-def _why(state: State, stop: Stop) -> str:
+def _work(state: State) -> str:
+    return in_language_of(state.question)(
+        "Do one iteration: {work}. Plan its searches with dartlab-coreloop runs plan {run_id} --file FILE, "
+        "and give its report to dartlab-coreloop runs record {run_id} --file FILE.",
+        work=next_work(state),
+        run_id=state.run_id,
+    )
+
+
+def _end(state: State, stop: Stop) -> str:
+    tell = in_language_of(state.question)
     if stop.status == "paused":
-        return f"End your turn: the run is paused; a person lets it go on by runs resume {state.run_id}."
-    reason = f" ({stop.reason})" if stop.reason else ""
-    return f"End your turn: the run is over, {stop.status}{reason}."
+        return tell(
+            "End your turn: the run is paused; a person lets it go on by runs resume {run_id}.",
+            run_id=state.run_id,
+        )
+    reason = f"{stop.status}: {stop.reason}" if stop.reason else stop.status
+    if not state.is_terminal:  # its driver ends it
+        return tell("End your turn: the run is over, {reason}.", reason=reason)
+    return tell(
+        "The run is over, {reason}: answer from dartlab-coreloop runs report {run_id}, and end your turn.",
+        reason=reason,
+        run_id=state.run_id,
+    )
 
 
 def _left(state: State, now: datetime) -> dict[str, float | None]:
@@ -117,12 +131,13 @@ def _order(state: State) -> dict[str, Any] | None:
     order: Turn | happened.Turned | None = check_drift(state) or state.order
     if order is None:
         return None
-    labels = ", ".join(order.after) or "another tool"
+    tell = in_language_of(state.question)
+    labels = ", ".join(order.after) or tell("another tool")
     return {
         "rule": order.rule,
         "before": list(order.before),
         "after": list(order.after),
-        "order": f"Change your strategy to: {labels}.",
+        "order": tell("Change your strategy to: {labels}.", labels=labels),
     }
 
 

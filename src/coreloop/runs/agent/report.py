@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.amounts import Amount, microusd
@@ -180,8 +181,12 @@ def report_events(
         run's next one.
     """
     if report.iteration not in {None, state.iteration + 1}:
-        expected = f"expected {state.iteration + 1}; runs next shows the state"
-        raise wrong_field("$.iteration", f"iteration {report.iteration} is not the next one: {expected}")
+        raise wrong_field(
+            "$.iteration",
+            "iteration {given} is not the next one: expected {expected}; runs next shows the state",
+            given=report.iteration,
+            expected=state.iteration + 1,
+        )
     texts = tuple(part for part in report.sub_questions if isinstance(part, str))
     planned: list[Reported] = [happened.Planned(at=at, sub_questions=texts)] if texts else []
     return [
@@ -271,5 +276,5 @@ def _findings(state: State, report: AgentReport, ids: Mapping[str, str], at: dat
 
 
 def _unknown(path: str, name: str, known: set[Any]) -> UsageError:
-    names = ", ".join(sorted(known)) or "none yet; add it to sub_questions"
-    return wrong_field(path, f"no sub-question {name[:80]}; the run has {names}")
+    names = ", ".join(sorted(known)) or Phrase("none yet; add it to sub_questions")
+    return wrong_field(path, "no sub-question {name}; the run has {names}", name=name[:80], names=names)

@@ -10,6 +10,7 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
+from coreloop.base.messages import in_language_of
 from coreloop.runs.decide import Continue, decide, seconds_left
 from coreloop.runs.folder import FOLDER as RESEARCH
 from coreloop.runs.state import State
@@ -97,10 +98,12 @@ def session_line(state: State, now: datetime | None = None) -> bytes:
     -------
     bytes
         ``{"run_id", "session", "status", "goes_on", "iteration", "max_iterations", "cost_usd", "budget_usd",
-        "deadline_at", "next"}`` and a newline. ``deadline_at`` is in seconds of the Unix time.
+        "deadline_at", "next", "reason", "note"}`` and a newline. ``deadline_at`` is in seconds of Unix time.
+        ``reason`` is what the Stop hook says, ``note`` what the model reads as a person begins a turn.
     """
     now = now or state.clock
-    left = seconds_left(state, now)
+    left, tell = seconds_left(state, now), in_language_of(state.question)
+    work = next_work(state)[:_NEXT_CHARS]
     facts: dict[str, Any] = {
         "run_id": state.run_id,
         "session": state.owner,
@@ -111,17 +114,35 @@ def session_line(state: State, now: datetime | None = None) -> bytes:
         "cost_usd": state.spent.usd,
         "budget_usd": state.limits.usd,
         "deadline_at": None if left is None else now.timestamp() + left - state.limits.answer.seconds,
-        "next": next_work(state)[:_NEXT_CHARS],
+        "next": work,
+        "reason": tell(
+            "Run {run_id} goes on with iteration {iteration} of {most}: {work}. Run dartlab-coreloop "
+            "runs next {run_id}, do what it says, and record the report with dartlab-coreloop runs "
+            "record {run_id} --file FILE.",
+            run_id=state.run_id,
+            iteration=state.iteration + 1,
+            most=state.limits.max_iterations,
+            work=work,
+        ),
+        "note": tell(
+            "The research run {run_id} waits after iteration {iteration}. Do what the user asks. Only if "
+            "that is to go on with the research: dartlab-coreloop runs next {run_id} --session {session}",
+            run_id=state.run_id,
+            iteration=state.iteration,
+            session=state.owner,
+        ),
     }
     return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def next_work(state: State) -> str:
-    """Say in a line what the next iteration is about."""
+    """Say in a line what the next iteration is about, in the language of the question."""
+    tell = in_language_of(state.question)
     part = next((part for part in state.sub_questions if part.is_open), None)
     if part is None and state.sub_questions:
-        return "look for evidence against the findings"
+        return tell("look for evidence against the findings")
     if part is None:
-        return "split the question into sub-questions"
-    planned = f"; planned: {state.next_actions[0]}" if state.next_actions else ""
-    return f"answer {part.id}, {part.text}, with a source{planned}"
+        return tell("split the question into sub-questions")
+    work = tell("answer {part}, {text}, with a source", part=part.id, text=part.text)
+    planned = tell("; planned: {action}", action=state.next_actions[0]) if state.next_actions else ""
+    return work + planned

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase, say
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
@@ -76,7 +77,7 @@ class ExecutionResult:
         if self.finished.ended_for:
             return self.finished.ended_for
         if self.finished.code:
-            return f"exit code {self.finished.code}"
+            return Phrase("exit code {code}", code=self.finished.code)
         return '"is_error": true' if self.reports.is_error else ""
 
 
@@ -85,7 +86,7 @@ def attempt(
     place: ExecutionPlace,
     *,
     number: int,
-    say: Say,
+    show: Say,
     is_over: Callable[[], str],
     book: Callable[[Reports], None],
 ) -> ExecutionResult:
@@ -96,7 +97,7 @@ def attempt(
     OSError
         The prompt cannot be read, or nothing can be started.
     """
-    reports, screen = Reports(), _Screen(say)
+    reports, screen = Reports(), _Screen(show)
     kept = BoundedOutput()
     lines = {"stdout": StreamLines(reports), "stderr": StreamLines(reports)}
 
@@ -141,8 +142,8 @@ def keep_output(file: Path, content: bytes) -> None:
 class _Screen:
     """Shows the first lines of an output, escaped and cut."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self, show: Say) -> None:
+        self._show_line = show
         self._rest = b""
         self._left = _SHOWN_LINES
 
@@ -157,11 +158,11 @@ class _Screen:
 
     def end(self, file: Path) -> None:
         if self._left <= 0:
-            self._say(f"  | … the rest is in {file}")
+            self._show_line(say("  | … the rest is in {file}", file=file))
         elif self._rest:
             self._show(self._rest)
 
     def _show(self, line: bytes) -> None:
         text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
         cut = "…" if len(text) > _SHOWN_CHARS else ""
-        self._say(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())
+        self._show_line(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())

@@ -69,7 +69,7 @@ def plan_of(state: State) -> DriverPlan:
         raise RunError(Phrase("run {run_id} has no command; start a new run", run_id=state.run_id)) from error
 
 
-def require_outside(store: Store, state: State, act: str, environ: Mapping[str, str]) -> Caller:
+def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[str, str]) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls, see `coreloop.runs.caller.require_person`.
 
     An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
@@ -79,7 +79,7 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
     ----------
     store, state
         Of the run.
-    act : str
+    act : Phrase
         ``complete``, ``waive a part of`` or ``resume``, for messages.
     environ : mapping
         Of this process.
@@ -89,7 +89,7 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
     UsageError
         The message says where to run this.
     """
-    by = require_person(f"{act} a run", environ)
+    by = require_person(Phrase("{act} a run", act=act), environ)
     if not is_driven(state):
         return by
     if by != "person":

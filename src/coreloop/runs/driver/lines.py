@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue, Stop
 from coreloop.runs.state import State
@@ -40,11 +41,11 @@ def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop)
     """
     findings = sum(len(part.findings) for part in state.sub_questions)
     parts = [
-        f"iteration {state.iteration}/{state.limits.max_iterations}",
+        say("iteration {number}/{most}", number=state.iteration, most=state.limits.max_iterations),
         spending(state),
-        counted(findings, "finding"),
-        f"{counted(done.get('files', 0), 'file')} changed",
-        f"{done.get('seconds', 0):.0f} s",
+        say(number_of(findings, "finding")),
+        say("{files} changed", files=number_of(done.get("files", 0), "file")),
+        say("{seconds:.0f} s", seconds=done.get("seconds", 0)),
         _next(state, decision),
     ]
     return " · ".join(parts)
@@ -54,16 +55,19 @@ def spending(state: State) -> str:
     """Return what is spent, of the budget, and the tokens if they are limited."""
     usd, limits = dollars(state.spent.microusd), state.limits
     budget = usd if limits.microusd is None else f"{usd}/{dollars(limits.microusd)}"
-    tokens = "" if limits.tokens is None else f" · {state.spent.tokens:,}/{limits.tokens:,} tokens"
-    return budget + tokens
+    if limits.tokens is None:
+        return budget
+    return say(
+        "{budget} · {spent:,}/{most:,} tokens", budget=budget, spent=state.spent.tokens, most=limits.tokens
+    )
 
 
 def reason_line(state: State) -> str:
     """Build the line that says why a run does not go on."""
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status) or _ended_by(state)
-    done = f"{counted(state.iteration, 'iteration')}, {spending(state)}"
-    return f"{state.run_id}  {state.status}{reason}: {why}; {done}"
+    iterations = say(number_of(state.iteration, "iteration"))
+    return f"{state.run_id}  {state.status}{reason}: {say(why)}; {iterations}, {spending(state)}"
 
 
 def _ended_by(state: State) -> str:
@@ -71,13 +75,14 @@ def _ended_by(state: State) -> str:
         return ""
     if state.ended_by == "person":
         return "a person calls it answered" if state.status == "completed" else "a person stopped it"
-    verb = "complete" if state.status == "completed" else "stop, Ctrl-C or a request to a service"
-    return f"runs {verb} ended it; whether a person did cannot be told"
+    command = "complete" if state.status == "completed" else Phrase("stop, Ctrl-C or a request to a service")
+    return Phrase("runs {command} ended it; whether a person did cannot be told", command=command)
 
 
 def _next(state: State, decision: Continue | Stop) -> str:
     if isinstance(decision, Stop):
-        return f"stops: {decision.reason or decision.status}"
+        return say("stops: {reason}", reason=decision.reason or decision.status)
     unanswered = (f"{part.id} {part.text}" for part in state.sub_questions if not part.is_answered)
     wanted = next(iter(state.next_actions), "") or next(unanswered, "")
-    return f"next: {printable(wanted)[:100] or f'iteration {state.iteration + 1}'}"
+    following = printable(wanted)[:100] or Phrase("iteration {number}", number=state.iteration + 1)
+    return say("next: {following}", following=following)

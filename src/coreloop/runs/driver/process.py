@@ -150,7 +150,10 @@ def _wait_for_lock(descriptor: int, run_id: str) -> None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 if monotonic() > deadline:
-                    message = f"a command that an earlier driver of run {run_id} started still runs; end it"
+                    message = Phrase(
+                        "a command that an earlier driver of run {run_id} started still runs; end it",
+                        run_id=run_id,
+                    )
                     raise RunError(message) from error
             else:
                 return

@@ -54,6 +54,8 @@ def read_spool(path: Path) -> Reports:
             while data := file.read(_CHUNK_BYTES):
                 lines.add(data)
     except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        raise WorkspaceError(
+            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
+        ) from error
     lines.end()
     return reports

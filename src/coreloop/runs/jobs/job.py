@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 
@@ -120,14 +121,26 @@ def _storable(value: Any) -> Any:
 
 def unknown_job(job_id: str) -> UsageError:
     """Build the error for a job that a queue does not have."""
-    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
+    return UsageError(
+        Phrase("no job {job_id}; `dartlab-coreloop jobs list` shows the jobs", job_id=printable(job_id[:40]))
+    )
 
 
 def cannot_retry(job: Job) -> UsageError:
     """Build the error for a job that waits, is being done or is done."""
-    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
+    return UsageError(
+        Phrase(
+            "job {job_id} is {status}; only dead and cancelled jobs can be retried",
+            job_id=job.id,
+            status=job.status,
+        )
+    )
 
 
 def cannot_cancel(job: Job) -> UsageError:
     """Build the error for a job that does not wait."""
-    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
+    return UsageError(
+        Phrase(
+            "job {job_id} is {status}; only queued jobs can be cancelled", job_id=job.id, status=job.status
+        )
+    )

@@ -25,7 +25,13 @@ _PAUSE_S: Final = 0.01
 def busy(run_id: str, owner: str) -> RunBusyError:
     """Build the error that names the process that works on a run."""
     named = printable(owner) or "another process"
-    return RunBusyError(f"{named} works on run {run_id}; wait until it ends, or pause or stop the run")
+    return RunBusyError(
+        Phrase(
+            "{named} works on run {run_id}; wait until it ends, or pause or stop the run",
+            named=named,
+            run_id=run_id,
+        )
+    )
 
 
 @contextmanager

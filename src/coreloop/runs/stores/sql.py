@@ -445,13 +445,20 @@ def _run_row(
 
 
 def _unknown(run_id: str) -> RunNotFoundError:
-    return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
+    return RunNotFoundError(
+        Phrase("no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40]))
+    )
 
 
 def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
     used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
     return BudgetError(
-        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would exceed its "
-        f"daily limit of {limit:.4f} USD",
+        Phrase(
+            "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
+            "exceed its daily limit of {limit:.4f} USD",
+            used=used,
+            more=more,
+            limit=limit,
+        ),
         reason="usd_per_day",
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
 from coreloop.base.errors import CoreloopError
+from coreloop.base.messages import text_of
 from coreloop.learn.mine.session import MiningOptions
 from coreloop.learn.verdicts.state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
@@ -96,7 +97,7 @@ def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
     try:
         return source.snapshots.get("status", places, lambda: _read_status(source)), ""
     except CoreloopError as error:
-        return None, str(error)
+        return None, text_of(error)
 
 
 def _read_status(source: PageSource) -> Status:

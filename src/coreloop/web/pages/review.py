@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
+from coreloop.base.messages import join, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.learn.proposals.candidates import Candidate
@@ -111,7 +112,9 @@ def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
 
 def _evidence(proposal: WaitingProposal) -> str:
     entry = proposal.entry
-    return f"{sides_text(entry, entry.sides)}; {cost_text(entry)}" if isinstance(entry, Statement) else ""
+    if not isinstance(entry, Statement):
+        return ""
+    return join([sides_text(entry, entry.sides), cost_text(entry)], separator="; ")
 
 
 def _measured(source: PageSource, proposal: WaitingProposal) -> Measurement | None:
@@ -242,7 +245,7 @@ def change_of(
     try:
         source = read_file(path)
     except WorkspaceError as error:
-        return DocstringChange(target, problem=str(error))
+        return DocstringChange(target, problem=text_of(error))
     outcome = _edited(workspace, source, suggested, suggested.target_symbol)
     if isinstance(outcome, Refused):
         return DocstringChange(target, problem=outcome.reason)

@@ -89,8 +89,8 @@ def _check_years():
 
 
 TRUE_KOREAN_LINES = {
-    ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
-    ("trend", "- years: at most 3"): _check_years,
+    ("analysis", "- axis: 다음 중 하나 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
+    ("trend", "- years: 최대 3"): _check_years,
 }
 
 

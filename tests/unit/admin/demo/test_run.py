@@ -142,9 +142,9 @@ def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
         pytest.param(
             FINLAB,
             {
-                ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"),
-                ("show", "- Always pass topic"),
-                ("compare", "- Always pass metric"),
+                ("analysis", "- axis: 다음 중 하나 배당, 성장성, 수익성, 안정성, 현금흐름"),
+                ("show", "- 항상 전달: topic"),
+                ("compare", "- 항상 전달: metric"),
             },
             id="finlab",
         ),

@@ -54,14 +54,7 @@ def main(arguments: list[str], stdin: bytes) -> str:
 def wait(path: str, version: "list[int]", status: "dict[str, Any]") -> str:
     """Let the run wait until its file is written again; returns a note that says so."""
     note(path, version)
-    if not goes_on(status):
-        return ""
-    run_id = status["run_id"]
-    return (
-        f"The research run {run_id} waits after iteration {status['iteration']}. Do what the user asks. Only "
-        f"if that is to go on with the research: dartlab-coreloop runs next {run_id} --session "
-        f"{status['session']}"
-    )
+    return str(status["note"]) if goes_on(status) else ""
 
 
 def file_name(session: str) -> str:
@@ -92,13 +85,7 @@ def block(path: str, status: "dict[str, Any]", is_repeated: bool) -> str:
     if number > (1 if is_repeated else MOST_BLOCKS):
         return ""
     note(path, [*now, number])
-    run_id = now[0]
-    reason = (
-        f"Run {run_id} goes on with iteration {now[1] + 1} of {status['max_iterations']}: {status['next']}. "
-        f"Run dartlab-coreloop runs next {run_id}, do what it says, and record the report with "
-        f"dartlab-coreloop runs record {run_id} --file FILE."
-    )
-    return json.dumps({"decision": "block", "reason": reason})
+    return json.dumps({"decision": "block", "reason": status["reason"]})
 
 
 def blocks(path: str, now: "list[Any]") -> int:

@@ -12,36 +12,35 @@ _EXTREMES = {"payout_ratio": 1.0, "debt_ratio": 5.0}
 
 
 def analysis(company: str, axis: str, overrides: Mapping[str, object] | None = None) -> dict[str, object]:
-    """Analyse one company along one axis.
+    """회사 하나를 한 축으로 분석한다.
 
-    Computes the ratios of the chosen axis from the company's annual filings, for its newest year and,
-    where the axis looks back, over every year on file. Figures that lie outside what a going concern
-    can sustain are named in ``flags``: read them before quoting the figure.
+    사업보고서에서 고른 축의 비율을 가장 최근 연도로 계산하고, 과거를 보는 축이면 공시된 모든 연도로
+    계산한다. 지속될 수 없는 수치는 ``flags``에 적으므로 인용하기 전에 읽어야 한다.
 
     Parameters
     ----------
     company : str
-        Full Korean name, or six-digit code.
+        한글 전체 이름이나 여섯 자리 종목 코드.
     axis : str
-        What to look at, in Korean.
+        무엇을 볼지, 한글로.
     overrides : Mapping[str, object], optional
-        ``exclude_one_off`` (bool) takes one-off gains and losses out of net income; ``base_year`` (int)
-        analyses as of that year and forgets later ones.
+        ``exclude_one_off`` (bool)는 순이익에서 일회성 손익을 빼고, ``base_year`` (int)는 그 연도까지의
+        공시만으로 분석한다.
 
     Returns
     -------
     dict
-        ``company``, ``axis`` and ``year`` as analysed; ``figures``, a dict of ratios as fractions
-        (0.12 is 12 %), ``None`` where undefined; ``flags``, a list such as ``["payout_ratio>1"]``,
-        empty when nothing is extreme; ``overrides``, the names of those applied.
+        분석한 ``company``, ``axis``, ``year``; 비율을 담은 ``figures`` (0.12는 12 %, 구할 수 없으면
+        ``None``); ``["payout_ratio>1"]`` 같은 목록 ``flags`` (지나친 것이 없으면 빈 목록); 적용한
+        ``overrides``의 이름.
 
     Raises
     ------
     LookupError
-        If the company is not on file.
+        공시가 없는 회사일 때.
     ValueError
-        If the axis or an override is unknown, if ``base_year`` is not on file, or if the axis needs
-        two years (``성장성``) and there is one.
+        모르는 축이나 override일 때, ``base_year``의 공시가 없을 때, 두 해가 필요한 축(``성장성``)인데
+        한 해뿐일 때.
 
     Examples
     --------
@@ -56,20 +55,19 @@ def analysis(company: str, axis: str, overrides: Mapping[str, object] | None = N
 
     Notes
     -----
-    Return ratios divide by the year's closing equity and assets, not by averages. Growth is compound
-    and per year. Payout is ``None`` in a year without profit. Flags are raised for a payout ratio above
-    1 and a debt ratio above 5.
+    수익률은 평균이 아니라 그해 말의 자본과 자산으로 나눈다. 성장률은 연 복리이다. 배당성향은 이익이
+    없는 해에는 ``None``이다. 배당성향이 1을, 부채비율이 5를 넘으면 ``flags``에 적는다.
 
     Guide
     -----
-    - Pass the company exactly as the question names it, without a particle: 들찬푸드, not 들찬푸드의.
-    - One call answers one axis; the axes share no figure, so a broad question needs several calls.
-    - Say which year the figures are of: the newest filing may be older than the question.
+    - 회사는 질문에 나온 이름 그대로, 조사 없이 준다: 들찬푸드의가 아니라 들찬푸드.
+    - 호출 한 번은 한 축에만 답한다. 축끼리 겹치는 수치가 없으므로 넓은 질문은 여러 번 불러야 한다.
+    - 수치가 어느 연도의 것인지 말한다: 최근 공시가 질문보다 오래되었을 수 있다.
 
     See Also
     --------
-    show : The statement lines behind the ratios.
-    trend : One metric over the years.
+    show : 비율의 바탕이 되는 재무제표 항목.
+    trend : 여러 해에 걸친 지표 하나.
     """
     if axis not in _AXES:
         raise ValueError(f"unknown axis {axis!r}; known axes: {', '.join(_AXES)}")

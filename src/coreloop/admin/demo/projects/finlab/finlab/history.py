@@ -9,34 +9,34 @@ _FLAT = 0.01
 
 
 def trend(company: str, metric: str, years: int = 3) -> dict[str, object]:
-    """Follow one metric of one company over its newest years.
+    """회사 하나의 지표 하나를 최근 몇 해에 걸쳐 본다.
 
-    Fits a straight line through the metric's last ``years`` values and says whether it rises, falls or
-    stays flat, with the compound growth from the first to the last of them.
+    마지막 ``years``개 값에 직선을 맞추어 오르는지, 내리는지, 제자리인지 말하고, 처음부터 끝까지의 연
+    복리 성장률을 함께 준다.
 
     Parameters
     ----------
     company : str
-        Full Korean name, or six-digit code.
+        한글 전체 이름이나 여섯 자리 종목 코드.
     metric : str
-        One of ``sales``, ``operating_profit``, ``net_income``, ``operating_cash_flow``, ``dividends``
-        (millions of won), ``operating_margin``, ``roe``, ``debt_ratio`` (fractions).
+        ``sales``, ``operating_profit``, ``net_income``, ``operating_cash_flow``, ``dividends``
+        (백만 원), ``operating_margin``, ``roe``, ``debt_ratio`` (비율) 중 하나.
     years : int
-        How many of the newest years to use, 2 or more.
+        최근 몇 해를 볼지, 2 이상.
 
     Returns
     -------
     dict
-        ``company``, ``metric``; ``values``, a dict from year (as text) to value, oldest first;
-        ``slope`` per year in the metric's unit; ``growth_per_year``, a fraction, ``None`` where the
-        sign changes; ``direction``, ``"rising"``, ``"falling"`` or ``"flat"``.
+        ``company``, ``metric``; 연도(글자)에서 값으로 가는 ``values``, 오래된 것부터; 지표의 단위로 한 해의
+        기울기 ``slope``; 비율 ``growth_per_year`` (부호가 바뀌면 ``None``); ``"rising"``, ``"falling"``,
+        ``"flat"`` 중 하나인 ``direction``.
 
     Raises
     ------
     LookupError
-        If the company is not on file.
+        공시가 없는 회사일 때.
     ValueError
-        If the metric is unknown, ``years`` is below 2, or fewer years are on file than asked for.
+        모르는 지표일 때, ``years``가 2보다 작을 때, 공시된 해가 ``years``보다 적을 때.
 
     Examples
     --------
@@ -49,18 +49,17 @@ def trend(company: str, metric: str, years: int = 3) -> dict[str, object]:
 
     Notes
     -----
-    The slope is that of an ordinary least-squares line. A slope under 1 % of the mean value per year is
-    called flat.
+    기울기는 최소제곱 직선의 것이다. 한 해 기울기가 평균의 1 %보다 작으면 제자리로 본다.
 
     Guide
     -----
-    - Quote the direction with its years: three years of a cyclical business are not a trend.
-    - Growth and slope can differ in sign when the middle years swing; then describe the values instead.
+    - 방향은 연도와 함께 말한다: 경기를 타는 업종의 세 해는 추세가 아니다.
+    - 중간 연도가 출렁이면 성장률과 기울기의 부호가 다를 수 있다. 그때는 값을 말한다.
 
     See Also
     --------
-    show : All lines of a statement over all years.
-    analysis : Growth ratios, on the axis 성장성.
+    show : 재무제표 하나의 모든 항목과 연도.
+    analysis : 성장성 축의 성장률.
     """
     value_of = metric_of(metric)
     if years < 2:

@@ -15,34 +15,33 @@ _TARGETS: dict[str, tuple[Callable[[Filing], float], bool]] = {
 
 
 def scan(target: str, limit: int = 5, sector: str | None = None) -> dict[str, object]:
-    """Rank companies by one target, best first.
+    """회사들을 기준 하나로 줄 세운다. 좋은 것이 먼저 나온다.
 
-    Takes the newest filing of every company, of one sector or of all, and ranks by the target. For
-    ``부채비율`` the lowest ranks first, for every other target the highest.
+    업종 하나나 전체에서 회사마다 가장 최근 공시를 골라 줄 세운다. ``부채비율``은 낮은 것이, 다른 기준은
+    높은 것이 먼저 나온다.
 
     Parameters
     ----------
     target : str
-        One of ``영업이익률`` (operating margin), ``부채비율`` (debt ratio), ``현금창출`` (operating cash
-        flow to sales), ``배당`` (dividends to equity).
+        ``영업이익률``, ``부채비율``, ``현금창출`` (매출 대비 영업현금흐름), ``배당`` (자본 대비 배당)
+        중 하나.
     limit : int
-        How many companies to return, 1 or more; a small sector may have fewer.
+        몇 곳을 돌려줄지, 1 이상. 작은 업종에는 그보다 적을 수 있다.
     sector : str, optional
-        ``반도체``, ``식품``, ``기계``, ``바이오``, ``유통`` or ``에너지``; all of them when left out.
+        ``반도체``, ``식품``, ``기계``, ``바이오``, ``유통``, ``에너지`` 중 하나. 빼면 전체.
 
     Returns
     -------
     dict
-        ``target``; ``universe``, the number of companies ranked; ``median`` of the target among them;
-        ``rows``, best first, each with ``rank``, ``company``, ``sector``, ``year`` and ``value`` (a
-        fraction).
+        ``target``; 줄 세운 회사 수 ``universe``; 그 가운데값 ``median``; 좋은 것부터 ``rank``,
+        ``company``, ``sector``, ``year``, ``value`` (비율)를 담은 ``rows``.
 
     Raises
     ------
     LookupError
-        If the sector is unknown.
+        모르는 업종일 때.
     ValueError
-        If the target is unknown, or ``limit`` is below 1.
+        모르는 기준일 때, ``limit``이 1보다 작을 때.
 
     Examples
     --------
@@ -55,17 +54,16 @@ def scan(target: str, limit: int = 5, sector: str | None = None) -> dict[str, ob
 
     Notes
     -----
-    Companies with equal values keep the order of the table. The median is of the whole universe, not
-    of the rows returned.
+    값이 같으면 표의 차례를 따른다. 가운데값은 돌려준 행이 아니라 전체의 것이다.
 
     Guide
     -----
-    - Name the universe in the answer: a first place among 5 companies says less than one among 30.
-    - A sector is one of the six words above; map the question's wording onto it first.
+    - 몇 곳 가운데서인지 답에 적는다: 다섯 곳 중 1위는 서른 곳 중 1위와 다르다.
+    - 업종은 위의 여섯 낱말뿐이므로 질문의 말을 먼저 여기에 맞춘다.
 
     See Also
     --------
-    compare : A metric's history for companies that you name yourself.
+    compare : 직접 고른 회사들의 지표 이력.
     """
     if target not in _TARGETS:
         raise ValueError(f"unknown target {target!r}; known targets: {', '.join(_TARGETS)}")
@@ -92,35 +90,33 @@ def scan(target: str, limit: int = 5, sector: str | None = None) -> dict[str, ob
 
 
 def compare(companies: Sequence[str], metric: str) -> dict[str, object]:
-    """Compare one metric of two or more companies.
+    """회사 둘 이상의 지표 하나를 견준다.
 
-    Lines the companies up by year, so that a lead can be told from a single good year, and names who
-    leads in the newest year that all of them have filed.
+    연도별로 나란히 놓으므로 한 해만 좋았는지 앞서 왔는지 알 수 있고, 모두 공시한 가장 최근 연도에 누가
+    앞서는지 말한다.
 
     Parameters
     ----------
     companies : Sequence[str]
-        Two or more full Korean names or six-digit codes, each once.
+        둘 이상의 한글 전체 이름이나 여섯 자리 종목 코드, 겹치지 않게.
     metric : str
-        One of ``sales``, ``operating_profit``, ``net_income``, ``operating_cash_flow``, ``dividends``
-        (millions of won), ``operating_margin``, ``roe``, ``debt_ratio`` (fractions).
+        ``sales``, ``operating_profit``, ``net_income``, ``operating_cash_flow``, ``dividends``
+        (백만 원), ``operating_margin``, ``roe``, ``debt_ratio`` (비율) 중 하나.
 
     Returns
     -------
     dict
-        ``metric``; ``year``, the newest common one; ``highest``, the company with the highest value in
-        it; ``rows``, one per company in the order given, each with ``company`` and ``values``, a dict
-        from year (as text) to value.
+        ``metric``; 모두 있는 가장 최근 ``year``; 그해 값이 가장 높은 회사 ``highest``; 준 차례대로 회사마다
+        ``company``와, 연도(글자)에서 값으로 가는 ``values``를 담은 ``rows``.
 
     Raises
     ------
     LookupError
-        If a company is not on file.
+        공시가 없는 회사가 있을 때.
     TypeError
-        If ``companies`` is one string instead of a list.
+        ``companies``가 목록이 아니라 문자열 하나일 때.
     ValueError
-        If fewer than two different companies are given, the metric is unknown, or no year is common to
-        all.
+        서로 다른 회사가 둘보다 적을 때, 모르는 지표일 때, 모두 공시한 연도가 없을 때.
 
     Examples
     --------
@@ -133,17 +129,17 @@ def compare(companies: Sequence[str], metric: str) -> dict[str, object]:
 
     Notes
     -----
-    The highest value is not always the best: for ``debt_ratio`` the leader is the most indebted.
+    가장 높은 값이 늘 가장 좋은 것은 아니다: ``debt_ratio``는 빚이 가장 많은 회사가 앞선다.
 
     Guide
     -----
-    - Use one metric per call; amounts of companies of different size say little, so prefer a fraction.
-    - A company with a short history is compared over the years that it has.
+    - 호출 한 번에 지표 하나만 쓴다. 규모가 다른 회사의 금액은 견주기 어려우므로 비율이 낫다.
+    - 이력이 짧은 회사는 있는 연도만 견준다.
 
     See Also
     --------
-    scan : The same kind of figure, ranked over a sector.
-    trend : One company's metric with its slope.
+    scan : 같은 종류의 수치를 업종에서 줄 세운 것.
+    trend : 회사 하나의 지표와 기울기.
     """
     if isinstance(companies, str):
         raise TypeError("companies must be a list of names, not one string")

@@ -11,31 +11,30 @@ _TOPICS: dict[str, tuple[str, ...]] = {
 
 
 def show(company: str, topic: str) -> dict[str, object]:
-    """Show the filed lines of one statement, year by year.
+    """재무제표 하나의 공시된 항목을 연도별로 보여 준다.
 
-    Nothing is computed: these are the amounts that the company filed, for every year on file, oldest
-    first. Use them to quote an amount, or to explain what moved a ratio.
+    계산하지 않는다: 회사가 공시한 금액이며, 공시된 모든 연도가 오래된 것부터 나온다. 금액을 인용하거나
+    비율이 움직인 까닭을 설명할 때 쓴다.
 
     Parameters
     ----------
     company : str
-        Full Korean name, or six-digit code.
+        한글 전체 이름이나 여섯 자리 종목 코드.
     topic : str
-        One of ``손익`` (income), ``재무상태`` (financial position), ``현금`` (cash), ``주주환원``
-        (shareholder returns).
+        ``손익``, ``재무상태``, ``현금``, ``주주환원`` 중 하나.
 
     Returns
     -------
     dict
-        ``company``, ``topic``, ``unit`` (``"KRW million"``; shares are in thousands), ``columns``
-        (``year`` and the topic's lines) and ``rows``, one list per year in the order of ``columns``.
+        ``company``, ``topic``, ``unit`` (``"KRW million"``, 주식 수는 천 주), ``columns`` (``year``와 항목),
+        ``rows`` (연도마다 ``columns`` 차례의 목록 하나).
 
     Raises
     ------
     LookupError
-        If the company is not on file.
+        공시가 없는 회사일 때.
     ValueError
-        If the topic is unknown.
+        모르는 항목일 때.
 
     Examples
     --------
@@ -50,17 +49,17 @@ def show(company: str, topic: str) -> dict[str, object]:
 
     Notes
     -----
-    ``one_off`` is the part of net income that the company itself reports as not recurring, after tax;
-    a loss is negative. Share prices are not filed, so nothing here answers a question about valuation.
+    ``one_off``는 순이익 가운데 회사가 일회성이라고 밝힌 세후 금액이며, 손실이면 음수이다. 주가는
+    공시되지 않으므로 저평가 여부에는 답할 수 없다.
 
     Guide
     -----
-    - Convert before quoting: 1,000 million won is 10억 원.
-    - There is no default topic: a question on sales or profit is 손익, one on debt is 재무상태.
+    - 인용하기 전에 단위를 바꾼다: 1,000백만 원은 10억 원이다.
+    - 기본 항목은 없다: 매출이나 이익에 관한 질문은 손익, 빚에 관한 질문은 재무상태이다.
 
     See Also
     --------
-    analysis : Ratios computed from these lines.
+    analysis : 이 항목으로 계산한 비율.
     compare : The same line for several companies.
     """
     if topic not in _TOPICS:

@@ -1,0 +1,98 @@
+"""A walk through a small project in both languages: each speaks its own, and programs read the same JSON."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+HANGUL = re.compile("[가-힣]")
+WORDS = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]{2,}){2,}")
+"""Three English words in a row: no name, no command, no field."""
+NOT_OURS = re.compile(
+    r"dartlab-coreloop[^;:)\n]*|[`\"'].*?[`\"']|\w+Error: .*|-> .*"
+    r"|Always pass \w+|When: .*|Are refunds made\?"
+)
+"""Commands, and what the project's own code, records and questions say."""
+DAYS = ("--since", "2026-03-27", "--until", "2026-04-25")
+CANDIDATES = "data/audit/candidates/2026-04-25-candidates.json"
+READING = [
+    ("init",),
+    ("mine", *DAYS),
+    ("effect",),
+    ("judge",),
+    ("promote", "--candidate", CANDIDATES, "--id", "cand-2026-04-25-001"),
+    ("index",),
+    ("runs", "list"),
+    ("runs", "show"),
+    ("runs", "check"),
+    ("jobs", "list"),
+    ("repair", "gates"),
+    ("repair", "gaps"),
+    ("repair", "suggestions"),
+    ("docstring", "check", "helpdesk"),
+    ("research", "list"),
+    ("observe", "install", "claude-code"),
+    ("runs", "install", "claude-code"),
+]
+"""What changes nothing that the next command would print."""
+SHOWN = [
+    *(command for command in READING if command[0] not in {"init", "judge", "promote", "docstring"}),
+    ("pattern", *DAYS),
+    ("runs", "pause"),
+    ("runs", "resume"),
+    ("runs", "list", "--status", "odd"),
+    ("runs", "show", "none"),
+    ("jobs", "show", "none"),
+    ("jobs", "work", "--until-idle"),
+]
+
+
+def run(folder: Path, *words: str, language: str) -> tuple[str, str]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG"))}
+    own = {"LANG": language, "COLUMNS": "300", "CLAUDECODE": "", "CLAUDE_CODE_SESSION_ID": ""}
+    done = subprocess.run(
+        [sys.executable, "-m", "coreloop", *words],
+        cwd=folder,
+        env=plain | own,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 3, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("walk")
+    run(folder, "demo", "--out", "demo", language="C")
+    run(folder / "demo", "ask", "Are refunds made?", language="C")
+    run(folder / "demo", "mine", *DAYS, language="C")  # fills the store: its figures say what was read anew
+    return folder / "demo"
+
+
+@pytest.mark.parametrize("command", SHOWN, ids=" ".join)
+def test_each_language_speaks_for_itself(project: Path, command: tuple[str, ...]):
+    english = "".join(run(project, *command, language="C.UTF-8"))
+    assert not HANGUL.search(english)
+    korean = "".join(run(project, *command, language="ko_KR.UTF-8"))
+    assert HANGUL.search(korean)
+    assert [line for line in korean.splitlines() if WORDS.search(NOT_OURS.sub("", line))] == []
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_programs_read_the_same_in_both_languages(project: Path, command: tuple[str, ...]):
+    english, _ = run(project, *command, "--json", language="C.UTF-8")
+    assert english == run(project, *command, "--json", language="ko_KR.UTF-8")[0]
+    assert english
+
+
+def test_the_korean_demo_speaks_korean_wherever_it_runs(tmp_path: Path):
+    shown, errors = run(tmp_path, "demo", "--korean", "--out", "demo", language="C")
+    assert "language: ko\n" in (tmp_path / "demo" / "coreloop.yaml").read_text("utf-8")
+    said = NOT_OURS.sub("", shown + errors)
+    assert [line for line in said.splitlines() if WORDS.search(line) and "git show" not in line] == []
