@@ -56,7 +56,7 @@ def repaired_answer() -> Iterator[Text]:
 
 def walked_iteration() -> Iterator[Text]:
     """Yield the block of an iteration of an agent, in which one of two findings is not confirmed."""
-    page = (DOCS / "how-to" / "claude-code.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "agent-reports.md").read_text(encoding="utf-8")
     for line in _block(page, "runs record --file report.json", "The next iteration"):
         yield Text(line.plain, style="bold yellow") if "does not stand in" in line.plain else line
 
