@@ -33,7 +33,7 @@ _STYLES: Final = {
 
 def promotion() -> Iterator[Text]:
     """Yield the statement of refine, then the diff and the reach of promote."""
-    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    page = (DOCS / "tutorial-propose.md").read_text(encoding="utf-8")
     yield from _block(page, "refine", "    follows")
     yield Text()
     yield from _block(page, "promote --tool book_room", "reach")
