@@ -1,7 +1,7 @@
 """What ``sanitize`` misses and what it replaces in vain, on records that nobody tuned it on.
 
     uv run python benchmarks/privacy.py            # the tables, on this release's three seeds
-    uv run python benchmarks/privacy.py --update   # and write them into docs/explanation/privacy.md
+    uv run python benchmarks/privacy.py --update   # and write them into docs/reference/masking.md
     uv run python benchmarks/privacy.py --others   # first measure Presidio and scrubadub (minutes)
     uv run python benchmarks/privacy.py --seeds 1,2 --misses FILE    # examples, for work on the detectors
     uv run python benchmarks/privacy.py --generator MODULE           # of another generator
@@ -36,7 +36,7 @@ from benchmarks.planted import PLAIN, Sample  # noqa: E402
 from coreloop import __version__  # noqa: E402
 from coreloop.sanitize.modes import Mode  # noqa: E402
 
-PAGE = ROOT / "docs" / "explanation" / "privacy.md"
+PAGE = ROOT / "docs" / "reference" / "masking.md"
 SECOND = "benchmarks.planted_again"
 MODES: tuple[Mode, ...] = ("mask", "hash", "drop")
 N_SEEDS = 3

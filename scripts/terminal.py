@@ -33,7 +33,7 @@ _STYLES: Final = {
 
 def promotion() -> Iterator[Text]:
     """Yield the statement of refine, then the diff and the reach of promote."""
-    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    page = (DOCS / "tutorial-propose.md").read_text(encoding="utf-8")
     yield from _block(page, "refine", "    follows")
     yield Text()
     yield from _block(page, "promote --tool book_room", "reach")
@@ -56,21 +56,28 @@ def repaired_answer() -> Iterator[Text]:
 
 def walked_iteration() -> Iterator[Text]:
     """Yield the block of an iteration of an agent, in which one of two findings is not confirmed."""
-    page = (DOCS / "how-to" / "claude-code.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "agent-reports.md").read_text(encoding="utf-8")
     for line in _block(page, "runs record --file report.json", "The next iteration"):
         yield Text(line.plain, style="bold yellow") if "does not stand in" in line.plain else line
 
 
 def _block(page: str, command: str, last: str) -> Iterator[Text]:
-    text = page[page.index(f"$ dartlab-coreloop {command}") :]
-    for line in text.splitlines():
-        if line.startswith(("left out", "base ")):
-            continue
-        style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
-        yield Text(line, style="bold yellow" if line.startswith("    hours over") else style)
-        if line.startswith(last) or (last.startswith(" ") and last in line):
+    """Yield a command and its output up to a line, from the first block of the page that has both."""
+    for found in re.finditer(rf"(?m)^\$ dartlab-coreloop {re.escape(command)}", page):
+        lines = page[found.start() :].partition("\n```")[0].splitlines()
+        ends = [
+            n for n, line in enumerate(lines) if line.startswith(last) or (last[0] == " " and last in line)
+        ]
+        if ends:
+            shown = lines[: ends[0] + 1]
+            yield from (_styled(line) for line in shown if not line.startswith(("left out", "base ")))
             return
     raise SystemExit(f"no line begins with {last!r} after: {command}")
+
+
+def _styled(line: str) -> Text:
+    style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
+    return Text(line, style="bold yellow" if line.startswith("    hours:") else style)
 
 
 PICTURES: Final = {

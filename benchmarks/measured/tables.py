@@ -1,4 +1,4 @@
-"""The tables of docs/explanation/privacy.md."""
+"""The tables of docs/reference/masking.md."""
 
 import re
 from collections import Counter

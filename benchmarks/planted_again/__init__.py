@@ -1,4 +1,4 @@
-"""A second generator of private values, written from docs/explanation/privacy.md alone.
+"""A second generator of private values, written from docs/reference/masking.md alone.
 
 Shares only the types and the disguises' names with `benchmarks.planted`: no value, word or sentence.
 """

@@ -70,7 +70,7 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
         show_proposals(*stage, as_json=False)
     elif isinstance(stage, DemoRefined):
         click.echo(say("\nrefine   what failed calls have in common\n"))
-        show_refined(*stage, as_json=False)
+        show_refined(*stage)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
     else:

@@ -148,6 +148,9 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview is None:
         click.echo(say("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER"))
         return
+    if not preview.n_records:
+        click.echo(say("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them"))
+        return
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
     click.echo()
@@ -164,6 +167,9 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
                 tools=tools,
             )
         )
+    if preview.n_unread:
+        unread = number_of(preview.n_unread, "older file")
+        click.echo(say("{files} not read; dartlab-coreloop refine reads all", files=unread))
     if preview.n_last_week is None:
         click.echo(say("too few days with records to say how many a week to expect"))
     elif n_drafts:

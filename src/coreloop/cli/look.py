@@ -4,27 +4,32 @@ import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, printable, wrapped
-from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option
+from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coreloop.learn.look import Looked
 
-_MAX_SHOWN: Final = 8
-"""Of each table: with three tables and what is missing, the screen stays a screen. The page has all."""
-_INDENT: Final = "    "
+_Row = TypeVar("_Row")
+_MAX_ERRORS: Final = 4
+_MAX_STATEMENTS: Final = 3
+_MAX_ARGUMENTS: Final = 2
+"""With the headings and what is missing, one screen of 24 lines."""
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FILE, help="Also write a page (HTML) to share with colleagues.")
+@verbose_option
 @json_option
-def command(paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def command(paths: tuple[Path, ...], out: Path | None, verbose: bool, as_json: bool) -> None:
     """Show what traces that exist already say; nothing is kept or sent.
 
     PATH is a file or a folder, such as ~/.claude/projects. Sessions of Claude Code, exports of OTLP, Langfuse
@@ -41,17 +46,53 @@ def command(paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(_facts(looked))
     else:
-        _show(looked)
+        _show(looked, is_verbose=verbose)
     if out is not None:
         write_look_page(looked, out)
         click.echo(say("wrote {out}", out=out), err=True)
 
 
-def _show(looked: "Looked") -> None:
+def _show(looked: "Looked", *, is_verbose: bool) -> None:
     columns = shutil.get_terminal_size().columns
+    _show_head(looked, columns)
+    left_out = []
+
+    def first(rows: "Sequence[_Row]", most: int, noun: str) -> "Sequence[_Row]":
+        if is_verbose or len(rows) <= most:
+            return rows
+        left_out.append(number_of(len(rows) - most, noun))
+        return rows[:most]
+
+    if looked.errors:
+        click.echo(
+            f"\n{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
+            f"{say('error')}"
+        )
+    for error in first(looked.errors, _MAX_ERRORS, "error"):
+        text = printable(f"{error.tool}: {error.error or error.error_class}")
+        figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
+        click.echo(fitted(f"{figures}{text}", columns))
+    if looked.statements:
+        click.echo(say("\nwhat nearly always fails:"))
+    for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
+        line = printable(
+            f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"
+        )
+        click.echo(wrapped(line, columns, indent="  "))
+    if looked.arguments:
+        click.echo(say("\nwhere arguments come from:"))
+    for argument in first(looked.arguments, _MAX_ARGUMENTS, "argument"):
+        places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
+        click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
+    if left_out:
+        click.echo(say("… and {counts}; -v shows them", counts=join(left_out)))
+    _show_missing(looked, columns)
+
+
+def _show_head(looked: "Looked", columns: int) -> None:
     formats = ", ".join(f"{name} ({say(number_of(n, 'file'))})" for name, n in looked.formats.items())
     days = say("{since} to {until}", since=looked.report.first_day, until=looked.report.last_day)
-    click.echo(f"{formats}; {days}")
+    click.echo(wrapped(f"{formats}; {days}", columns))
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
     click.echo(
         say(
@@ -62,46 +103,16 @@ def _show(looked: "Looked") -> None:
             tools=number_of(n_tools, "tool"),
         )
     )
-    if looked.errors:
-        click.echo(
-            f"\n{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
-            f"{say('error')}"
-        )
-    for error in looked.errors[:_MAX_SHOWN]:
-        text = printable(f"{error.tool}: {error.error or error.error_class}")
-        figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
-        click.echo(fitted(f"{figures}{text}", columns))
-    _show_rest(len(looked.errors), "error")
-    if looked.statements:
-        click.echo(say("\nwhat nearly always fails:"))
-    for statement in looked.statements[:_MAX_SHOWN]:
-        line = printable(
-            f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"
-        )
-        click.echo(wrapped(line, columns, indent="  "))
-    _show_rest(len(looked.statements), "statement")
-    if looked.arguments:
-        click.echo(say("\nwhere arguments come from:"))
-    for argument in looked.arguments[:_MAX_SHOWN]:
-        places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
-        click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
-    _show_rest(len(looked.arguments), "argument")
+
+
+def _show_missing(looked: "Looked", columns: int) -> None:
+    """What would let the traces say more, and what was not read."""
     click.echo(say("\nmissing for more:"))
     for text in looked.missing:
         click.echo(wrapped(say(text), columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
             click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason)))
-
-
-def _show_rest(n: int, noun: str) -> None:
-    if n > _MAX_SHOWN:
-        click.echo(
-            say(
-                "  … and {counted} more, on the page (--out look.html)",
-                counted=number_of(n - _MAX_SHOWN, noun),
-            )
-        )
 
 
 def _facts(looked: "Looked") -> str:

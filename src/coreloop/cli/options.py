@@ -158,6 +158,12 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
+def verbose_option(command: _Command) -> _Command:
+    """``-v``: what is left out of one screen."""
+    text = "Show also what is left out of one screen."
+    return click.option("-v", "--verbose", is_flag=True, help=text)(command)
+
+
 def confirm_option(command: _Command) -> _Command:
     """``--confirm``: make the changes; without it, nothing changes."""
     return click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")(command)

@@ -9,7 +9,7 @@ import click
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
-from coreloop.cli.options import FOLDER, days_between, json_option, window_options
+from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.session import MiningOptions
@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     help="No effect (for compatibility): refine never opens a pull request.",
 )
 @mining_options
+@verbose_option
 @json_option
 def command(
     since: date | timedelta,
     until: date | timedelta,
     exclude_types: str,
     mining: "MiningOptions",
+    verbose: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -53,7 +55,7 @@ def command(
     """
     from coreloop.base.date_range import Days
     from coreloop.cli.show import warn_of_skipped
-    from coreloop.cli.show_refine import show_refined
+    from coreloop.cli.show_refine import refined_json, show_refined
     from coreloop.learn.refine.run import RefineRequest, run_refine
 
     now = datetime.now(UTC)
@@ -61,5 +63,8 @@ def command(
     excluded = tuple(exclude_types.split(","))
     request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    show_refined(result.refined, result.document, result.paths, gaps=result.gaps, as_json=as_json)
+    if as_json:
+        click.echo(refined_json(result.refined, result.document, result.paths, result.gaps))
+    else:
+        show_refined(result.refined, result.document, result.paths, gaps=result.gaps, is_verbose=verbose)
     warn_of_skipped(result.mined.judgments.skipped, "judgments")

@@ -26,7 +26,7 @@ _GATES = {
     "min_unique_questions": "too few distinct questions",
     "steps_not_recorded": "steps truncated in every record",
     "known": "already promoted, open or rejected",
-    "same_text": "same text as a better or known candidate",
+    "same_text": "same text as a better or known proposal",
 }
 
 
@@ -64,8 +64,8 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
             files=number_of(proposals.n_files, "file"),
             since=days.since,
             until=days.until,
-            groups=number_of(proposals.candidate_search.n_groups, "pattern"),
-            entries=entries_counted(document, len(document.candidates), "candidate"),
+            groups=number_of(proposals.candidate_search.n_groups, "sequence"),
+            entries=entries_counted(document, len(document.candidates), "proposal"),
         )
     )
     if not proposals.n_records:
@@ -88,8 +88,7 @@ def _show_table(document: CandidatesFile) -> None:
     columns = shutil.get_terminal_size().columns
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
-    if len(strong) > MAX_SHOWN:
-        click.echo(say("… and {n_strong} more, in the draft", n_strong=len(strong) - MAX_SHOWN))
+    show_more(len(strong), "sequence")
     if weak:
         click.echo(
             say(
@@ -98,7 +97,7 @@ def _show_table(document: CandidatesFile) -> None:
             )
         )
     if document.n_folded:
-        noun = say(number_of(document.n_folded, "candidate"))
+        noun = say(number_of(document.n_folded, "proposal"))
         click.echo(
             say(
                 "  {noun} of fewer than {min_published} requests left out",
@@ -159,6 +158,12 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
                 notes=number_of(len(document.notes), "audit note"),
             )
         )
+
+
+def show_more(number: int, noun: str) -> None:
+    """Say how many of a table only the draft shows."""
+    if number > MAX_SHOWN:
+        click.echo(say("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun)))
 
 
 def show_oddities(oddities: LogOddities) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.show import MAX_SHOWN, show_oddities
+from coreloop.cli.show import MAX_SHOWN, show_more, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
@@ -18,10 +18,13 @@ from coreloop.learn.refine.document import title
 from coreloop.learn.refine.gaps import ToolGaps
 from coreloop.learn.refine.propose import Refined
 
+_MAX_ERRORS = 5
+_MAX_STATEMENTS = 4
+"""With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
 _GATES = {
     "min_failures": "too few failures",
     "known": "already promoted, open or rejected",
-    "same_text": "same text as another or known counterexample",
+    "same_text": "same text as another or known group",
 }
 
 
@@ -31,54 +34,62 @@ def show_refined(
     paths: tuple[Path, Path],
     *,
     gaps: Sequence[ToolGaps] = (),
-    as_json: bool,
+    is_verbose: bool = False,
 ) -> None:
-    """Print a run's results to stdout and the paths of the written files to stderr."""
-    if as_json:
-        click.echo(_facts(refined, document, paths, gaps))
-        return
-    days, counterexamples = refined.days, document.counterexamples
+    """Print a run's results, by default one screen, and on stderr the paths of the written files."""
+    counterexamples = document.counterexamples
     click.echo(
         say(
-            "{records} in {files}, {since} to {until}; {groups}, {entries}",
+            "{records} in {files}, {since} to {until}; {entries}",
             records=number_of(refined.n_records, "record"),
             files=number_of(refined.n_files, "file"),
-            since=days.since,
-            until=days.until,
-            groups=number_of(refined.counterexample_search.n_groups, "failing group"),
-            entries=entries_counted(document, len(counterexamples), "counterexample"),
+            since=refined.days.since,
+            until=refined.days.until,
+            entries=entries_counted(document, len(counterexamples), "failing group"),
         )
     )
-    show_errors(document.errors, columns=shutil.get_terminal_size().columns)
-    show_statements(document.statements, max_shown=MAX_SHOWN)
-    _show_counterexamples(refined, document)
+    columns = shutil.get_terminal_size().columns
+    show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
+    show_statements(
+        document.statements, max_shown=MAX_SHOWN if is_verbose else _MAX_STATEMENTS, is_verbose=is_verbose
+    )
+    if is_verbose:
+        _show_counterexamples(refined, document)
     show_unproposed(refined.unproposed, n_days=refined.n_days)
-    show_nearest(refined.nearest)
+    if is_verbose or not document.statements:
+        show_nearest(refined.nearest)
     _show_gaps(gaps)
     show_oddities(refined.oddities)
+    if not is_verbose:
+        _show_left_out(document)
     for path in paths:
         click.echo(say("wrote {path}", path=path), err=True)
 
 
+def _show_left_out(document: CounterexamplesFile) -> None:
+    """Say what a screen has no room for; the files have all of it."""
+    n_left_out = {
+        "error": len(document.errors) - _MAX_ERRORS,
+        "statement": len(document.statements) - _MAX_STATEMENTS,
+        "failing group": len(document.counterexamples),
+    }
+    counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]
+    if counts:
+        click.echo(say("… and {counts}; -v shows them", counts=join(counts)))
+
+
 def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> None:
-    counterexamples = document.counterexamples
+    counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:
         click.echo(
             f"{'id':<18} {aligned(say('failed'), 9)} {aligned(say('otherwise'), 9)} "
             f"{aligned(say('low'), 5)}  {say('class or labels')}"
         )
-    columns = shutil.get_terminal_size().columns
     for counterexample in counterexamples[:MAX_SHOWN]:
         _show(counterexample, columns)
-    if len(counterexamples) > MAX_SHOWN:
-        click.echo(
-            say(
-                "… and {n_counterexamples} more, in the draft",
-                n_counterexamples=len(counterexamples) - MAX_SHOWN,
-            )
-        )
+    show_more(len(counterexamples), "failing group")
     if document.n_folded:
-        noun = say(number_of(document.n_folded, "counterexample"))
+        noun = say(number_of(document.n_folded, "failing group"))
         click.echo(
             say(
                 "  {noun} of fewer than {min_published} failures left out",
@@ -86,15 +97,10 @@ def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> No
                 min_published=MIN_PUBLISHED,
             )
         )
-    for gate, count in refined.counterexample_search.dropped.items():
-        if count:
+    for gate, n in refined.counterexample_search.dropped.items():
+        if n:
             click.echo(
-                say(
-                    "  {count} not proposed: {gates} ({gate})",
-                    count=count,
-                    gates=say(_GATES[gate]),
-                    gate=gate,
-                )
+                say("  {count} not proposed: {gates} ({gate})", count=n, gates=say(_GATES[gate]), gate=gate)
             )
     for miss in refined.counterexample_search.nearest:
         counts = say(
@@ -104,19 +110,10 @@ def _show_counterexamples(refined: Refined, document: CounterexamplesFile) -> No
             unit=Phrase(miss.unit),
         )
         rate = miss.n_failures / miss.n_calls
-        click.echo(
-            fitted(
-                printable(
-                    say(
-                        "      nearest: {counts} ({rate:.3f}): {title}",
-                        counts=counts,
-                        rate=rate,
-                        title=title(miss),
-                    )
-                ),
-                columns,
-            )
+        text = say(
+            "      nearest: {counts} ({rate:.3f}): {title}", counts=counts, rate=rate, title=title(miss)
         )
+        click.echo(fitted(printable(text), columns))
 
 
 def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
@@ -136,25 +133,27 @@ def _show_gaps(gaps: Sequence[ToolGaps]) -> None:
         )
 
 
-def show_errors(errors: Sequence[ErrorRow], *, columns: int) -> None:
-    """Print the table of errors: what they cost, who can mend them, and the text without values."""
+def show_errors(errors: Sequence[ErrorRow], *, columns: int, max_shown: int) -> None:
+    """Print the table of errors: what they cost, who can mend them, and the text without values.
+
+    `MAX_SHOWN` rows have their whole text and the lines that nearly explain them, fewer rows one line each.
+    """
     if errors:
         click.echo(
             f"{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
-            f"{padded(say('mender'), 6)}  {say('tool')}"
+            f"{padded(say('mender'), 6)}  {say('tool and error')}"
         )
-    for row in errors[:MAX_SHOWN]:
-        click.echo(
-            f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(say(row.mender), 6)}  "
-            f"{printable(row.tool)}"
-        )
+    for row in errors[:max_shown]:
+        figures = f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(say(row.mender), 6)}"
+        if max_shown < MAX_SHOWN:
+            click.echo(fitted(printable(f"{figures}  {row.tool}: {row.error or row.error_class}"), columns))
+            continue
+        click.echo(f"{figures}  {printable(row.tool)}")
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
         for text in row.nearest:
             click.echo(wrapped(printable(say("nearest: {text}", text=say(text))), columns, indent=" " * 4))
-    if len(errors) > MAX_SHOWN:
-        click.echo(
-            say("… and {errors} more, in the draft", errors=number_of(len(errors) - MAX_SHOWN, "error"))
-        )
+    if max_shown == MAX_SHOWN:
+        show_more(len(errors), "error")
 
 
 def _show(entry: Counterexample, columns: int) -> None:
@@ -167,9 +166,10 @@ def _show(entry: Counterexample, columns: int) -> None:
     click.echo(wrapped(printable(f"{title(entry)}{error}"), columns, indent=" " * 4))
 
 
-def _facts(
+def refined_json(
     refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], gaps: Sequence[ToolGaps]
 ) -> str:
+    """Return a run's results as JSON."""
     facts = {
         "window": document.window,
         "n_days": refined.n_days,

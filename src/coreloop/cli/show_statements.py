@@ -8,6 +8,7 @@ import click
 
 from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable, wrapped
+from coreloop.cli.show import show_more
 from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
 from coreloop.learn.proposals.statement_draft import Unproposed
 from coreloop.learn.proposals.statements import NearStatement, Statement
@@ -16,18 +17,13 @@ from coreloop.learn.statements.search import MIN_DAYS
 _INDENT: Final = " " * 4
 
 
-def show_statements(statements: Sequence[Statement], *, max_shown: int) -> None:
-    """Print the first ``max_shown`` statements: the line, the two sides, and what deviating calls cost."""
+def show_statements(statements: Sequence[Statement], *, max_shown: int, is_verbose: bool) -> None:
+    """Print the first statements: the line and the two sides; verbose, also what deviating calls cost."""
     columns = shutil.get_terminal_size().columns
     for statement in statements[:max_shown]:
-        _show(statement, columns)
-    if len(statements) > max_shown:
-        click.echo(
-            say(
-                "… and {statements} more, in the draft",
-                statements=number_of(len(statements) - max_shown, "statement"),
-            )
-        )
+        _show(statement, columns, is_verbose=is_verbose)
+    if is_verbose:
+        show_more(len(statements), "statement")
 
 
 def show_nearest(missed: Sequence[NearStatement]) -> None:
@@ -57,13 +53,11 @@ def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
         click.echo(wrapped(f"{text}; {remedy}", shutil.get_terminal_size().columns, indent="  "))
 
 
-def _show(statement: Statement, columns: int) -> None:
+def _show(statement: Statement, columns: int, *, is_verbose: bool) -> None:
     click.echo(f"{statement.id:<20} {printable(statement.tool)}")
-    texts = (
-        statement.line.removeprefix("- "),
-        say(sides_text(statement, statement.sides)),
-        f"{say(cost_text(statement))}; {say(difference_text(statement))}",
-    )
+    texts = [statement.line.removeprefix("- "), say(sides_text(statement, statement.sides))]
+    if is_verbose:
+        texts.append(f"{say(cost_text(statement))}; {say(difference_text(statement))}")
     for text in texts:
         click.echo(wrapped(printable(text), columns, indent=_INDENT))
     if statement.refused is not None:

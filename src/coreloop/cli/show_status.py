@@ -110,7 +110,7 @@ def _log_lines(status: Status) -> Iterator[_Line]:
         "{n:,} on {days}, {newest}", n=log.n_records, days=number_of(log.n_days, "day"), newest=newest
     )
     yield _Line(say("records"), records)
-    mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "pattern")])
+    mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
     window = say("{since} to {until}: {mined}", since=log.days.since, until=log.days.until, mined=mined)
     yield _Line(say("window"), window)
     for text in absent_lines(log.read_as_absent):
@@ -119,8 +119,8 @@ def _log_lines(status: Status) -> Iterator[_Line]:
 
 def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
-    yield _Line(say("candidates"), _standing(status.candidates, today))
-    yield _Line(say("counterexamples"), _standing(status.counterexamples, today))
+    yield _Line(say("from pattern"), _standing(status.candidates, today))
+    yield _Line(say("from refine"), _standing(status.counterexamples, today))
     for measured in status.measured[-_MAX_MEASURED:]:
         lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
         yield _Line(say("measured"), f"{measured.tool}: {lines}: {say(measured.dated)}")

@@ -27,9 +27,7 @@ def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: 
         show_proposals(proposals, *written, as_json=False)
         return
     refined = refine(files, ALWAYS, workspace=workspace, min_failures=2)
-    show_refined(
-        refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized), as_json=False
-    )
+    show_refined(refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized))
 
 
 @pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 def test_both_lists_are_printed_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(folder)]) == 0
     out = capsys.readouterr().out
-    assert "### 1 candidate\n\n2026-03-26 to 2026-04-25\n" in out
+    assert "### 1 proposal\n\n2026-03-26 to 2026-04-25\n" in out
     assert f"- **{ID}** 12 of 12, FIN-profitability-KR: analysis(axis=수익성) \\> show\n" in out
     assert "- **ce-2026-04-25-001** get\\_order: 57 of 57 calls failed (invalid\\_argument)\n" in out
 
@@ -63,8 +63,8 @@ def test_statements_come_first_and_are_counted(folder: Path):
         folder / "x.json", COUNTEREXAMPLE, statement(kind="presence", tool="get_order")
     )
     text = job_summary(path, caveats)
-    assert "### 1 statement, 1 candidate\n" in text
-    assert "### 1 statement, 1 counterexample\n" in text
+    assert "### 1 statement, 1 proposal\n" in text
+    assert "### 1 statement, 1 failing group\n" in text
     figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
     figures += ": analysis: First: show"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")

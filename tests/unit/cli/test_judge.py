@@ -62,7 +62,7 @@ def test_a_rejected_candidate_is_not_proposed_until_it_is_passed(verdict: str, r
     rejected = run("judge", "--id", before["id"], "--verdict", verdict, "--json")
     assert json.loads(rejected.stdout)["key"] == before["key"]
     done = run("pattern")
-    assert "0 candidates" in done.stdout
+    assert "0 proposals" in done.stdout
     assert "1 not proposed: already promoted, open or rejected (known)" in done.stdout
     run("judge", "--id", before["id"], "--verdict", "T")
     assert [entry["id"] for entry in candidates(run)] == [before["id"]]

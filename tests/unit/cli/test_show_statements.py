@@ -12,7 +12,7 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.cli.show_refine import show_refined
+from coreloop.cli.show_refine import refined_json, show_refined
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.propose import refine
@@ -26,18 +26,20 @@ def make_statement(**changes: Any) -> Statement:
     return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
 
 
-def shown(folder: Path, *statements: Statement, as_json: bool = False) -> None:
+def shown(folder: Path, *statements: Statement, is_verbose: bool = False) -> str:
+    """Show statements, and return them as JSON."""
     caveats = CounterexamplesFile(counterexamples=(), statements=statements, **AT)
     refined = refine([], ALWAYS, workspace=Workspace(folder, Settings()), min_failures=2)
-    show_refined(refined, caveats, (folder, folder), as_json=as_json)
+    show_refined(refined, caveats, (folder, folder), is_verbose=is_verbose)
+    return refined_json(refined, caveats, (folder, folder), ())
 
 
 def test_each_statement_shows_its_sides_and_what_it_costs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown(tmp_path, make_statement(line="- Always pass axis", kind="presence"))
+    shown(tmp_path, make_statement(line="- Always pass axis", kind="presence"), is_verbose=True)
     out = capsys.readouterr().out
-    assert ", 1 statement, 0 c" in out.splitlines()[0]
+    assert "; 1 statement, 0 failing groups" in out.splitlines()[0]
     assert " ".join(out[out.index("ce-2026") :].split()).startswith(
         "ce-2026-04-25-001 analysis Always pass axis follows: 58 of 61 calls, 31 customers; does not: 17 of "
         "26, 12 customers per 1,000 requests: 12.3 calls wasted, 1.5 to 4.0 requests lost; difference 0.30 "
@@ -45,15 +47,14 @@ def test_each_statement_shows_its_sides_and_what_it_costs(
     )
 
 
-def test_json_has_all_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown(tmp_path, make_statement(), as_json=True)
-    (entry,) = json.loads(capsys.readouterr().out)["statements"]
+def test_json_has_all_of_them(tmp_path: Path) -> None:
+    (entry,) = json.loads(shown(tmp_path, make_statement()))["statements"]
     assert msgspec.convert(entry, Statement) == make_statement()
 
 
-def test_without_statements_nothing_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_statements_none_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown(tmp_path)
-    assert "statement" not in capsys.readouterr().out
+    assert "1 statement" not in capsys.readouterr().out
 
 
 def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,8 +67,16 @@ def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.Cap
         refused,
         make_statement(suggested_append=without_target),
         *[make_statement()] * 10,
+        is_verbose=True,
     )
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "    no text: a tool's name is not a valid name\n" in out
     assert "… and 2 statements more, in the draft\n" in out
+
+
+def test_one_screen_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown(tmp_path, *[make_statement()] * 12)
+    shown_lines = capsys.readouterr().out.splitlines()
+    assert len(shown_lines) <= 24
+    assert shown_lines[-1] == "… and 8 statements; -v shows them"

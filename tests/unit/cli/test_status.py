@@ -74,7 +74,7 @@ def test_without_a_repository_it_shows_the_log_and_names_what_is_missing(run: Ru
     log(tmp_path)
     out = shown(run())
     assert re.search(r"^records +4 on 1 day, the newest \d{4}-\d\d-\d\d, today$", out, re.MULTILINE)
-    assert re.search(r"^window .*: 4 records, 1 pattern$", out, re.MULTILINE)
+    assert re.search(r"^window .*: 4 records, 1 sequence$", out, re.MULTILINE)
     assert re.search(r"^note +no history: .* is not in a git repository; run git init", out, re.MULTILINE)
     assert "promotions" not in out
     assert facts(run("--json"))["promotions"] is None
@@ -108,7 +108,7 @@ def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: 
     project.git("push", "--quiet", "origin", "main")
     out = shown(run(at=project.root))
     assert re.search(
-        r"^candidates +1 pending \(the oldest 2026-04-25, .*\), 1 promoted, 0 rejected$", out, re.M
+        r"^from pattern +1 pending \(the oldest 2026-04-25, .*\), 1 promoted, 0 rejected$", out, re.M
     )
     assert re.search(
         r"^promotions +1 open \(1 for more than 14 days\), 1 merged in main, the newest ", out, re.M
@@ -269,7 +269,7 @@ def test_a_reach_check_that_refuses_everything_raises_an_alarm(
         done = CliRunner().invoke(main, [*asked, "--allow-unverified"])
         assert "reach: unmeasured" in str(done.exception)
     out = shown(run(at=project.root))
-    assert "the reach check refuses every candidate: all 2 that were checked" in out
+    assert "the reach check refuses every proposal: all 2 that were checked" in out
     CliRunner().invoke(main, [*asked, "--allow-unverified", "--allow-unreached"])
     assert "reach" in kinds(run("--json", at=project.root))  # it was allowed, and still not reached
 

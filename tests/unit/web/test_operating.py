@@ -105,7 +105,7 @@ def test_the_dashboard_shows_metrics_that_exist(client: httpx2.Client):
     shown = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     for expression in shown:
         assert any(name in names for name in re.findall(r"\b[a-z0-9_]{4,}\b", expression)), expression
-    page = (DOCS / "service.md").read_text()
+    page = (DOCS / "how-to" / "deploy.md").read_text()
     for name in re.findall(r"`([a-z0-9_]+_(?:total|seconds|hour)|iterations_per_request)`", page):
         assert any(known.startswith(name) for known in names), name
 

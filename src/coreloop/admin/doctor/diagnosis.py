@@ -9,7 +9,7 @@ from coreloop.base.errors import SettingsError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 
-_MAX_LISTED: Final = 5
+_MAX_LISTED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ SetupCheck = Callable[[Setup], Iterator[Diagnosis]]
 
 
 def listed(items: Iterable[str]) -> str:
-    """Join the first five items: ``a, b, c, d, e and 3 more``."""
+    """Join the first two items: ``a, b and 3 more``."""
     texts = list(items)
     more = (
         Phrase(" and {n_texts:,} more", n_texts=len(texts) - _MAX_LISTED) if len(texts) > _MAX_LISTED else ""

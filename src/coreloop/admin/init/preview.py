@@ -8,7 +8,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import EPOCH_DAY
-from coreloop.learn.mine.folder import newest_day
+from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.propose import Refined, refine
@@ -16,6 +16,8 @@ from coreloop.learn.verdicts.state import kept_states, settled_keys
 
 _WINDOW: Final = timedelta(days=30)  # as `refine` by default
 _WEEK: Final = timedelta(days=7)
+MAX_BYTES: Final = 8 << 20
+"""Of the newest files: 2,760 real records of nine calls take 3.4 s of processor time. `refine` reads all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +34,21 @@ class DraftPreview:
         Drafts that the records of a week before did not support; None if these are of fewer than 7 days.
     undefined : tuple of str
         Tools with statements whose definition was not found, so that there is no text to mend.
+    n_unread : int
+        Older files that were not read, since the newest have `MAX_BYTES` already.
     """
 
     n_records: int
     drafts: tuple[tuple[str, str], ...] = ()
     n_last_week: int | None = None
     undefined: tuple[str, ...] = ()
+    n_unread: int = 0
 
 
-def preview_drafts(workspace: Workspace, *, now: datetime) -> DraftPreview | None:
+def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_BYTES) -> DraftPreview | None:
     """Find the drafts of the newest 30 days with records; None without records. Nothing is written.
+
+    Reads the newest files alone, up to ``max_bytes``.
 
     Raises
     ------
@@ -50,10 +57,11 @@ def preview_drafts(workspace: Workspace, *, now: datetime) -> DraftPreview | Non
     """
     if not workspace.records_dir.is_dir():
         return None
-    with open_mining(workspace, MiningOptions(no_cache=True)) as mined:
-        newest = newest_day(mined.files)
+    n_files = len(day_files(workspace.records_dir))
+    with open_mining(workspace, MiningOptions(no_cache=True, max_bytes=max_bytes)) as mined:
+        newest, n_unread = newest_day(mined.files), n_files - mined.n_files
         if newest is None:
-            return None
+            return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
         until = min(newest, now.date())
         refined = _find(mined, Days(until - _WINDOW, until))
         drafts, past = _drafts(refined), Days(until - _WEEK - _WINDOW, until - _WEEK)
@@ -66,6 +74,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime) -> DraftPreview | Non
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
         n_last_week=n_new,
         undefined=refined.unproposed.undefined,
+        n_unread=n_unread,
     )
 
 

@@ -149,9 +149,9 @@ def _no_candidate(status: Status) -> Alarm | None:
     return Alarm(
         "no_candidate",
         Phrase(
-            "no candidates so far despite enough records: {n_in_window:,} in the window, {patterns}",
+            "no proposals so far despite enough records: {n_in_window:,} in the window, {patterns}",
             n_in_window=log.n_in_window,
-            patterns=number_of(log.n_patterns, "pattern"),
+            patterns=number_of(log.n_patterns, "sequence"),
         ),
         _explain_no_candidate(log, sieved),
     )
@@ -173,7 +173,7 @@ def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
 
 def _pending(status: Status) -> Alarm | None:
     limit = status.generated_at.date() - timedelta(days=PENDING_DAYS)
-    waiting = {"candidates": status.candidates, "counterexamples": status.counterexamples}
+    waiting = {"from pattern": status.candidates, "from refine": status.counterexamples}
     late = {
         name: standing
         for name, standing in waiting.items()
@@ -184,7 +184,7 @@ def _pending(status: Status) -> Alarm | None:
     return Alarm(
         "pending",
         Phrase(
-            "candidates pending for more than {pending_days} days: {oldest}",
+            "proposals pending for more than {pending_days} days: {oldest}",
             pending_days=PENDING_DAYS,
             oldest=_oldest(late),
         ),
@@ -246,7 +246,7 @@ def _unreached(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "reach",
-        Phrase("the reach check refuses every candidate: all {checked:,} that were checked", checked=checked),
+        Phrase("the reach check refuses every proposal: all {checked:,} that were checked", checked=checked),
         "a dry run of promote shows what reaches the model, and what to do if that is unknown",
     )
 

@@ -177,10 +177,10 @@ def _section(title: str, lines: Iterator[str]) -> str:
 
 
 def _waits(facts: StatusFacts) -> Iterator[str]:
-    for noun, standing in (("candidate", facts.candidates), ("counterexample", facts.counterexamples)):
+    for origin, standing in (("from pattern", facts.candidates), ("from refine", facts.counterexamples)):
         if standing.pending:
             since = f", the oldest since {linked_markdown(standing.oldest)}" if standing.oldest else ""
-            yield f"- {counted(standing.pending, noun)} for a promotion or a verdict{since}"
+            yield f"- {counted(standing.pending, 'proposal')} {origin} for a promotion or a verdict{since}"
     for promotion in facts.promotions.open if facts.promotions is not None else ():
         where = linked_markdown(promotion.url or f"branch {promotion.branch}, no pull request known")
         yield f"- open since {linked_markdown(promotion.since[:10])}: {where}"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,7 @@ def read_folder(
     store: FactsStore | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    max_bytes: int | None = None,
 ) -> list[FileFacts]:
     """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
 
@@ -48,14 +50,16 @@ def read_folder(
         Reads the files that are not in the store; processes of this machine by default.
     progress : callable, optional
         Called with the bytes read so far and the bytes to read, where a store is used.
+    max_bytes : int, optional
+        Read only the newest files, by name, that have no more bytes together.
 
     Raises
     ------
     WorkspaceError
         The folder or a file in it cannot be read.
     """
-    paths = day_files(folder)
     try:
+        paths = _newest(day_files(folder), max_bytes)
         if store is None:
             return _in_memory(paths, settings)
         return _with_store(paths, settings, store, executor or Executor(), progress)
@@ -74,6 +78,14 @@ def day_files(folder: Folder) -> Sequence[LogFile]:
         raise WorkspaceError(
             Phrase("cannot be read ({strerror})", strerror=error.strerror), path=f"{folder}"
         ) from error
+
+
+def _newest(paths: Sequence[LogFile], max_bytes: int | None) -> Sequence[LogFile]:
+    if max_bytes is None:
+        return paths
+    sizes = (path.stat().st_size if isinstance(path, Path) else path.size for path in reversed(paths))
+    n_read = sum(1 for _ in takewhile(lambda total: total <= max_bytes, accumulate(sizes)))
+    return paths[len(paths) - n_read :]
 
 
 def _files_of(folder: Path) -> list[Path]:

@@ -28,7 +28,7 @@ from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningOptions:
-    """Which records to mine, and how; no option changes the results.
+    """Which records to mine, and how.
 
     Attributes
     ----------
@@ -42,6 +42,8 @@ class MiningOptions:
         Read everything again and keep no facts.
     scheduler : str, optional
         Address of a Dask scheduler.
+    max_bytes : int, optional
+        Mine only the newest files, by name, that have no more bytes together.
     """
 
     in_dir: Folder | None = None
@@ -49,6 +51,7 @@ class MiningOptions:
     jobs: int | None = None
     no_cache: bool = False
     scheduler: str | None = None
+    max_bytes: int | None = None
 
     @property
     def is_of_agent(self) -> bool:
@@ -159,7 +162,7 @@ def open_mining(
     WorkspaceError
         The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
-    folder = options.folder(workspace)
+    folder, limit = options.folder(workspace), options.max_bytes
     judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
     settings = _mine_settings(workspace, judgments, min_chunk_len)
@@ -169,11 +172,13 @@ def open_mining(
         try:
             folder_of_facts = None if options.no_cache else workspace.facts_dir
             store = stack.enter_context(open_store(folder_of_facts, settings, check=check))
-            files = read_folder(folder, settings, store=store, executor=executor, progress=watch.progress)
+            files = read_folder(
+                folder, settings, store=store, executor=executor, progress=watch.progress, max_bytes=limit
+            )
             stack.callback(store.sweep, folder)
         except CacheWriteError as error:
             stack.close()
-            files, not_cached = read_folder(folder, settings), f"{error}"
+            files, not_cached = read_folder(folder, settings, max_bytes=limit), f"{error}"
         mined = Mined(workspace, files, judgments, not_cached)
         watch.opened(mined)
         yield mined

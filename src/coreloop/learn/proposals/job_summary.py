@@ -29,12 +29,12 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
 
 def _guides(file: CandidatesFile) -> Iterator[str]:
     days = escape_markdown(say("{since} to {until}", since=file.window.since, until=file.window.until))
-    yield f"### {say(entries_counted(file, len(file.candidates), 'candidate'))}\n\n{days}\n"
+    yield f"### {say(entries_counted(file, len(file.candidates), 'proposal'))}\n\n{days}\n"
     yield from _listed(file.entries)
 
 
 def _caveats(file: CounterexamplesFile) -> Iterator[str]:
-    yield f"### {say(entries_counted(file, len(file.counterexamples), 'counterexample'))}\n"
+    yield f"### {say(entries_counted(file, len(file.counterexamples), 'failing group'))}\n"
     yield from _listed(file.entries)
 
 

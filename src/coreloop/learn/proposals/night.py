@@ -264,6 +264,6 @@ def folded_note(count: int, noun: str) -> str:
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> Phrase:
-    """``1 candidate``, or ``2 statements, 1 candidate``."""
+    """``1 proposal``, or ``2 statements, 1 failing group``."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
     return join([*statements, number_of(number, noun)])

@@ -112,7 +112,7 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
     with_text = {key for key, proposal in proposals.items() if proposal.entry.refused is None}
     steps = {
         "Records": activity.n_records,
-        "Patterns": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
+        "Sequences": sum(activity.sieved.fell.values()) + activity.sieved.n_candidates,
         "Proposals": len(proposals.keys() | promoted),
         "Proposals with a text": len(with_text | promoted),
     }
@@ -139,7 +139,7 @@ def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
 def _of_patterns(activity: Activity) -> Iterator[Fall]:
     for gate, n in activity.sieved.fell.items():
         reason, todo = _GATES.get(gate, (gate, ""))
-        yield Fall("Patterns", reason, n, todo)
+        yield Fall("Sequences", reason, n, todo)
 
 
 def _of_proposals(source: PageSource, status: Status | None) -> Iterator[Fall]:

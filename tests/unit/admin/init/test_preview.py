@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import effects
-from coreloop.admin.init.preview import preview_drafts
+from coreloop.admin.init.preview import DraftPreview, preview_drafts
 from coreloop.base.project.workspace import open_workspace
 from effects import FIRST_DAY, Planted, make_shop, write_days
 
@@ -46,3 +46,22 @@ def test_with_few_days_no_rate_is_named(shop: effects.Shop):
     preview = preview_drafts(shop.workspace, now=FIRST_DAY + timedelta(days=7))
     assert preview is not None
     assert (LINE in preview.drafts, preview.n_last_week) == (True, None)
+
+
+def test_a_large_log_is_read_from_its_newest_day_up_to_a_limit(shop: effects.Shop):
+    write_days(shop, FAILING, range(12), calls=20)
+    sizes = [file.stat().st_size for file in sorted(shop.workspace.records_dir.glob("*.jsonl"))]
+    now = FIRST_DAY + timedelta(days=13)
+    some = preview_drafts(shop.workspace, now=now, max_bytes=sum(sizes[-4:]) + sizes[-5] // 2)
+    every = preview_drafts(shop.workspace, now=now)
+    assert some is not None
+    assert every is not None
+    assert (some.n_unread, every.n_unread) == (8, 0)
+    assert 0 < some.n_records < every.n_records
+    assert LINE in some.drafts
+
+
+def test_a_newest_day_over_the_limit_is_left_to_refine(shop: effects.Shop):
+    write_days(shop, FAILING, range(2), calls=20)
+    preview = preview_drafts(shop.workspace, now=FIRST_DAY + timedelta(days=3), max_bytes=100)
+    assert preview == DraftPreview(n_records=0, n_unread=2)

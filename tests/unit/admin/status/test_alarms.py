@@ -143,19 +143,19 @@ ALARMS = [
     pytest.param(
         replace(log(n_in_window=30), sieved=FELL),
         "no_candidate",
-        "30 in the window, 24 patterns",
+        "30 in the window, 24 sequences",
         id="no candidates so far",
     ),
     pytest.param(
         replace(QUIET, candidates=pending(ago(31).date())),
         "pending",
-        "for more than 30 days: candidates since 2026-03-25",
+        "for more than 30 days: from pattern since 2026-03-25",
         id="a candidate that waits",
     ),
     pytest.param(
         replace(QUIET, counterexamples=pending(ago(40).date())),
         "pending",
-        ": counterexamples since 2026-03-16",
+        ": from refine since 2026-03-16",
         id="a counterexample that waits",
     ),
     pytest.param(
@@ -164,7 +164,7 @@ ALARMS = [
     pytest.param(
         replace(QUIET, reached={"aa": False, "bb": False}),
         "reach",
-        "refuses every candidate: all 2 that were checked",
+        "refuses every proposal: all 2 that were checked",
         id="nothing reaches the model",
     ),
     pytest.param(stability(29, 1, 0), "stability", "lost: reverts in 90 days 1", id="a revert"),

@@ -47,12 +47,12 @@ def full(**changes: Any) -> StatusFacts:
 
 
 def test_what_waits_and_what_is_wrong_is_listed():
-    lines = dashboard_page(full(), "### 1 candidate\n").splitlines()
+    lines = dashboard_page(full(), "### 1 proposal\n").splitlines()
     assert lines == [
         "### Waits",
         "",
-        "- 1 candidate for a promotion or a verdict, the oldest since 2026-04-01",
-        "- 2 counterexamples for a promotion or a verdict",
+        "- 1 proposal from pattern for a promotion or a verdict, the oldest since 2026-04-01",
+        "- 2 proposals from refine for a promotion or a verdict",
         "- open since 2026-04-02: https://github.example/octo/tools/pull/1",
         "- open since 2026-04-03: branch skill/docstring-b, no pull request known",
         "",
@@ -61,7 +61,7 @@ def test_what_waits_and_what_is_wrong_is_listed():
         "- **no record for 8 days**: check \\[the server\\](x)",
         "- no history: ask &#64;octo",
         "",
-        "### 1 candidate",
+        "### 1 proposal",
     ]
 
 
@@ -97,9 +97,9 @@ def test_page_is_read_from_what_status_prints(tmp_path: Path, capsys: pytest.Cap
     write_counterexamples(tmp_path / "counterexamples/2026-04-25-counterexamples.json", counterexample())
     assert main(["--render", str(path), str(tmp_path)], {}) == 0
     page = capsys.readouterr().out
-    assert "- 3 candidates for a promotion" in page
-    assert "### 1 candidate\n" in page
-    assert "### 1 counterexample\n" in page
+    assert "- 3 proposals from pattern for a promotion" in page
+    assert "### 1 proposal\n" in page
+    assert "### 1 failing group\n" in page
 
 
 @pytest.mark.parametrize("content", ["", "[]", json.dumps({"alarms": []})])

@@ -20,4 +20,4 @@ def test_pattern_works_in_a_folder_that_is_no_repository(
     result = CliRunner().invoke(main, ["pattern", "--since", "2026-04-01"])
 
     assert result.exit_code == 0, result.output
-    assert "1 candidate" in result.output
+    assert "1 proposal" in result.output

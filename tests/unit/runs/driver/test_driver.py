@@ -1,4 +1,4 @@
-"""The driver: agents that lie end as the table of docs/how-to/drive.md says."""
+"""The driver: agents that lie end as the table of docs/reference/run-endings.md says."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from coreloop.runs.views import session_folder
 from driving import begin, go_on, is_alive, state_at
 from rows import each_row, slow_after
 
-PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "drive.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "run-endings.md"
 WORK = "echo $CORELOOP_ITERATION >> tasks"
 UNTIL = "test $(wc -l < tasks) -ge 3"
 
@@ -172,7 +172,7 @@ UNMETERED = "never says what it spends, and nothing else limits the run"
 
 def rows() -> dict[str, str]:
     """The table of how each run ends."""
-    table = PAGE.read_text(encoding="utf-8").partition("## How each run ends")[2].partition("\n\n## ")[0]
+    table = PAGE.read_text(encoding="utf-8")
     found = dict(re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE))
     return {agent: ends for agent, ends in found.items() if agent not in {"the command", "---"}}
 

@@ -45,7 +45,7 @@ def cloned(project: Project) -> Iterator[PageSource]:
 
 def falls(html: str) -> dict[tuple[str, str], int]:
     """How many fell, by stage and reason."""
-    rows = table(html, "Where things fall")
+    rows = table(html, "What was left out")
     return {(stage, said.partition("\n")[0]): int(n.replace(",", "")) for stage, n, said in rows}
 
 
@@ -110,11 +110,11 @@ def test_where_things_fall_and_why(source: PageSource):
     html = page(source, HEALTH)
     assert falls(html) == {
         ("Records", "neither success nor failure"): 1,
-        ("Patterns", "too few requests"): 2,
+        ("Sequences", "too few requests"): 2,
         ("Proposals", "the evidence is weak"): 1,
     }
     assert "record more, or lower gates: min_repeat" in html
-    assert funnel(html) == {"Records": 3, "Patterns": 2, "Proposals": 1, "Proposals with a text": 0}
+    assert funnel(html) == {"Records": 3, "Sequences": 2, "Proposals": 1, "Proposals with a text": 0}
 
 
 def test_unreadable_lines_of_the_last_days_fall_too(source: PageSource):
