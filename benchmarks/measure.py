@@ -20,7 +20,7 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.arms import ToolText
-from coreloop.promote.measure.ask import Asker, SchemaCaller
+from coreloop.promote.measure.ask import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
 from coreloop.promote.measure.prepare import MeasuredLines, Prepared
 from coreloop.promote.measure.run import measure
@@ -98,7 +98,7 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         prepared = Prepared(
             subject=MeasuredLines("update", (), ("LINE",), "scripted"),
-            asker=Asker(SchemaCaller(model), Path(folder, "replies.jsonl")),
+            asker=Asker(ModelCaller(model), Path(folder, "replies.jsonl")),
             contexts=CallContexts(tuple(contexts), tuple(controls)),
             base=(base,),
             edited=(edited,),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from coreloop.base.errors import RefusedError
+from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
@@ -39,6 +39,23 @@ class LineEdit:
     file: str
     without: bytes
     with_lines: bytes
+
+
+def edits_to_measure(workspace: Workspace, request: PromoteRequest) -> list[LineEdit]:
+    """The lines of a request, or those that stand in the base branch if it names none.
+
+    Raises
+    ------
+    UsageError
+        The request names half of what it must.
+    CoreloopError
+        As `proposed_lines` and `standing_lines`.
+    """
+    if request == PromoteRequest():
+        return standing_lines(workspace)
+    if (request.tool is None) is (request.wanted is None) or (request.wanted and request.path is None):
+        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
+    return [proposed_lines(workspace, request)]
 
 
 def proposed_lines(workspace: Workspace, request: PromoteRequest) -> LineEdit:

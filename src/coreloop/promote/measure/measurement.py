@@ -1,8 +1,9 @@
 """A measurement: its verdict and numbers, as a person, a pull request and a file have them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import ndiff
 from pathlib import Path
 
 from coreloop.base import jsonl
@@ -25,6 +26,10 @@ class Measurement:
         With the right call stated outright, in the first contexts.
     reason : str
         Why there is no verdict of ``helps``, ``hurts`` or ``equivalent``; empty if there is.
+    description : str
+        What the model was sent for the tool, with the lines.
+    others : mapping of str to str
+        The other tools that it was sent, and hashes of their descriptions.
     """
 
     ts: datetime
@@ -37,6 +42,8 @@ class Measurement:
     controls: Difference | None = None
     gold: float | None = None
     reason: str = ""
+    description: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def named(cls, verdict: str, tool: str) -> "Measurement":
@@ -114,6 +121,22 @@ def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
     return max(fitting, key=lambda item: item.ts, default=None)
 
 
+def measurement_before(path: Path, now: Measurement) -> Measurement | None:
+    """The newest measurement with a difference of lines of this tool that are among those of a new one.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    fitting = [
+        item
+        for item in _stored(path)
+        if item.about is not None and item.keys and item.tool == now.tool and {*item.keys} <= {*now.keys}
+    ]
+    return max(fitting, key=lambda item: item.ts, default=None)
+
+
 def newest_by_key(path: Path) -> dict[str, Measurement]:
     """The newest measurement of each proposal that was measured alone.
 
@@ -137,8 +160,16 @@ def fall(before: Measurement | None, now: Measurement) -> str:
 
     Both intervals must lie apart, which two of 95 % do by chance in one of 200 comparisons.
     """
-    if before is None or before.about is None or now.about is None or before.model != now.model:
-        return ""
-    if now.about.high >= before.about.low:
+    if before is None or before.about is None or now.about is None or now.about.high >= before.about.low:
         return ""
     return f"{_points(before.about)} on {before.ts:%Y-%m-%d}, {_points(now.about)} now"
+
+
+def changes_since(before: Measurement, now: Measurement) -> list[str]:
+    """What changed between two measurements: the model, the description's lines, the other tools."""
+    changed = [f"the model: {before.model}, now {now.model}"] if before.model != now.model else []
+    old, new = before.description.splitlines(), now.description.splitlines()
+    changed += [f"the description: {line}" for line in ndiff(old, new) if line.startswith(("- ", "+ "))]
+    names = sorted({*before.others, *now.others})
+    others = [name for name in names if before.others.get(name) != now.others.get(name)]
+    return changed + ([f"other tools: {', '.join(others)}"] if others else [])

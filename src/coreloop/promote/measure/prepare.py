@@ -1,8 +1,10 @@
 """What a measurement needs before it asks: the descriptions, the contexts, and what counts as right."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models.choose import choose_model, model_names
@@ -10,19 +12,21 @@ from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
-from coreloop.promote.measure.ask import Asker, SchemaCaller, ToolCaller
+from coreloop.promote.measure.agent import AgentCaller
+from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of, tools_of, two_copies
+from coreloop.promote.measure.ask import Asker, Caller, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.schema import schema_command
+from coreloop.promote.schema import read_schema, schema_command
 
 N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""
@@ -48,10 +52,16 @@ class MeasureOptions:
         Contexts that the lines are about; None for as many as find 20 points.
     budget_usd : float or None
         The most that the model may cost.
+    agent : tuple of str
+        The command of the project's own agent, which is asked instead of a model; may be empty.
+    confirmed : bool
+        Whether questions may go to another machine.
     """
 
     n_about: int | None = None
     budget_usd: float | None = None
+    agent: tuple[str, ...] = ()
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ class MeasuredLines:
     keys: tuple[str, ...]
     lines: tuple[str, ...]
     model: str
+    tools: tuple[ToolText, ...] = ()
 
     def measured(
         self, verdict: MeasureVerdict, now: datetime, *, gold: float | None = None, reason: str = ""
@@ -76,7 +87,12 @@ class MeasuredLines:
             verdict=verdict,
             gold=gold,
             reason=reason,
+            description="".join(tool.description for tool in self.tools if self._is_own(tool)),
+            others={tool.name: tool.digest for tool in self.tools if not self._is_own(tool)},
         )
+
+    def _is_own(self, tool: ToolText) -> bool:
+        return tool.name in {self.tool, bare_name(self.tool)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +115,7 @@ class Prepared:
     edited: tuple[ToolText, ...]
     right: Callable[[NextCall | None, CallContext], bool]
     turns: int
+    may_ask: bool = True
 
     @property
     def n_contexts(self) -> int:
@@ -126,6 +143,7 @@ class Prepared:
                 yield context, self.edited, None, turn
 
 
+@contextmanager
 def prepare(
     workspace: Workspace,
     edit: LineEdit,
@@ -133,62 +151,107 @@ def prepare(
     *,
     environ: Mapping[str, str],
     now: datetime,
-) -> Prepared | Measurement:
+) -> Iterator[Prepared | Measurement]:
     """Prepare a measurement: what the model is sent, and the contexts. No model is asked.
 
-    Returns
-    -------
+    Parameters
+    ----------
+    workspace, edit, options
+        The project, the lines, and how much is asked.
+    environ : mapping of str to str
+        Holds the model's key.
+    now : datetime
+        Aware.
+
+    Yields
+    ------
     Prepared or Measurement
-        The latter if nothing can be measured, with the reason.
+        The latter if nothing can be measured, with the reason. Copies of the project exist until the end of
+        the block.
 
     Raises
     ------
     UsageError
         No model is set, or coreloop.yaml does not say what a model is sent.
-    ReachError
+    ReachError, ModelError
         What it is sent cannot be read.
     """
-    asker = _asker(workspace, options, environ)
-    subject = MeasuredLines(edit.tool, edit.keys, edit.lines, asker.caller.name)
-    arms = _arms(workspace, edit)
-    if isinstance(arms, NoArms):
-        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
+    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
+    with (
+        WritableRepository(workspace.root) as repository,
+        two_copies(lambda folder: repository.export(edit.base_sha, folder), edit) as copies,
+    ):
+        caller, arms = (_agent if options.agent else _model)(workspace, edit, options, copies, environ)
+        asker = Asker(caller, workspace.replies_file, budget)
+        may_ask = options.confirmed or not (options.agent or not _is_here(workspace.settings, environ))
+        subject = MeasuredLines(edit.tool, edit.keys, edit.lines, caller.name)
+        if isinstance(arms, NoArms):
+            yield subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
+        else:
+            subject = replace(subject, tools=arms.edited)
+            yield _with_contexts(workspace, subject, asker, arms, options.n_about, now, may_ask=may_ask)
+
+
+def _with_contexts(
+    workspace: Workspace,
+    subject: MeasuredLines,
+    asker: Asker,
+    arms: Arms,
+    n_about: int | None,
+    now: datetime,
+    *,
+    may_ask: bool,
+) -> Prepared | Measurement:
     tool, failure = subject.tool, named_failure(subject.lines)
     turns = 1 if workspace.settings.sampling.temperature == 0 else 2
-    n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    n_about = n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
     contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
     if len(contexts.about) < _MIN_CONTEXTS:
         found = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
         reason = f"too few recorded requests in which {tool} worked: {found}"
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
     right = _judge(tool, subject.lines, failure)
-    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns)
+    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns, may_ask)
 
 
-def is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
+def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether the model is on this machine, so that no question leaves it."""
     provider = model_names(settings.model)[0].partition(":")[0]
     endpoint = {**ENDPOINTS, **settings.endpoints}[provider]
     return is_loopback(endpoint_url(endpoint, environ))
 
 
-def _asker(workspace: Workspace, options: MeasureOptions, environ: Mapping[str, str]) -> Asker:
+def _model(
+    workspace: Workspace,
+    edit: LineEdit,
+    options: MeasureOptions,
+    copies: tuple[Path, Path],
+    environ: Mapping[str, str],
+) -> tuple[Caller, Arms | NoArms]:
     settings: Settings = replace(workspace.settings, model=model_names(workspace.settings.model)[0])
     if settings.model == "offline":
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
-    has_limit = options.budget_usd is not None
-    model = choose_model(settings, environ, has_usd_limit=has_limit)
-    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
-    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
-    return Asker(ToolCaller(native) if native else SchemaCaller(model), workspace.replies_file, budget)
-
-
-def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
-    command = schema_command(workspace.settings.reach, workspace.root)
+    command = schema_command(settings.reach, workspace.root)
     if command is None:
         raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
-    with WritableRepository(workspace.root) as repository:
-        return read_arms(command, lambda folder: repository.export(edit.base_sha, folder), edit)
+    model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
+    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
+    base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
+    return ModelCaller(model, native, settings.measure.timeout_s), arms_of(base, edited, edit)
+
+
+def _agent(
+    workspace: Workspace,
+    edit: LineEdit,
+    options: MeasureOptions,
+    copies: tuple[Path, Path],
+    environ: Mapping[str, str],
+) -> tuple[Caller, Arms | NoArms]:
+    if options.budget_usd is not None:
+        raise UsageError("what an agent costs is not known; leave out --budget-usd, or --agent")
+    caller = AgentCaller(options.agent, copies, workspace.settings.measure.timeout_s, edit.base_sha)
+    base, edited = (caller.tools(folder) for folder in copies)
+    return replace(caller, edited=edited), arms_of(base, edited, edit)
 
 
 def _judge(

@@ -1,13 +1,14 @@
 """The use case: what lines do to a model's next call."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from coreloop.base.project.workspace import Workspace
 from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import BudgetSpentError
 from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.measurement import Measurement, changes_since, fall, keep, measurement_before
 from coreloop.promote.measure.prepare import N_FIRST, Prepared
 from coreloop.promote.measure.verdict import (
     MeasureVerdict,
@@ -16,6 +17,54 @@ from coreloop.promote.measure.verdict import (
     judge_difference,
     judge_model,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOutcome:
+    """A measurement, and what is worse than in the one before it.
+
+    Attributes
+    ----------
+    fallen : str
+        How much less the lines do; empty if that is not certain.
+    changes : list of str
+        What changed in between.
+    """
+
+    measured: Measurement
+    fallen: str = ""
+    changes: list[str] = field(default_factory=list)
+
+    @property
+    def is_harm(self) -> bool:
+        """Whether the lines hurt, or do less than they did."""
+        return bool(self.fallen) or self.measured.verdict is MeasureVerdict.HURTS
+
+
+def measure_and_keep(
+    workspace: Workspace,
+    prepared: Prepared | Measurement,
+    *,
+    now: datetime,
+    on_progress: Callable[[int], None],
+) -> MeasureOutcome:
+    """Ask the model unless the result is known, keep the measurement, and compare it with the one before.
+
+    Raises
+    ------
+    ModelError
+        As `measure`.
+    WorkspaceError
+        The file of measurements cannot be read or written.
+    """
+    measured = prepared
+    if isinstance(measured, Prepared):
+        measured = measure(measured, now=now, on_progress=on_progress)
+    before = measurement_before(workspace.measured_file, measured)
+    keep(workspace, measured)
+    fallen = fall(before, measured)
+    changes = changes_since(before, measured) if before is not None and fallen else []
+    return MeasureOutcome(measured, fallen, changes)
 
 
 def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], None]) -> Measurement:
