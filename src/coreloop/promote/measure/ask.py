@@ -221,9 +221,16 @@ class Asker:
 
 def _messages(context: CallContext, stated: NextCall | None) -> tuple[Message, ...]:
     parts = [f"The request:\n{context.question}"]
+    if context.turns:
+        told = (Message("user", _told(stated)),) if stated is not None else ()
+        return Message("system", _INSTRUCTION), Message("user", parts[0]), *context.turns, *told
     if context.earlier:
         calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
         parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
     if stated is not None:
-        parts.append(f"The right next call is {orjson.dumps(stated).decode()}. Make it.")
+        parts.append(_told(stated))
     return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))
+
+
+def _told(stated: NextCall) -> str:
+    return f"The right next call is {orjson.dumps(stated).decode()}. Make it."

@@ -3,7 +3,7 @@
 import json
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,18 @@ def test_users_words_are_never_instructions(tmp_path: Path) -> None:
     assert "IGNORE" in user.content
     assert "Update a ticket." in system.content
     assert "not_found" in user.content
+
+
+def test_a_conversation_that_was_kept_is_asked_as_it_was(tmp_path: Path) -> None:
+    model, turns = Scripted(), (Message("assistant", "found"), Message("user", "T-1"))
+    asker = Asker(ModelCaller(model), tmp_path / "replies.jsonl")
+    asker.next_call(replace(context(), turns=turns), TOOLS)
+    asker.next_call(replace(context(), turns=turns), TOOLS, stated=CALL)
+    asker.next_call(context(), TOOLS)
+    (plain, stated, _), said = model.asked, [turn.content for turn in turns]
+    assert [message.content for message in plain[1:]] == ["The request:\nMake it urgent", *said]
+    assert [message.content for message in stated[1:-1]] == ["The request:\nMake it urgent", *said]
+    assert "The right next call is" in stated[-1].content
 
 
 def test_no_question_is_asked_that_could_exceed_the_budget(tmp_path: Path) -> None:
