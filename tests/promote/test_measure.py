@@ -100,6 +100,17 @@ def test_a_line_that_helps_says_so_in_the_pull_request(helpdesk: Path, model: Mo
     assert "T-1" not in json.dumps(kept)
 
 
+def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    done = coreloop(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
+    assert done.returncode == 0, done.stderr
+    assert f"verdict's: 100% {LINE}; 0% priority: 다음 중 하나" in done.stdout
+    assert "another wording" not in done.stdout
+    refused = coreloop(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
+    assert refused.returncode == 2
+    assert "--wordings is for one line" in refused.stderr
+
+
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
     helpdesk: Path, model: ModelStandIn
 ) -> None:

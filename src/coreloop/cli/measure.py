@@ -24,6 +24,7 @@ from coreloop.cli.options import FILE, json_option
     help="Recorded requests to ask.  [default: 80, or 60 twice]",
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
+@click.option("--wordings", is_flag=True, help="Choose among wordings of the line, on requests of their own.")
 @click.option("--agent", metavar="COMMAND", help="Ask the project's own agent instead of a model.")
 @click.option("--confirm", is_flag=True, help="Allow running the agent, or a model on another machine.")
 @click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
@@ -34,6 +35,7 @@ def command(
     wanted: str | None,
     contexts: int | None,
     budget_usd: float | None,
+    wordings: bool,
     agent: str | None,
     confirm: bool,
     is_all: bool,
@@ -57,7 +59,7 @@ def command(
     options = MeasureOptions(
         n_about=contexts, budget_usd=budget_usd, agent=tuple(shlex.split(agent or "")), confirmed=confirm
     )
-    edits, is_harm, now = edits_to_measure(workspace, request), False, datetime.now(UTC)
+    edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
     if not edits:
         click.echo(say("no promoted line stands in the base branch"), err=True)
     for edit in edits:

@@ -33,11 +33,26 @@ class ToolText:
 
 
 @dataclass(frozen=True, slots=True)
+class WordedTools:
+    """A wording of a line, and the tools as a model is sent them with it."""
+
+    line: str
+    tools: tuple[ToolText, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
-    """All tools without and with the edit, which differ by exactly the edit."""
+    """All tools without and with the edit, which differ by exactly the edit.
+
+    Attributes
+    ----------
+    wordings : tuple of WordedTools
+        Among which one is chosen first, the edit's own first; empty if there is no choice.
+    """
 
     base: tuple[ToolText, ...]
     edited: tuple[ToolText, ...]
+    wordings: tuple[WordedTools, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class Measurement:
         What the model was sent for the tool, with the lines.
     others : mapping of str to str
         The other tools that it was sent, and hashes of their descriptions.
+    wordings : mapping of str to float
+        Of several wordings, the proposal's first: the share of right calls where one of them was chosen.
     """
 
     ts: datetime
@@ -44,6 +46,7 @@ class Measurement:
     reason: str = ""
     description: str = ""
     others: Mapping[str, str] = field(default_factory=dict)
+    wordings: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def named(cls, verdict: str, tool: str) -> "Measurement":
@@ -89,6 +92,11 @@ class Measurement:
             yield f"other tools: {_points(controls)}, which {harm} of {MARGIN:.0%}; {controls.n} contexts"
         if self.gold is not None:
             yield f"told the right call outright: {self.gold:.0%} right in the first contexts"
+        if self.wordings:
+            shares = (f"{share:.0%} {line.removeprefix('- ')}" for line, share in self.wordings.items())
+            yield f"wordings, on other contexts than the verdict's: {'; '.join(shares)}"
+            if next(iter(self.wordings)) not in self.lines:
+                yield "measured is another wording than the proposal's, which is the one that promote writes"
         yield f"this is what {self.model} does with the description, not what the whole agent does"
 
 

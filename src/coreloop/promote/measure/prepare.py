@@ -15,15 +15,24 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.advice import parse_advice, statement_key
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.agent import AgentCaller
-from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of, tools_of, two_copies
+from coreloop.promote.measure.arms import (
+    Arms,
+    NoArms,
+    ToolText,
+    WordedTools,
+    arms_of,
+    tools_of,
+    two_copies,
+)
 from coreloop.promote.measure.ask import Asker, Caller, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.wordings import halves
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
 from coreloop.promote.schema import read_schema, schema_command
@@ -74,6 +83,13 @@ class MeasuredLines:
     model: str
     tools: tuple[ToolText, ...] = ()
 
+    def worded(self, wording: WordedTools) -> "MeasuredLines":
+        """The same line in other words, which no proposal has; the same if the words are the same."""
+        if self.lines == (wording.line,):
+            return self
+        key = statement_key(self.tool, wording.line, "wording")
+        return replace(self, lines=(wording.line,), keys=(key,), tools=wording.tools)
+
     def measured(
         self, verdict: MeasureVerdict, now: datetime, *, gold: float | None = None, reason: str = ""
     ) -> Measurement:
@@ -116,11 +132,14 @@ class Prepared:
     right: Callable[[NextCall | None, CallContext], bool]
     turns: int
     may_ask: bool = True
+    wordings: tuple[WordedTools, ...] = ()
+    choosing: tuple[CallContext, ...] = ()
+    """On which one of several wordings is chosen; the proposal's own comes first."""
 
     @property
     def n_contexts(self) -> int:
         """How many contexts are asked."""
-        return len(self.contexts.about) + len(self.contexts.controls)
+        return len(self.choosing) + len(self.contexts.about) + len(self.contexts.controls)
 
     def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
@@ -137,6 +156,12 @@ class Prepared:
     def _questions(self) -> Iterator[tuple[CallContext, tuple[ToolText, ...], NextCall | None, int]]:
         for context in self.contexts.about[:N_FIRST]:
             yield context, self.base, context.reference, 0
+        for context in self.choosing:
+            yield from (
+                (context, wording.tools, None, turn)
+                for wording in self.wordings
+                for turn in range(self.turns)
+            )
         for context in (*self.contexts.about, *self.contexts.controls):
             for turn in range(self.turns):
                 yield context, self.base, None, turn
@@ -189,7 +214,24 @@ def prepare(
             yield subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
         else:
             subject = replace(subject, tools=arms.edited)
-            yield _with_contexts(workspace, subject, asker, arms, options.n_about, now, may_ask=may_ask)
+            arms = replace(arms, wordings=_wordings(workspace, repository, edit, arms))
+            found = _with_contexts(workspace, subject, asker, arms, options.n_about, now)
+            yield replace(found, may_ask=may_ask) if isinstance(found, Prepared) else found
+
+
+def _wordings(
+    workspace: Workspace, repository: WritableRepository, edit: LineEdit, arms: Arms
+) -> tuple[WordedTools, ...]:
+    """The edit's own wording and the others that the model is sent as they are; empty if there are none."""
+    command, worded = schema_command(workspace.settings.reach, workspace.root), list[WordedTools]()
+    if command is None:
+        return ()
+    for other in edit.others:
+        with two_copies(lambda folder: repository.export(edit.base_sha, folder), other) as copies:
+            base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
+        if isinstance(arms_of(base, edited, other), Arms):
+            worded.append(WordedTools(other.lines[0], edited))
+    return (WordedTools(edit.lines[0], arms.edited), *worded) if worded else ()
 
 
 def _with_contexts(
@@ -199,19 +241,32 @@ def _with_contexts(
     arms: Arms,
     n_about: int | None,
     now: datetime,
-    *,
-    may_ask: bool,
 ) -> Prepared | Measurement:
     tool, failure = subject.tool, named_failure(subject.lines)
     turns = 1 if workspace.settings.sampling.temperature == 0 else 2
     n_about = n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
-    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
+    n_controls, n_halves = min(N_CONTROLS, n_about), 2 if arms.wordings else 1
+    contexts = choose_contexts(workspace, tool, failure, n_about=n_halves * n_about, n_controls=n_controls)
+    choosing: tuple[CallContext, ...] = ()
+    if arms.wordings:
+        choosing, about = halves(contexts.about)
+        contexts = replace(contexts, about=about)
     if len(contexts.about) < _MIN_CONTEXTS:
         found = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
         reason = f"too few recorded requests in which {tool} worked: {found}"
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
     right = _judge(tool, subject.lines, failure)
-    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns, may_ask)
+    return Prepared(
+        subject,
+        asker,
+        contexts,
+        arms.base,
+        arms.edited,
+        right,
+        turns,
+        wordings=arms.wordings,
+        choosing=choosing,
+    )
 
 
 def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
@@ -249,6 +304,8 @@ def _agent(
 ) -> tuple[Caller, Arms | NoArms]:
     if options.budget_usd is not None:
         raise UsageError("what an agent costs is not known; leave out --budget-usd, or --agent")
+    if edit.others:
+        raise UsageError("an agent is asked with one wording; leave out --wordings, or --agent")
     caller = AgentCaller(options.agent, copies, workspace.settings.measure.timeout_s, edit.base_sha)
     base, edited = (caller.tools(folder) for folder in copies)
     return replace(caller, edited=edited), arms_of(base, edited, edit)

@@ -98,8 +98,10 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
             if judge_difference(harm) is MeasureVerdict.HURTS:
                 return replace(subject.measured(MeasureVerdict.HURTS, now, gold=stated), about=harm)
             return subject.measured(verdict, now, gold=stated, reason=told)
-        pairs = _pairs(prepared, about, on_progress)
-        other = _pairs(prepared, controls, lambda done: on_progress(len(about) + done))
+        prepared, shares = _choose(prepared, on_progress)
+        subject, n_chosen = prepared.subject, len(prepared.choosing)
+        pairs = _pairs(prepared, about, lambda done: on_progress(n_chosen + done))
+        other = _pairs(prepared, controls, lambda done: on_progress(n_chosen + len(about) + done))
     except BudgetSpentError:
         reason = "the budget is spent; run it again with another, and it goes on where it stopped"
         return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
@@ -110,7 +112,22 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         subject.measured(verdict, now, gold=stated, reason=more),
         about=difference,
         controls=compare_pairs(other) if other else None,
+        wordings=shares,
     )
+
+
+def _choose(prepared: Prepared, on_progress: Callable[[int], None]) -> tuple[Prepared, dict[str, float]]:
+    """The wording that is right most often on other contexts, the proposal's if several are; the shares."""
+    right = {wording.line: 0.0 for wording in prepared.wordings}
+    for done, context in enumerate(prepared.choosing, start=1):
+        for wording in prepared.wordings:
+            right[wording.line] += _share(prepared, context, wording.tools)
+        on_progress(done)
+    if not prepared.choosing:
+        return prepared, {}
+    best = max(prepared.wordings, key=lambda wording: right[wording.line])
+    chosen = replace(prepared, edited=best.tools, subject=prepared.subject.worded(best))
+    return chosen, {line: total / len(prepared.choosing) for line, total in right.items()}
 
 
 def _pairs(
