@@ -4,7 +4,7 @@
     uv run python benchmarks/measure_real.py --url http://127.0.0.1:9001/v1 [--contexts 40] [--folder DIR]
 
 In the demos' projects (help desk and finance), up to three lines of different kinds are measured, each with
-its wordings; harm is printed as it comes out. The folder has the projects and the replies: with it, it goes on.
+its wordings; harm is printed as it comes out. The folder has projects and replies: it goes on with them.
 """
 
 import argparse
