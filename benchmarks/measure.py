@@ -1,6 +1,6 @@
 """How often `measure` is right about models of known behaviour: 300 measurements each, by default.
 
-    uv run python benchmarks/measure.py [--runs 300]
+    uv run python benchmarks/measure.py [--runs 300] [--models slow]
 
 Every model answers as its description says, with random numbers of its own. Contexts are as unlike each other
 as recorded ones: the same question asked again mostly gets the same answer (ICC 0.79), and two are of a case.
@@ -11,7 +11,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,29 +19,43 @@ from typing import Any
 from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import ToolText
-from coreloop.promote.measure.ask import Asker, SchemaCaller
+from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of
+from coreloop.promote.measure.ask import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
+from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.prepare import MeasuredLines, Prepared
 from coreloop.promote.measure.run import measure
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})
+LINE = "priority: one of high, low, normal, urgent"
 ICC = 0.79
 """Correlation of the answers to one question, measured on repeated runs of one task."""
 Chances = Callable[[float, bool], float]
 """The chance of a right answer of a context of a difficulty, without and with the line."""
 
 
+@dataclass(frozen=True)
+class Behaviour:
+    """How a scripted model answers; shares are of its answers."""
+
+    chances: Chances
+    gold: float = 0.97
+    mean: float = 0.5
+    lost: float = 0.0
+    garbage: float = 0.0
+    is_fresh: bool = False
+
+
 @dataclass
 class ScriptedModel:
     """A model whose chance of a right call is known."""
 
-    chances: Chances
+    behaviour: Behaviour
     draw: random.Random
-    gold: float = 0.97
-    difficulty: dict[str, float] | None = None
+    difficulty: dict[str, float]
     name: str = "scripted"
+    n_answered: int = 0
 
     def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
         return Usage(self.name, 1000, 50, 1)
@@ -49,13 +63,15 @@ class ScriptedModel:
     def complete(self, messages: Sequence[Message], schema: type[Any], limits: CallLimits) -> Reply[Any]:
         system, user = messages[0].content, messages[1].content
         question = user.partition("\n")[2].partition("\n")[0]
-        if "The right next call" in user:
-            chance = self.gold
-        else:
-            chance = self.chances((self.difficulty or {})[question], "LINE" in system)
-        tool = "update" if question.startswith("about") else "other"
-        if chance < 0:
+        if self.draw.random() < self.behaviour.lost:
+            raise ModelError(f"no complete answer in {limits.timeout_s:g} s", kind="unavailable")
+        self.n_answered += 1
+        if self.draw.random() < self.behaviour.garbage:
             raise ModelError("no JSON", kind="malformed")
+        difficulty = self.behaviour.mean if self.behaviour.is_fresh else self.difficulty[question]
+        is_stated = "The right next call" in user
+        chance = self.behaviour.gold if is_stated else self.behaviour.chances(difficulty, "LINE" in system)
+        tool = "update" if question.startswith("about") else "other"
         is_right = self.draw.random() < chance
         value = CallReply(tool=tool if is_right else "wrong", arguments={"priority": "high"})
         return Reply(value, Usage(self.name, 1000, 50, 1))
@@ -72,40 +88,90 @@ def lifted(points: float) -> Chances:
     return chance
 
 
-MODELS: dict[str, tuple[Chances, float, float]] = {
-    "ignores the line": (lifted(0), 0.97, 0.5),
-    "obeys it: 20 points": (lifted(0.2), 0.97, 0.5),
-    "obeys it: 10 points": (lifted(0.1), 0.97, 0.5),
-    "is confused by it: -20 points": (lifted(-0.2), 0.97, 0.5),
-    "is right already": (lifted(0), 0.99, 0.99),
-    "cannot call tools": (lambda *_: 0.02, 0.03, 0.5),
-    "replies with garbage": (lambda *_: -1.0, -1.0, 0.5),
+MODELS: dict[str, Behaviour] = {
+    "ignores the line": Behaviour(lifted(0)),
+    "obeys it: 20 points": Behaviour(lifted(0.2)),
+    "obeys it: 10 points": Behaviour(lifted(0.1)),
+    "is confused by it: -20 points": Behaviour(lifted(-0.2)),
+    "is right already": Behaviour(lifted(0), gold=0.99, mean=0.99),
+    "cannot call tools": Behaviour(lambda *_: 0.02, gold=0.03),
+    "replies with garbage": Behaviour(lifted(0.2), garbage=1.0),
+    "garbage in 1 of 5, ignores it": Behaviour(lifted(0), garbage=0.2),
+    "garbage in 1 of 5, 20 points": Behaviour(lifted(0.2), garbage=0.2),
+    "slow: 1 of 50 too late, ignores it": Behaviour(lifted(0), lost=0.02),
+    "slow: 1 of 50 too late, 20 points": Behaviour(lifted(0.2), lost=0.02),
+    "always too slow": Behaviour(lifted(0.2), lost=1.0),
+    "flaky: answers anew, ignores it": Behaviour(lifted(0), is_fresh=True),
+    "flaky: answers anew, 20 points": Behaviour(lifted(0.2), is_fresh=True),
 }
+MAX_GOES = 100
+"""A measurement that a lost reply ends is run again so often."""
 
 
 def once(name: str, seed: int, *, n: int, turns: int) -> str:
-    """One measurement; the verdict."""
-    draw = random.Random(f"{name}{seed}")
-    chances, gold, mean = MODELS[name]
-    contexts = [_context("about", number) for number in range(n)]
-    controls = [_context("other", number) for number in range(40)]
-    spread = (1 - ICC) / ICC
+    """One measurement, run again until it ends; the verdict."""
+    draw, behaviour = random.Random(f"{name}{seed}"), MODELS[name]
+    about, controls = (
+        [_context(kind, number) for number in range(count)] for kind, count in (("about", n), ("other", 40))
+    )
+    spread, mean = (1 - ICC) / ICC, behaviour.mean
     difficulty = {
-        item.question: draw.betavariate(mean * spread, (1 - mean) * spread) for item in (*contexts, *controls)
+        item.question: draw.betavariate(mean * spread, (1 - mean) * spread) for item in (*about, *controls)
     }
-    model = ScriptedModel(chances, draw, gold, difficulty)
+    model = ScriptedModel(behaviour, draw, difficulty)
     base, edited = ToolText("update", "Update.", {}), ToolText("update", "Update. LINE", {})
     with tempfile.TemporaryDirectory() as folder:
-        prepared = Prepared(
-            subject=MeasuredLines("update", (), ("LINE",), "scripted"),
-            asker=Asker(SchemaCaller(model), Path(folder, "replies.jsonl")),
-            contexts=CallContexts(tuple(contexts), tuple(controls)),
-            base=(base,),
-            edited=(edited,),
-            right=lambda call, context: call is not None and call.tool == context.tool,
-            turns=turns,
-        )
-        return str(measure(prepared, now=NOW, on_progress=lambda _: None).verdict)
+        replies = Path(folder, "replies.jsonl")
+        for _ in range(MAX_GOES):
+            prepared = Prepared(
+                subject=MeasuredLines("update", (), ("LINE",), "scripted"),
+                asker=Asker(ModelCaller(model), replies),
+                contexts=CallContexts(tuple(about), tuple(controls)),
+                base=(base,),
+                edited=(edited,),
+                right=lambda call, context: call is not None and call.tool == context.tool,
+                turns=turns,
+            )
+            try:
+                verdict = measure(prepared, now=NOW, on_progress=lambda _: None).verdict
+            except ModelError:
+                continue
+            assert model.n_answered == len(replies.read_text().splitlines()), "something was asked twice"
+            return str(verdict)
+    return "no verdict"
+
+
+def served_wrongly(seed: int) -> str:
+    """Whether two copies that serve something else than their own descriptions are measured."""
+    draw = random.Random(seed)
+    source = 'def update(priority: str) -> None:\n    """Update.\n\n    PLACE\n    """\n'
+    without, with_line = (source.replace("PLACE", text) for text in ("Soon.", f"Soon.\n\n    - {LINE}"))
+    edit = LineEdit(
+        tool="update",
+        keys=("k",),
+        lines=(f"- {LINE}",),
+        base_sha="",
+        path="shop.py",
+        file="shop.py",
+        without=without.encode(),
+        with_lines=with_line.encode(),
+    )
+    base = (ToolText("update", "Update.\n\nSoon.", {}), ToolText("close", "Close.", {}))
+    edited = (replace(base[0], description=f"{base[0].description}\n\n- {LINE}"), base[1])
+    cut = draw.randrange(1, len(LINE))
+    wrong = [
+        (base, base),
+        (edited, edited),
+        (edited, base),
+        (base, (replace(edited[0], description=edited[0].description[:-cut]), base[1])),
+        (base, (edited[0], replace(base[1], description=f"Close. {LINE}"))),
+        (base, (base[0], replace(base[1], description=edited[0].description))),
+        (base, (edited[0],)),
+        (base, (replace(edited[0], parameters={"type": "object"}), base[1])),
+    ]
+    assert isinstance(arms_of(base, edited, edit), Arms)
+    arms = arms_of(*draw.choice(wrong), edit)
+    return "unavailable" if isinstance(arms, NoArms) else "measured"
 
 
 def _context(kind: str, number: int) -> CallContext:
@@ -114,16 +180,25 @@ def _context(kind: str, number: int) -> CallContext:
     return CallContext(question, f"{kind} {number // 2}", question, (), tool, RIGHT, was_against=True)
 
 
+def shares(verdicts: Sequence[str]) -> str:
+    """How often each verdict came out."""
+    counts = Counter(verdicts).most_common()
+    return ", ".join(f"{verdict} {count / len(verdicts):.1%}" for verdict, count in counts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300)
-    runs: int = parser.parse_args().runs
+    parser.add_argument("--models", default="", help="only those whose name has this in it")
+    options = parser.parse_args()
+    runs = range(options.runs)
     for n, turns in ((80, 1), (60, 2)):
         print(f"\n{n} contexts, asked {'once' if turns == 1 else 'twice'} with each description")
         for name in MODELS:
-            counts = Counter(once(name, seed, n=n, turns=turns) for seed in range(runs))
-            shares = ", ".join(f"{verdict} {count / runs:.1%}" for verdict, count in counts.most_common())
-            print(f"  {name:<32}{shares}")
+            if options.models in name:
+                found = shares([once(name, seed, n=n, turns=turns) for seed in runs])
+                print(f"  {name:<36}{found}", flush=True)
+    print(f"\ncopies that serve something else: {shares([served_wrongly(seed) for seed in runs])}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Measuring lines of the demo with the real command, against an endpoint whose behaviour is known."""
 
 import json
+import random
 import re
+import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,8 +95,20 @@ def test_a_line_that_helps_says_so_in_the_pull_request(helpdesk: Path, model: Mo
     plan = coreloop(helpdesk, "promote", *entry(helpdesk), "-v").stdout
     assert "Measured: helps" in plan
     assert "## What a model does with it" in plan
-    text = json.dumps((helpdesk / "data" / "audit" / "measured.jsonl").read_text())
-    assert "T-1" not in text
+    kept = json.loads((helpdesk / "data" / "audit" / "measured.jsonl").read_text().splitlines()[-1])
+    assert LINE in kept.pop("description")
+    assert "T-1" not in json.dumps(kept)
+
+
+def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    done = coreloop(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
+    assert done.returncode == 0, done.stderr
+    assert f"verdict's: 100% {LINE}; 0% priority: 다음 중 하나" in done.stdout
+    assert "another wording" not in done.stdout
+    refused = coreloop(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
+    assert refused.returncode == 2
+    assert "--wordings is for one line" in refused.stderr
 
 
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
@@ -151,6 +166,105 @@ def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirma
     assert "add --confirm" in done.stderr
 
 
+AGENT = """
+import inspect, json, sys
+from helpdesk import TOOLS
+tools = [{"name": name, "description": inspect.getdoc(tool)} for name, tool in TOOLS.items()]
+asked = json.load(sys.stdin)
+if asked["ask"] == "tools":
+    print(json.dumps(tools))
+elif "The right next call" in asked["messages"][-1]["content"] or "priority: one of" in json.dumps(tools):
+    print(json.dumps({"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": "high"}}))
+else:
+    print(json.dumps({"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": "critical"}}))
+"""
+
+
+def test_the_projects_own_agent_is_asked_in_two_copies_that_show_their_descriptions(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    words = ("measure", *entry(helpdesk), "--contexts", "10", "--agent")
+    agent = helpdesk.parent / "agent.py"
+    agent.write_text(AGENT)
+    asks = f"{sys.executable} {agent}"
+    done = coreloop(helpdesk, *words, asks)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "add --confirm" in done.stderr
+    done = coreloop(helpdesk, *words, asks, "--confirm")
+    assert done.returncode == 0, done.stderr
+    assert "0% without the line, 100% with it" in done.stdout
+    agent.write_text(AGENT.replace("inspect.getdoc(tool)", "'One for all.'"))
+    done = coreloop(helpdesk, *words, asks, "--confirm")
+    assert "unavailable: the edit does not change what the model is sent" in done.stdout
+    agent.write_text("print('Sure!')")
+    done = coreloop(helpdesk, *words, asks, "--confirm")
+    assert done.returncode == 5
+    assert "its answer cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert model.bodies == []
+
+
+def started(folder: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "coreloop", "measure", *entry(folder), "--contexts", "20"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def test_what_was_paid_for_is_not_asked_again_after_kills(helpdesk: Path, model: ModelStandIn) -> None:
+    obeys(model, with_line="high", without="critical")
+    reply, draw, n_killed = model.acts[0], random.Random(1), 0
+    while True:
+        process = started(helpdesk)
+        left = draw.randrange(1, 40)
+
+        def act(handler: Any, process: "subprocess.Popen[str]" = process) -> None:
+            nonlocal left
+            left -= 1
+            reply(handler)  # paid for; then the process may end before, while or after it keeps the reply
+            if left == 0:
+                process.kill()
+
+        model.acts = Always([act])
+        output = process.communicate()[0]
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+        n_killed += 1
+    assert n_killed > 2
+    assert "100% with it" in output
+    asked = Counter(json.dumps(body, sort_keys=True) for body in model.bodies)
+    # a reply that was under way when its process was killed was never heard of
+    assert len(asked) == 100
+    assert len(model.bodies) - len(asked) <= n_killed
+
+
+def test_two_processes_at_once_come_to_the_same_and_lose_no_reply(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    obeys(model, with_line="high", without="critical")
+    both = [started(helpdesk) for _ in range(2)]
+    outputs = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert outputs[0] == outputs[1]
+    assert "100% with it" in outputs[0]
+    n_asked = len(model.bodies)
+    assert started(helpdesk).communicate()[0] == outputs[0]
+    assert len(model.bodies) == n_asked
+
+
+def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(helpdesk: Path, model: ModelStandIn) -> None:
+    model.acts = Always([lambda handler: model.is_released.wait()])
+    settings = helpdesk / "coreloop.yaml"
+    settings.write_text(f"{settings.read_text()}measure: {{timeout_s: 1}}\n")
+    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    assert done.returncode == 5
+    assert "1 s" in done.stderr
+
+
 def test_lines_that_stand_are_measured_and_a_fall_is_an_error(helpdesk: Path, model: ModelStandIn) -> None:
     obeys(model, with_line="high", without="critical")
     assert coreloop(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
@@ -165,10 +279,12 @@ def test_lines_that_stand_are_measured_and_a_fall_is_an_error(helpdesk: Path, mo
     assert done.returncode == 0, done.stderr
     assert "helps" in done.stdout
     obeys(model, with_line="critical", without="critical")
-    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
+    settings = helpdesk / "coreloop.yaml"
+    settings.write_text(settings.read_text().replace("here:m", "here:other"))
     done = coreloop(helpdesk, "measure", "--all")
     assert done.returncode == 1
     assert "update_ticket: +" in done.stderr
+    assert "changed in between: the model: here:m, now here:other" in done.stderr
     assert "points now" not in done.stdout
 
 

@@ -1,10 +1,10 @@
 """``dartlab-coreloop measure``."""
 
 import os
+import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +12,6 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE, json_option
-
-if TYPE_CHECKING:
-    from coreloop.base.project.workspace import Workspace
-    from coreloop.promote.measure.edits import LineEdit
-    from coreloop.promote.measure.prepare import MeasureOptions
 
 
 @click.command()
@@ -29,7 +24,9 @@ if TYPE_CHECKING:
     help="Recorded requests to ask.  [default: 80, or 60 twice]",
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
-@click.option("--confirm", is_flag=True, help="Allow sending questions to a model on another machine.")
+@click.option("--wordings", is_flag=True, help="Choose among wordings of the line, on requests of their own.")
+@click.option("--agent", metavar="COMMAND", help="Ask the project's own agent instead of a model.")
+@click.option("--confirm", is_flag=True, help="Allow running the agent, or a model on another machine.")
 @click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
 @json_option
 def command(
@@ -38,6 +35,8 @@ def command(
     wanted: str | None,
     contexts: int | None,
     budget_usd: float | None,
+    wordings: bool,
+    agent: str | None,
     confirm: bool,
     is_all: bool,
     as_json: bool,
@@ -48,55 +47,33 @@ def command(
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
     that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
     """
-    from coreloop.promote.measure.edits import proposed_lines, standing_lines
-    from coreloop.promote.measure.prepare import MeasureOptions
+    from coreloop.cli.show_measurement import show_estimate, show_outcome
+    from coreloop.promote.measure.edits import edits_to_measure
+    from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
+    from coreloop.promote.measure.run import measure_and_keep
     from coreloop.promote.run import PromoteRequest
 
-    if [tool, wanted, is_all or None].count(None) != 2 or (wanted is not None and candidate is None):
+    workspace, request = open_workspace(Path.cwd()), PromoteRequest(path=candidate, wanted=wanted, tool=tool)
+    if is_all is not (request == PromoteRequest()):
         raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
-    workspace = open_workspace(Path.cwd())
-    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
-    edits = standing_lines(workspace) if is_all else [proposed_lines(workspace, request)]
+    options = MeasureOptions(
+        n_about=contexts, budget_usd=budget_usd, agent=tuple(shlex.split(agent or "")), confirmed=confirm
+    )
+    edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
     if not edits:
         click.echo(say("no promoted line stands in the base branch"), err=True)
-    options = MeasureOptions(n_about=contexts, budget_usd=budget_usd)
-    codes = [_measure(workspace, edit, options, confirm=confirm, as_json=as_json) for edit in edits]
-    click.get_current_context().exit(max(codes, default=0))
-
-
-def _measure(
-    workspace: "Workspace", edit: "LineEdit", options: "MeasureOptions", *, confirm: bool, as_json: bool
-) -> int:
-    """Measure, keep and print; returns the exit code."""
-    from coreloop.cli.show_measurement import show_estimate, show_measurement
-    from coreloop.promote.measure.measurement import Measurement, fall, keep, newest_measurement
-    from coreloop.promote.measure.prepare import is_here, prepare
-    from coreloop.promote.measure.run import measure
-    from coreloop.promote.measure.verdict import MeasureVerdict
-
-    now = datetime.now(UTC)
-    measured = prepare(workspace, edit, options, environ=os.environ, now=now)
-    if not isinstance(measured, Measurement):
-        show_estimate(measured.estimate(), measured.asker.caller.name)
-        if not (confirm or is_here(workspace.settings, os.environ)):
-            click.echo(
-                say("nothing asked: the questions would go to another machine; add --confirm"), err=True
-            )
-            return 0
-        with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
-            measured = measure(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
-    before = newest_measurement(workspace.measured_file, edit.keys)
-    keep(workspace, measured)
-    show_measurement(measured, as_json=as_json)
-    fallen = fall(before, measured)
-    if fallen:
-        click.echo(
-            say(
-                "{tool}: {fallen}; git log {file} shows what changed",
-                tool=edit.tool,
-                fallen=fallen,
-                file=edit.file,
-            ),
-            err=True,
-        )
-    return 1 if fallen or measured.verdict is MeasureVerdict.HURTS else 0
+    for edit in edits:
+        with prepare(workspace, edit, options, environ=os.environ, now=now) as prepared:
+            n_contexts = 0
+            if isinstance(prepared, Prepared):
+                show_estimate(prepared)
+                n_contexts = prepared.n_contexts
+                if not prepared.may_ask:
+                    continue
+            with click.progressbar(length=n_contexts, file=sys.stderr, hidden=not n_contexts) as bar:
+                outcome = measure_and_keep(
+                    workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
+                )
+        show_outcome(outcome, as_json=as_json)
+        is_harm |= outcome.is_harm
+    click.get_current_context().exit(int(is_harm))

@@ -3,17 +3,19 @@
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
 from coreloop.promote.measure.measurement import Measurement
-from coreloop.promote.measure.prepare import CostEstimate
+from coreloop.promote.measure.prepare import Prepared
+from coreloop.promote.measure.run import MeasureOutcome
 from coreloop.promote.measure.verdict import MeasureVerdict
 
 _STYLES = {MeasureVerdict.HELPS: "green", MeasureVerdict.HURTS: "red"}
 
 
-def show_estimate(estimate: CostEstimate, model: str) -> None:
-    """Print how much is asked, on standard error."""
+def show_estimate(prepared: Prepared) -> None:
+    """Print how much is asked, on standard error, and whether it needs a confirmation."""
+    estimate = prepared.estimate()
     left = estimate.n_questions - estimate.n_known
     cost = (
         say("at an unknown price")
@@ -24,17 +26,29 @@ def show_estimate(estimate: CostEstimate, model: str) -> None:
     click.echo(
         say(
             "asks {model} {questions} at most, {cost}{known}",
-            model=printable(model),
+            model=printable(prepared.subject.model),
             questions=number_of(left, "question"),
             cost=cost,
             known=known,
         ),
         err=True,
     )
+    if not prepared.may_ask:
+        click.echo(say("nothing asked: the questions could go to another machine; add --confirm"), err=True)
 
 
-def show_measurement(measured: Measurement, *, as_json: bool) -> None:
-    """Print a measurement."""
+def show_outcome(outcome: MeasureOutcome, *, as_json: bool) -> None:
+    """Print a measurement; how much less the lines do than before goes to standard error."""
+    measured = outcome.measured
+    _show_measurement(measured, as_json=as_json)
+    if outcome.fallen is not None:
+        click.echo(f"{printable(measured.tool)}: {say(outcome.fallen)}", err=True)
+        nothing = Phrase("nothing that coreloop knows; the endpoint may serve another model under this name")
+        for change in outcome.changes or [nothing]:
+            click.echo(printable(say("changed in between: {change}", change=change)), err=True)
+
+
+def _show_measurement(measured: Measurement, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(measured, option=orjson.OPT_INDENT_2))
         return

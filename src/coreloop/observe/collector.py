@@ -36,6 +36,8 @@ from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.case import MAX_TEXTS, case_key, hash_identifiers, identifying_texts
+from coreloop.observe.conversation import FOLDER as CONTEXTS
+from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
@@ -124,6 +126,7 @@ class AuditCollector:
 
     __slots__ = (
         "_clock_ns",
+        "_conversation",
         "_entered",
         "_identifiers",
         "_last_step",
@@ -160,6 +163,7 @@ class AuditCollector:
             self._sequence = ""
             self._last_step = ""
             self._identifiers: set[str] = set()
+            self._conversation: list[dict[str, Any]] = []
             # Reentrant, because a signal handler may interrupt its own thread. In the locked sections nothing
             # that can be interrupted precedes changes that belong together.
             self._lock = RLock()
@@ -250,9 +254,9 @@ class AuditCollector:
             Size of the result that the model received.
         result : object, optional
             The result that the model received: JSON text, other text, or plain lists, dicts and dataclasses;
-            other objects are not inspected. It is never stored. Hashes of its values stay in memory, to
-            record later calls with ``args_from``, the fields that their arguments come from. Without any
-            result, ``args_from`` is not recorded.
+            other objects are not inspected. It is not stored, except with ``measure: {contexts: true}`` in
+            coreloop.yaml. Hashes of its values stay in memory, to record later calls with ``args_from``, the
+            fields that their arguments come from. Without any result, ``args_from`` is not recorded.
         overrides_used : iterable of str, optional
             Keys of the tool's assumptions that the caller replaced.
         extreme_flags : iterable of str
@@ -281,6 +285,8 @@ class AuditCollector:
                 self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
                 self._last_step = new_step
             record["tool_calls"].append(call)
+            if self._settings.contexts is not None:
+                self._conversation.append(kept_call(call["name"], plain_args, result, error))
             if len(self._identifiers) < MAX_TEXTS:
                 self._identifiers.update(identifying_texts(plain_args.values()))
         if result is not ... or self._sources is not None:
@@ -400,6 +406,8 @@ class AuditCollector:
             self._add_case(record)
             line = encode_line(record, self._settings.selectors)
             self._settings.journal.append(line, day, second)
+            if self._settings.contexts is not None:
+                keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
             try:
                 drops.drop_error(problem)
@@ -529,6 +537,7 @@ class _ProjectSettings(NamedTuple):
     case_keys: list[bytes]
     """The key of cases, once it was needed."""
     outcome: "OutcomeRule | None" = None
+    contexts: Journal | None = None
 
 
 def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
@@ -571,6 +580,7 @@ def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
         reader_for(root, settings),
         [],
         settings.outcome_rule(),
+        Journal(data_dir / "audit" / CONTEXTS) if settings.measure.contexts and log == _RECORDS else None,
     )
 
 

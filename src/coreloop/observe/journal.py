@@ -10,8 +10,12 @@ import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coreloop.observe.tally import ReasonCounts
+
+if TYPE_CHECKING:
+    from datetime import date
 
 _REPORT_INTERVAL_S = 60.0
 _RETRY_INTERVAL_S = 1.0
@@ -207,6 +211,13 @@ class Journal:
         if self.has_unreported:
             self.report_dropped(immediately=True, timeout_s=0)
         self.close()
+
+
+def remove_days(folder: Path, *, before: "date") -> None:
+    """Remove the files of days before this one; their names say which."""
+    for path in folder.glob("????-??-??.jsonl"):
+        if path.stem < before.isoformat():
+            path.unlink(missing_ok=True)
 
 
 def _append(path: Path, data: bytes) -> None:

@@ -3,11 +3,9 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,9 +15,9 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
+from coreloop.promote.copies import run_in_copy
 
 TIMEOUT_S: Final = 120
-SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
 _FAILED_READER: Final = 2
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
@@ -206,55 +204,29 @@ def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> Phrase:
 def _run(command: SchemaCommand, folder: Path) -> bytes:
     printed = _printable(command)
     try:
-        with subprocess.Popen(
-            list(command.words),
-            cwd=folder,
-            env=_environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        ) as process:
-            stdout, stderr = _output(process, printed)
+        ran = run_in_copy(command.words, folder, timeout_s=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise ReachError(
+            Phrase("reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S)
+        ) from error
     except OSError as error:
         program = command.words[0] if command.reader else printed
         raise ReachError(
             Phrase("reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror)
         ) from error
-    if process.returncode:
-        message = printable((stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1])
-        if command.reader and process.returncode == _FAILED_READER:
-            raise ReachError(Phrase("reach: {message_}", message_=message))
+    if ran.returncode:
+        if command.reader and ran.returncode == _FAILED_READER:
+            raise ReachError(Phrase("reach: {message_}", message_=ran.last_error))
         raise ReachError(
             Phrase(
                 "reach: {printed} exited with {returncode}: {message_}",
                 printed=printed,
-                returncode=process.returncode,
-                message_=message,
+                returncode=ran.returncode,
+                message_=ran.last_error,
             )
         )
-    return stdout
+    return ran.output
 
 
 def _printable(command: SchemaCommand) -> str:
     return command.words[-1] if command.reader else " ".join(command.words)
-
-
-def _output(process: subprocess.Popen[bytes], printed: str) -> tuple[bytes, bytes]:
-    try:
-        return process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        # Kill the whole group: a grandchild that holds the pipe would block forever.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        raise ReachError(
-            Phrase("reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S)
-        ) from error
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
-    environ = {name: value for name, value in os.environ.items() if name not in SECRETS}
-    roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
-    environ["PYTHONDONTWRITEBYTECODE"] = "1"  # doctor changes nothing in the project
-    return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}

@@ -156,6 +156,20 @@ def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log
     assert (old.exists(), log.exists()) == (False, True)
 
 
+def test_conversations_go_with_the_log_and_sanitize_never_reads_them(run: Run, log: Path, tmp_path: Path):
+    folder = tmp_path / "data" / "audit" / "contexts"
+    folder.mkdir()
+    old, new = (folder / name for name in ("2020-01-01.jsonl", log.name))
+    for path in (old, new):
+        path.write_text('{"request_id": "r", "question": "zanzibar", "calls": []}\n')
+    (tmp_path / "coreloop.yaml").write_text("retention_days: 30\nmeasure: {contexts: true}\n")
+    assert run("pattern").returncode == 0
+    assert (old.exists(), new.exists()) == (False, True)
+    assert run("sanitize", "--mode", "mask").returncode == 0
+    written = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and path != new]
+    assert not [path for path in written if b"zanzibar" in path.read_bytes()]
+
+
 def test_raw_files_are_kept_without_retention_days(run: Run, log: Path):
     old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
     assert "removed" not in run("pattern").stderr

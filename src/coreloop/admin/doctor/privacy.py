@@ -124,6 +124,7 @@ def _optional_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders of own records, runs, views of runs and the index that exist."""
     folders = (
         workspace.own_records_dir,
+        workspace.contexts_dir,
         workspace.runs_dir,
         workspace.root / FOLDER,
         workspace.index_file.parent,

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from secrets import token_bytes
 from threading import Event
 from typing import Final
@@ -24,6 +23,7 @@ from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limit
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
+from coreloop.observe.journal import remove_days
 from coreloop.runs.controller import drive
 from coreloop.runs.jobs.manage import forget_expired
 from coreloop.runs.lessons import learn_lessons
@@ -230,12 +230,5 @@ def _forget_expired(deps: Deps, now: datetime) -> None:
     days = deps.workspace.settings.retention_days
     if days is not None:
         deps.tables.forget_before(now - timedelta(days=days))
-        _remove_records(deps.workspace.own_records_dir, before=now.date() - timedelta(days=days))
+        remove_days(deps.workspace.own_records_dir, before=now.date() - timedelta(days=days))
     forget_expired(deps.workspace, deps.queue, now=now)
-
-
-def _remove_records(folder: Path, *, before: date) -> None:
-    """Remove the files of days before this one; their names say which."""
-    for path in folder.glob("????-??-??.jsonl"):
-        if path.stem < before.isoformat():
-            path.unlink(missing_ok=True)

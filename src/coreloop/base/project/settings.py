@@ -120,9 +120,16 @@ class MeasureSettings:
     ----------
     never_ask : tuple of str
         Tools for whose calls no model is asked; requests are not shown to it up to such a call.
+    contexts : bool
+        Whether imports, adapters and collectors keep what the model had read up to each call, results too, in
+        ``audit/contexts``, so that it is asked with whole conversations.
+    timeout_s : float
+        Seconds to wait for a reply: a small model on a machine without a GPU needs minutes.
     """
 
     never_ask: tuple[str, ...] = ()
+    contexts: bool = False
+    timeout_s: float = field(default=600.0, metadata={"least": 1, "most": 86_400})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

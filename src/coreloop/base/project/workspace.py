@@ -47,6 +47,11 @@ class Workspace:
         return self.audit_dir / "own"
 
     @property
+    def contexts_dir(self) -> Path:
+        """What models had read up to each call, if it is kept; see `coreloop.observe.conversation`."""
+        return self.audit_dir / "contexts"
+
+    @property
     def candidates_dir(self) -> Path:
         return self.audit_dir / "candidates"
 

@@ -15,6 +15,7 @@ from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, 
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile, Note
 from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.observe.journal import remove_days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +147,7 @@ def _remove_expired(
     paths = expired(mined.files, before=first_day)
     for path in paths:
         remove(path)
+    remove_days(workspace.contexts_dir, before=first_day)
     return paths
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.base.categories import Categories
-from coreloop.base.encoding import encode_line
+from coreloop.base.encoding import encode_line, to_plain
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.messages import Phrase
@@ -20,6 +20,8 @@ from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.observe.case import FILE_NAME as KEY_FILE
 from coreloop.observe.case import VARIABLE, case_key
 from coreloop.observe.compared import reader_for
+from coreloop.observe.conversation import FOLDER as CONTEXTS
+from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
@@ -93,7 +95,8 @@ def land(
     sessions = ImportedSessions()
     key = None if root is None else _case_key(root / settings.data_dir / "audit")
     compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
-    with locked(folder), _appending(folder) as append:
+    keeps = settings.measure.contexts and root is not None and _is_log(folder, root, settings)
+    with locked(folder), _appending(folder) as append, _appending(folder.parent / CONTEXTS) as append_context:
         known = _imported_ids(folder)
         for part in parts:
             if isinstance(part, TracedRequest):
@@ -114,7 +117,9 @@ def land(
                     compared=compared,
                     outcome=outcome,
                 )
-                append(encode_line(record, selectors), record["ts"][:10])
+                append(encode_line(record, selectors), record["ts"][:10], int(time.monotonic()))
+                if keeps:
+                    keep_conversation(append_context, record, _conversation(part))
                 known.add(number)
                 report.added += 1
             elif isinstance(part, SkippedTrace):
@@ -125,6 +130,17 @@ def land(
                 reason = Phrase("file that {reason}", reason=part.reason)
                 report.skipped[str(reason)] += 1  # a key of JSON
     return report
+
+
+def _is_log(folder: Path, root: Path, settings: Settings) -> bool:
+    """Whether a folder is the project's log, beside which its conversations are."""
+    return folder.resolve() == (root / settings.data_dir / "audit" / "ai-ask").resolve()
+
+
+def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
+    for call in request.calls:
+        args = to_plain(call.args)
+        yield kept_call(call.name, args, call.result, call.error, user_texts=call.user_texts)
 
 
 def _case_key(audit_dir: Path) -> bytes:
@@ -187,12 +203,12 @@ def _number(line: bytes) -> int | None:
 
 
 @contextmanager
-def _appending(folder: Path) -> Iterator[Callable[[bytes, str], None]]:
+def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
     journal = Journal(folder)
 
-    def append(line: bytes, day: str) -> None:
+    def append(line: bytes, day: str, second: int) -> None:
         try:
-            journal.append(line, day, int(time.monotonic()))
+            journal.append(line, day, second)
         except OSError as error:
             reason = error.strerror or error
             raise WorkspaceError(

@@ -2,16 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import bare_name
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.promote.measure.edits import LineEdit
-from coreloop.promote.schema import SchemaCommand, read_schema
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -24,14 +27,33 @@ class ToolText:
     description: str
     parameters: Mapping[str, Any]
 
+    @property
+    def digest(self) -> str:
+        """A hash of what a model is sent."""
+        return sha256(orjson.dumps([self.description, self.parameters])).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class WordedTools:
+    """A wording of a line, and the tools as a model is sent them with it."""
+
+    line: str
+    tools: tuple[ToolText, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """All tools without and with the edit, which differ by exactly the edit."""
+    """All tools without and with the edit, which differ by exactly the edit.
+
+    Attributes
+    ----------
+    wordings : tuple of WordedTools
+        Among which one is chosen first, the edit's own first; empty if there is no choice.
+    """
 
     base: tuple[ToolText, ...]
     edited: tuple[ToolText, ...]
-    source: str
+    wordings: tuple[WordedTools, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +63,32 @@ class NoArms:
     reason: Phrase
 
 
-def read_arms(command: SchemaCommand, export: Callable[[Path], None], edit: LineEdit) -> Arms | NoArms:
-    """Read the tools in a copy of the project, without and with lines.
+@contextmanager
+def two_copies(export: Callable[[Path], None], edit: LineEdit) -> Iterator[tuple[Path, Path]]:
+    """Copies of the project's folder, without and with the lines; removed after the block.
 
     Parameters
     ----------
-    command : SchemaCommand
-        Prints the descriptions.
     export : callable
         Writes the repository's files into a folder.
     edit : LineEdit
         The lines and their file.
-
-    Raises
-    ------
-    ReachError
-        The command failed, took too long or printed no JSON.
     """
     with temporary_folder("coreloop-measure-") as scratch:
-        root = Path(scratch, "tree")
-        root.mkdir()
-        export(root)
-        folder = root / edit.path.removesuffix(edit.file)
-        tools = list[tuple[ToolText, ...]]()
-        for content in (edit.without, edit.with_lines):
-            (folder / edit.file).write_bytes(content)
-            tools.append(tools_of(read_schema(command, folder)))
-    before, after = tools
-    reason = _difference(before, after, edit)
-    return NoArms(reason) if reason is not None else Arms(before, after, command.source)
+        folders = list[Path]()
+        for name, content in (("without", edit.without), ("with", edit.with_lines)):
+            root = scratch / name
+            root.mkdir()
+            export(root)
+            folders.append(root / edit.path.removesuffix(edit.file))
+            (folders[-1] / edit.file).write_bytes(content)
+        yield folders[0], folders[1]
+
+
+def arms_of(base: tuple[ToolText, ...], edited: tuple[ToolText, ...], edit: LineEdit) -> Arms | NoArms:
+    """The arms, if the tools that two copies serve differ by exactly the edit."""
+    reason = _difference(base, edited, edit)
+    return NoArms(reason) if reason is not None else Arms(base, edited)
 
 
 def tools_of(schema: object) -> tuple[ToolText, ...]:

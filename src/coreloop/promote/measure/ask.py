@@ -16,7 +16,7 @@ from coreloop.base.errors import ModelError
 from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.contexts import CallContext, NextCall
 
-LIMITS: Final = CallLimits(max_output_tokens=512)
+MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
 Tools = Sequence[ToolText]
 _MAX_REFUSED_SETTINGS: Final = 2
@@ -55,12 +55,29 @@ class CallingModel(Protocol):
     def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
         """Ask once; raises `ModelError` without a usable reply."""
 
+    @property
+    def version(self) -> str:
+        """What else decides its replies besides its name, the messages and the tools."""
+
 
 @dataclass(frozen=True, slots=True)
-class SchemaCaller:
-    """Asks a model that does not call tools for JSON, with the tools in the system message."""
+class ModelCaller:
+    """A model that is sent the tools in one of two ways.
+
+    Attributes
+    ----------
+    model : Model
+        Is asked for JSON, with the tools in the system message.
+    native : OpenAICompatible or None
+        The same model if it calls tools: it is sent them as its provider takes them.
+    timeout_s : float
+        The longest that a reply may take.
+    """
 
     model: Model
+    native: OpenAICompatible | None = None
+    timeout_s: float = CallLimits().timeout_s
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -69,38 +86,24 @@ class SchemaCaller:
 
     def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
         """The most that a question can use."""
-        return self.model.most(_with_tools(messages, tools), LIMITS)
-
-    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
-        """Ask once."""
-        return self.model.complete(_with_tools(messages, tools), CallReply, LIMITS)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCaller:
-    """Asks a model that calls tools, which it is sent as its provider takes them."""
-
-    model: OpenAICompatible
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return self.model.name
-
-    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
-        """The most that a question can use."""
-        return self.model.most(_with_tools(messages, tools), LIMITS)
+        return self.model.most(_with_tools(messages, tools), self._limits)
 
     def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
         """Ask once; again where the endpoint refuses a setting, which is left out from then on."""
+        if self.native is None:
+            return self.model.complete(_with_tools(messages, tools), CallReply, self._limits)
         described = [_described(tool) for tool in tools]
         for _ in range(_MAX_REFUSED_SETTINGS):
             try:
-                return self.model.call_tool(messages, described, LIMITS)
+                return self.native.call_tool(messages, described, self._limits)
             except ModelError as error:
                 if error.kind != "setting":
                     raise
-        return self.model.call_tool(messages, described, LIMITS)
+        return self.native.call_tool(messages, described, self._limits)
+
+    @property
+    def _limits(self) -> CallLimits:
+        return CallLimits(max_output_tokens=MAX_OUTPUT_TOKENS, timeout_s=self.timeout_s)
 
 
 def _with_tools(messages: Sequence[Message], tools: Tools) -> tuple[Message, ...]:
@@ -194,7 +197,8 @@ class Asker:
 
     def _key(self, messages: Sequence[Message], tools: Tools, turn: int) -> str:
         texts = [(message.role, message.content) for message in messages]
-        return sha256(orjson.dumps([self.caller.name, turn, texts, tools])).hexdigest()[:32]
+        version = [self.caller.version] if self.caller.version else []
+        return sha256(orjson.dumps([self.caller.name, *version, turn, texts, tools])).hexdigest()[:32]
 
     def _ask(self, messages: Sequence[Message], tools: Tools) -> tuple[str, dict[str, Any]]:
         most = self.caller.most(messages, tools).microusd or 0
@@ -217,9 +221,16 @@ class Asker:
 
 def _messages(context: CallContext, stated: NextCall | None) -> tuple[Message, ...]:
     parts = [f"The request:\n{context.question}"]
+    if context.turns:
+        told = (Message("user", _told(stated)),) if stated is not None else ()
+        return Message("system", _INSTRUCTION), Message("user", parts[0]), *context.turns, *told
     if context.earlier:
         calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
         parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
     if stated is not None:
-        parts.append(f"The right next call is {orjson.dumps(stated).decode()}. Make it.")
+        parts.append(_told(stated))
     return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))
+
+
+def _told(stated: NextCall) -> str:
+    return f"The right next call is {orjson.dumps(stated).decode()}. Make it."

@@ -1,7 +1,7 @@
 """Recorded requests -> contexts: what was asked and called, up to a call that a line is about."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.answer.models.model import Message
+from coreloop.base import jsonl
 from coreloop.base.encoding import ELIDED
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, places_against
@@ -54,6 +56,8 @@ class CallContext:
         The call of the same tool that worked in this request, if one did.
     was_against : bool
         Whether the recorded call was one that the line says to fail.
+    turns : tuple of Message
+        What the model had read since the question, if it was kept.
     """
 
     key: str
@@ -63,6 +67,39 @@ class CallContext:
     tool: str
     reference: NextCall | None
     was_against: bool
+    turns: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCall:
+    """A call of a conversation, see `coreloop.observe.conversation`."""
+
+    name: str
+    args: dict[str, Any]
+    result: str | None
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A line of the file of conversations."""
+
+    request_id: str
+    question: str
+    calls: tuple[KeptCall, ...]
+
+    def turns(self, names: Sequence[str], index: int) -> tuple[Message, ...]:
+        """What the model had read before a call; empty if these are not the calls of a record."""
+        if [call.name for call in self.calls[: index + 1]] != list(names[: index + 1]):
+            return ()
+        turns = list[Message]()
+        for at, call in enumerate(self.calls[: index + 1]):
+            turns += [Message("user", text) for text in call.said]
+            if index - _MAX_EARLIER <= at < index:
+                asked = msgspec.json.encode({"tool": call.name, "arguments": call.args}).decode()
+                result = "unknown" if call.result is None else call.result
+                turns += [Message("assistant", asked), Message("user", f"The result:\n{result}")]
+        return tuple(turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +143,11 @@ def choose_contexts(
         lines = ((offset, raw) for offset, raw in raw_lines(path))
         facts = facts_of_lines(lines, MineSettings(), path=path)
         against = places_against(failure, tool, [facts])
+        kept = _conversations(workspace, path)
         for line in _records(workspace, path):
             found = [
                 context
-                for context in _contexts(line, tool, against)
+                for context in _contexts(line, tool, against, kept)
                 if context.reference is not None and context.tool not in never
             ]
             about.extend(context for context in found if context.tool == tool)
@@ -130,16 +168,31 @@ def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
             yield line
 
 
-def _contexts(line: RecordLine, tool: str, against: Container[tuple[int, int]]) -> list[CallContext]:
+def _conversations(workspace: Workspace, path: LogFile) -> Mapping[str, Conversation]:
+    """What was kept of the day's requests, by their ids."""
+    file = workspace.contexts_dir / path.name
+    if not file.is_file():
+        return {}
+    return {
+        item.request_id: item for item in jsonl.read(file, Conversation, other="not a conversation").values
+    }
+
+
+def _contexts(
+    line: RecordLine, tool: str, against: Container[tuple[int, int]], kept: Mapping[str, Conversation]
+) -> list[CallContext]:
     """The first context of the tool, the one that is against the line if any is, and one of another tool."""
     own = [at for at, call in enumerate(line.calls) if call.name == tool]
     deviating = [at for at in own if (line.offset, at) in against]
     other = [at for at, call in enumerate(line.calls) if call.name != tool and is_ok(call)]
     chosen = [*(deviating or own)[:1], *other[:1]]
-    return [_context(line, at, was_against=at in deviating) for at in chosen]
+    conversation = kept.get(line.fields.request_id or "")
+    return [_context(line, at, conversation, was_against=at in deviating) for at in chosen]
 
 
-def _context(line: RecordLine, index: int, *, was_against: bool) -> CallContext:
+def _context(
+    line: RecordLine, index: int, conversation: Conversation | None, *, was_against: bool
+) -> CallContext:
     fields, calls = line.fields, line.calls
     worked = (call for call in calls[index:] if call.name == calls[index].name and is_ok(call))
     reference = next(worked, None)
@@ -153,6 +206,7 @@ def _context(line: RecordLine, index: int, *, was_against: bool) -> CallContext:
         tool=calls[index].name,
         reference=_next_call(reference) if reference is not None else None,
         was_against=was_against,
+        turns=conversation.turns([call.name for call in calls], index) if conversation is not None else (),
     )
 
 

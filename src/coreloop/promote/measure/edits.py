@@ -1,10 +1,10 @@
 """Lines of a tool's description that are measured: proposed, or standing in it since a promotion."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from coreloop.base.errors import RefusedError
+from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
@@ -12,7 +12,9 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.ownership import docstring_bullets, promoted_lines
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.measure.wordings import wordings_of
 from coreloop.promote.plan import base_commit, edit_lines, repository_path
+from coreloop.promote.proposal import Proposal
 from coreloop.promote.revert import without_lines
 from coreloop.promote.run import PromoteRequest, select_proposals
 
@@ -29,6 +31,8 @@ class LineEdit:
         The commit, and the file below the repository's root.
     file : str
         The same below the project's folder.
+    others : tuple of LineEdit
+        The line in other wordings.
     """
 
     tool: str
@@ -39,10 +43,39 @@ class LineEdit:
     file: str
     without: bytes
     with_lines: bytes
+    others: tuple["LineEdit", ...] = ()
 
 
-def proposed_lines(workspace: Workspace, request: PromoteRequest) -> LineEdit:
-    """The lines of proposals that a promotion would add.
+def edits_to_measure(
+    workspace: Workspace, request: PromoteRequest, *, wordings: bool = False
+) -> list[LineEdit]:
+    """The lines of a request, or those that stand in the base branch if it names none.
+
+    Parameters
+    ----------
+    workspace, request
+        The project, and which lines.
+    wordings : bool
+        Whether to add other wordings of the one line.
+
+    Raises
+    ------
+    UsageError
+        The request names half of what it must.
+    CoreloopError
+        As `proposed_lines` and `standing_lines`.
+    """
+    if wordings and request.wanted is None:
+        raise UsageError("--wordings is for one line; give --candidate FILE with --id ID")
+    if request == PromoteRequest():
+        return standing_lines(workspace)
+    if (request.tool is None) is (request.wanted is None) or (request.wanted and request.path is None):
+        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
+    return [proposed_lines(workspace, request, wordings=wordings)]
+
+
+def proposed_lines(workspace: Workspace, request: PromoteRequest, *, wordings: bool = False) -> LineEdit:
+    """The lines of proposals that a promotion would add; with ``wordings``, also in other words.
 
     Raises
     ------
@@ -53,15 +86,24 @@ def proposed_lines(workspace: Workspace, request: PromoteRequest) -> LineEdit:
     lines = tuple(line for proposal in proposals for line in proposal.lines)
     if any(parse_advice(line) is None for line in lines):
         raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
-    settings, lead = workspace.settings, proposals[0]
     with WritableRepository(workspace.root) as repository:
-        base_sha = base_commit(repository, settings.forge.base, fetch=False)
-        path = repository_path(repository, workspace.root, lead.file)
-        edited = edit_lines(repository, base_sha, path, proposals, settings)
+        edit = _edit(workspace, repository, proposals)
+        if not wordings:
+            return edit
+        (lead,) = proposals
+        worded = [replace(lead, lines=(line,)) for line in wordings_of(lines[0])[1:] if len(lines) == 1]
+        return replace(edit, others=tuple(_edit(workspace, repository, [other]) for other in worded))
+
+
+def _edit(workspace: Workspace, repository: WritableRepository, proposals: Sequence[Proposal]) -> LineEdit:
+    settings, lead = workspace.settings, proposals[0]
+    base_sha = base_commit(repository, settings.forge.base, fetch=False)
+    path = repository_path(repository, workspace.root, lead.file)
+    edited = edit_lines(repository, base_sha, path, proposals, settings)
     return LineEdit(
         tool=lead.engine,
         keys=tuple(proposal.key for proposal in proposals),
-        lines=lines,
+        lines=tuple(line for proposal in proposals for line in proposal.lines),
         base_sha=base_sha,
         path=path,
         file=lead.file,

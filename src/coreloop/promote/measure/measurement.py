@@ -1,8 +1,9 @@
 """A measurement: its verdict and numbers, as a person, a pull request and a file have them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import ndiff
 from pathlib import Path
 
 from coreloop.base import jsonl
@@ -25,6 +26,12 @@ class Measurement:
         With the right call stated outright, in the first contexts.
     reason : str
         Why there is no verdict of ``helps``, ``hurts`` or ``equivalent``; empty if there is.
+    description : str
+        What the model was sent for the tool, with the lines.
+    others : mapping of str to str
+        The other tools that it was sent, and hashes of their descriptions.
+    wordings : mapping of str to float
+        Of several wordings, the proposal's first: the share of right calls where one of them was chosen.
     """
 
     ts: datetime
@@ -37,6 +44,9 @@ class Measurement:
     controls: Difference | None = None
     gold: float | None = None
     reason: str = ""
+    description: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
+    wordings: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def named(cls, verdict: str, tool: str) -> "Measurement":
@@ -107,6 +117,13 @@ class Measurement:
             yield Phrase(
                 "told the right call outright: {gold:.0%} right in the first contexts", gold=self.gold
             )
+        if self.wordings:
+            shares = (f"{share:.0%} {line.removeprefix('- ')}" for line, share in self.wordings.items())
+            yield Phrase("wordings, on other contexts than the verdict's: {shares}", shares="; ".join(shares))
+            if next(iter(self.wordings)) not in self.lines:
+                yield Phrase(
+                    "measured is another wording than the proposal's, which is the one that promote writes"
+                )
         yield Phrase(
             "this is what {model} does with the description, not what the whole agent does", model=self.model
         )
@@ -143,6 +160,22 @@ def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
     return max(fitting, key=lambda item: item.ts, default=None)
 
 
+def measurement_before(path: Path, now: Measurement) -> Measurement | None:
+    """The newest measurement with a difference of lines of this tool that are among those of a new one.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    fitting = [
+        item
+        for item in _stored(path)
+        if item.about is not None and item.keys and item.tool == now.tool and {*item.keys} <= {*now.keys}
+    ]
+    return max(fitting, key=lambda item: item.ts, default=None)
+
+
 def newest_by_key(path: Path) -> dict[str, Measurement]:
     """The newest measurement of each proposal that was measured alone.
 
@@ -166,9 +199,7 @@ def fall(before: Measurement | None, now: Measurement) -> Phrase | None:
 
     Both intervals must lie apart, which two of 95 % do by chance in one of 200 comparisons.
     """
-    if before is None or before.about is None or now.about is None or before.model != now.model:
-        return None
-    if now.about.high >= before.about.low:
+    if before is None or before.about is None or now.about is None or now.about.high >= before.about.low:
         return None
     return Phrase(
         "{before} on {ts:%Y-%m-%d}, {now} now",
@@ -176,3 +207,21 @@ def fall(before: Measurement | None, now: Measurement) -> Phrase | None:
         ts=before.ts,
         now=_points(now.about),
     )
+
+
+def changes_since(before: Measurement, now: Measurement) -> list[Phrase]:
+    """What changed between two measurements: the model, the description's lines, the other tools."""
+    old, new = before.description.splitlines(), now.description.splitlines()
+    names = sorted({*before.others, *now.others})
+    others = [name for name in names if before.others.get(name) != now.others.get(name)]
+    changed = list[Phrase]()
+    if before.model != now.model:
+        changed.append(Phrase("the model: {before}, now {now}", before=before.model, now=now.model))
+    changed += [
+        Phrase("the description: {line}", line=line)
+        for line in ndiff(old, new)
+        if line.startswith(("- ", "+ "))
+    ]
+    if others:
+        changed.append(Phrase("other tools: {names}", names=", ".join(others)))
+    return changed

@@ -1,8 +1,10 @@
 """What a measurement needs before it asks: the descriptions, the contexts, and what counts as right."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models.choose import choose_model, model_names
@@ -11,19 +13,30 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.advice import parse_advice, statement_key
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.arms import Arms, NoArms, ToolText, read_arms
-from coreloop.promote.measure.ask import Asker, SchemaCaller, ToolCaller
+from coreloop.promote.measure.agent import AgentCaller
+from coreloop.promote.measure.arms import (
+    Arms,
+    NoArms,
+    ToolText,
+    WordedTools,
+    arms_of,
+    tools_of,
+    two_copies,
+)
+from coreloop.promote.measure.ask import Asker, CallingModel, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.wordings import halves
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.schema import schema_command
+from coreloop.promote.schema import read_schema, schema_command
 
 N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""
@@ -49,10 +62,16 @@ class MeasureOptions:
         Contexts that the lines are about; None for as many as find 20 points.
     budget_usd : float or None
         The most that the model may cost.
+    agent : tuple of str
+        The command of the project's own agent, which is asked instead of a model; may be empty.
+    confirmed : bool
+        Whether questions may go to another machine.
     """
 
     n_about: int | None = None
     budget_usd: float | None = None
+    agent: tuple[str, ...] = ()
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,14 @@ class MeasuredLines:
     keys: tuple[str, ...]
     lines: tuple[str, ...]
     model: str
+    tools: tuple[ToolText, ...] = ()
+
+    def worded(self, wording: WordedTools) -> "MeasuredLines":
+        """The same line in other words, which no proposal has; the same if the words are the same."""
+        if self.lines == (wording.line,):
+            return self
+        key = statement_key(self.tool, wording.line, "wording")
+        return replace(self, lines=(wording.line,), keys=(key,), tools=wording.tools)
 
     def measured(
         self, verdict: MeasureVerdict, now: datetime, *, gold: float | None = None, reason: str = ""
@@ -77,7 +104,12 @@ class MeasuredLines:
             verdict=verdict,
             gold=gold,
             reason=reason,
+            description="".join(tool.description for tool in self.tools if self._is_own(tool)),
+            others={tool.name: tool.digest for tool in self.tools if not self._is_own(tool)},
         )
+
+    def _is_own(self, tool: ToolText) -> bool:
+        return tool.name in {self.tool, bare_name(self.tool)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +132,15 @@ class Prepared:
     edited: tuple[ToolText, ...]
     right: Callable[[NextCall | None, CallContext], bool]
     turns: int
+    may_ask: bool = True
+    wordings: tuple[WordedTools, ...] = ()
+    choosing: tuple[CallContext, ...] = ()
+    """On which one of several wordings is chosen; the proposal's own comes first."""
 
     @property
     def n_contexts(self) -> int:
         """How many contexts are asked."""
-        return len(self.contexts.about) + len(self.contexts.controls)
+        return len(self.choosing) + len(self.contexts.about) + len(self.contexts.controls)
 
     def estimate(self) -> CostEstimate:
         """How many questions are asked at most, and what they can cost."""
@@ -121,12 +157,19 @@ class Prepared:
     def _questions(self) -> Iterator[tuple[CallContext, tuple[ToolText, ...], NextCall | None, int]]:
         for context in self.contexts.about[:N_FIRST]:
             yield context, self.base, context.reference, 0
+        for context in self.choosing:
+            yield from (
+                (context, wording.tools, None, turn)
+                for wording in self.wordings
+                for turn in range(self.turns)
+            )
         for context in (*self.contexts.about, *self.contexts.controls):
             for turn in range(self.turns):
                 yield context, self.base, None, turn
                 yield context, self.edited, None, turn
 
 
+@contextmanager
 def prepare(
     workspace: Workspace,
     edit: LineEdit,
@@ -134,30 +177,81 @@ def prepare(
     *,
     environ: Mapping[str, str],
     now: datetime,
-) -> Prepared | Measurement:
+) -> Iterator[Prepared | Measurement]:
     """Prepare a measurement: what the model is sent, and the contexts. No model is asked.
 
-    Returns
-    -------
+    Parameters
+    ----------
+    workspace, edit, options
+        The project, the lines, and how much is asked.
+    environ : mapping of str to str
+        Holds the model's key.
+    now : datetime
+        Aware.
+
+    Yields
+    ------
     Prepared or Measurement
-        The latter if nothing can be measured, with the reason.
+        The latter if nothing can be measured, with the reason. Copies of the project exist until the end of
+        the block.
 
     Raises
     ------
     UsageError
         No model is set, or coreloop.yaml does not say what a model is sent.
-    ReachError
+    ReachError, ModelError
         What it is sent cannot be read.
     """
-    asker = _asker(workspace, options, environ)
-    subject = MeasuredLines(edit.tool, edit.keys, edit.lines, asker.caller.name)
-    arms = _arms(workspace, edit)
-    if isinstance(arms, NoArms):
-        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
+    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
+    with (
+        WritableRepository(workspace.root) as repository,
+        two_copies(lambda folder: repository.export(edit.base_sha, folder), edit) as copies,
+    ):
+        caller, arms = (_agent if options.agent else _model)(workspace, edit, options, copies, environ)
+        asker = Asker(caller, workspace.replies_file, budget)
+        may_ask = options.confirmed or not (options.agent or not _is_here(workspace.settings, environ))
+        subject = MeasuredLines(edit.tool, edit.keys, edit.lines, caller.name)
+        if isinstance(arms, NoArms):
+            yield subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.reason)
+        else:
+            subject = replace(subject, tools=arms.edited)
+            arms = replace(arms, wordings=_wordings(workspace, repository, edit, arms))
+            found = _with_contexts(workspace, subject, asker, arms, options.n_about, now)
+            yield replace(found, may_ask=may_ask) if isinstance(found, Prepared) else found
+
+
+def _wordings(
+    workspace: Workspace, repository: WritableRepository, edit: LineEdit, arms: Arms
+) -> tuple[WordedTools, ...]:
+    """The edit's own wording and the others that the model is sent as they are; empty if there are none."""
+    command, worded = schema_command(workspace.settings.reach, workspace.root), list[WordedTools]()
+    if command is None:
+        return ()
+    for other in edit.others:
+        with two_copies(lambda folder: repository.export(edit.base_sha, folder), other) as copies:
+            base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
+        if isinstance(arms_of(base, edited, other), Arms):
+            worded.append(WordedTools(other.lines[0], edited))
+    return (WordedTools(edit.lines[0], arms.edited), *worded) if worded else ()
+
+
+def _with_contexts(
+    workspace: Workspace,
+    subject: MeasuredLines,
+    asker: Asker,
+    arms: Arms,
+    n_about: int | None,
+    now: datetime,
+) -> Prepared | Measurement:
     tool, failure = subject.tool, named_failure(subject.lines)
     turns = 1 if workspace.settings.sampling.temperature == 0 else 2
-    n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
-    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=min(N_CONTROLS, n_about))
+    n_about = n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    n_controls, n_halves = min(N_CONTROLS, n_about), 2 if arms.wordings else 1
+    contexts = choose_contexts(workspace, tool, failure, n_about=n_halves * n_about, n_controls=n_controls)
+    choosing: tuple[CallContext, ...] = ()
+    if arms.wordings:
+        choosing, about = halves(contexts.about)
+        contexts = replace(contexts, about=about)
     if len(contexts.about) < _MIN_CONTEXTS:
         reason = Phrase(
             "too few recorded requests in which {tool} worked: {n} of {needed} that are needed",
@@ -167,29 +261,37 @@ def prepare(
         )
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
     right = _judge(tool, subject.lines, failure)
-    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns)
+    return Prepared(
+        subject,
+        asker,
+        contexts,
+        arms.base,
+        arms.edited,
+        right,
+        turns,
+        wordings=arms.wordings,
+        choosing=choosing,
+    )
 
 
-def is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
+def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether the model is on this machine, so that no question leaves it."""
     provider = model_names(settings.model)[0].partition(":")[0]
     endpoint = {**ENDPOINTS, **settings.endpoints}[provider]
     return is_loopback(endpoint_url(endpoint, environ))
 
 
-def _asker(workspace: Workspace, options: MeasureOptions, environ: Mapping[str, str]) -> Asker:
+def _model(
+    workspace: Workspace,
+    edit: LineEdit,
+    options: MeasureOptions,
+    copies: tuple[Path, Path],
+    environ: Mapping[str, str],
+) -> tuple[CallingModel, Arms | NoArms]:
     settings: Settings = replace(workspace.settings, model=model_names(workspace.settings.model)[0])
     if settings.model == "offline":
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
-    has_limit = options.budget_usd is not None
-    model = choose_model(settings, environ, has_usd_limit=has_limit)
-    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
-    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
-    return Asker(ToolCaller(native) if native else SchemaCaller(model), workspace.replies_file, budget)
-
-
-def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
-    command = schema_command(workspace.settings.reach, workspace.root)
+    command = schema_command(settings.reach, workspace.root)
     if command is None:
         raise UsageError(
             Phrase(
@@ -197,8 +299,26 @@ def _arms(workspace: Workspace, edit: LineEdit) -> Arms | NoArms:
                 reach_examples=REACH_EXAMPLES,
             )
         )
-    with WritableRepository(workspace.root) as repository:
-        return read_arms(command, lambda folder: repository.export(edit.base_sha, folder), edit)
+    model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
+    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
+    base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
+    return ModelCaller(model, native, settings.measure.timeout_s), arms_of(base, edited, edit)
+
+
+def _agent(
+    workspace: Workspace,
+    edit: LineEdit,
+    options: MeasureOptions,
+    copies: tuple[Path, Path],
+    environ: Mapping[str, str],
+) -> tuple[CallingModel, Arms | NoArms]:
+    if options.budget_usd is not None:
+        raise UsageError("what an agent costs is not known; leave out --budget-usd, or --agent")
+    if edit.others:
+        raise UsageError("an agent is asked with one wording; leave out --wordings, or --agent")
+    caller = AgentCaller(options.agent, copies, workspace.settings.measure.timeout_s, edit.base_sha)
+    base, edited = (caller.tools(folder) for folder in copies)
+    return replace(caller, edited=edited), arms_of(base, edited, edit)
 
 
 def _judge(

@@ -1,14 +1,15 @@
 """The use case: what lines do to a model's next call."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from coreloop.base.messages import Phrase
+from coreloop.base.project.workspace import Workspace
 from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import BudgetSpentError
 from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.measurement import Measurement, changes_since, fall, keep, measurement_before
 from coreloop.promote.measure.prepare import N_FIRST, Prepared
 from coreloop.promote.measure.verdict import (
     MeasureVerdict,
@@ -17,6 +18,54 @@ from coreloop.promote.measure.verdict import (
     judge_difference,
     judge_model,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOutcome:
+    """A measurement, and what is worse than in the one before it.
+
+    Attributes
+    ----------
+    fallen : Phrase or None
+        How much less the lines do; None if that is not certain.
+    changes : list of Phrase
+        What changed in between.
+    """
+
+    measured: Measurement
+    fallen: Phrase | None = None
+    changes: list[Phrase] = field(default_factory=list)
+
+    @property
+    def is_harm(self) -> bool:
+        """Whether the lines hurt, or do less than they did."""
+        return self.fallen is not None or self.measured.verdict is MeasureVerdict.HURTS
+
+
+def measure_and_keep(
+    workspace: Workspace,
+    prepared: Prepared | Measurement,
+    *,
+    now: datetime,
+    on_progress: Callable[[int], None],
+) -> MeasureOutcome:
+    """Ask the model unless the result is known, keep the measurement, and compare it with the one before.
+
+    Raises
+    ------
+    ModelError
+        As `measure`.
+    WorkspaceError
+        The file of measurements cannot be read or written.
+    """
+    measured = prepared
+    if isinstance(measured, Prepared):
+        measured = measure(measured, now=now, on_progress=on_progress)
+    before = measurement_before(workspace.measured_file, measured)
+    keep(workspace, measured)
+    fallen = fall(before, measured)
+    changes = changes_since(before, measured) if before is not None and fallen is not None else []
+    return MeasureOutcome(measured, fallen, changes)
 
 
 def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], None]) -> Measurement:
@@ -54,8 +103,10 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
             if judge_difference(harm) is MeasureVerdict.HURTS:
                 return replace(subject.measured(MeasureVerdict.HURTS, now, gold=stated), about=harm)
             return subject.measured(verdict, now, gold=stated, reason=told)
-        pairs = _pairs(prepared, about, on_progress)
-        other = _pairs(prepared, controls, lambda done: on_progress(len(about) + done))
+        prepared, shares = _choose(prepared, on_progress)
+        subject, n_chosen = prepared.subject, len(prepared.choosing)
+        pairs = _pairs(prepared, about, lambda done: on_progress(n_chosen + done))
+        other = _pairs(prepared, controls, lambda done: on_progress(n_chosen + len(about) + done))
     except BudgetSpentError:
         reason = Phrase("the budget is spent; run it again with another, and it goes on where it stopped")
         return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
@@ -67,7 +118,22 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         subject.measured(verdict, now, gold=stated, reason=more),
         about=difference,
         controls=compare_pairs(other) if other else None,
+        wordings=shares,
     )
+
+
+def _choose(prepared: Prepared, on_progress: Callable[[int], None]) -> tuple[Prepared, dict[str, float]]:
+    """The wording that is right most often on other contexts, the proposal's if several are; the shares."""
+    right = {wording.line: 0.0 for wording in prepared.wordings}
+    for done, context in enumerate(prepared.choosing, start=1):
+        for wording in prepared.wordings:
+            right[wording.line] += _share(prepared, context, wording.tools)
+        on_progress(done)
+    if not prepared.choosing:
+        return prepared, {}
+    best = max(prepared.wordings, key=lambda wording: right[wording.line])
+    chosen = replace(prepared, edited=best.tools, subject=prepared.subject.worded(best))
+    return chosen, {line: total / len(prepared.choosing) for line, total in right.items()}
 
 
 def _pairs(

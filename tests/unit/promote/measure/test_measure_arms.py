@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.measure.arms import Arms, NoArms, read_arms, tools_of
+from coreloop.promote.measure.arms import Arms, NoArms, arms_of, tools_of, two_copies
 from coreloop.promote.measure.edits import LineEdit
-from coreloop.promote.schema import SchemaCommand
+from coreloop.promote.schema import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""
 
@@ -49,7 +49,10 @@ def arms(expression: str) -> Arms | NoArms:
         "print(json.dumps([{'name': name, 'description': text} for name, text in found.items()]))"
     )
     command = SchemaCommand((sys.executable, "-c", script), "a script", sys.executable)
-    return read_arms(command, lambda folder: None, line_edit())
+    edit = line_edit()
+    with two_copies(lambda folder: None, edit) as copies:
+        base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
+    return arms_of(base, edited, edit)
 
 
 def test_the_arms_are_all_tools_with_one_description_changed() -> None:

@@ -51,6 +51,35 @@ def test_a_context_ends_before_the_call_that_the_line_is_about(tmp_path: Path) -
     assert context.was_against
 
 
+def test_what_the_model_had_read_is_asked_where_it_was_kept(tmp_path: Path) -> None:
+    calls = [call("find", q="a"), call("update", priority="low")]
+    workspace = log(
+        tmp_path, ("s", "Make it urgent", calls), ("t", "And this", calls), ("u", "Or this", calls)
+    )
+    kept = [
+        {"name": "find", "args": {"q": "a"}, "result": "T-1", "said": []},
+        {"name": "update", "args": {"priority": "low"}, "result": "done", "said": ["now, please"]},
+    ]
+    lines = [
+        {"request_id": "r0", "question": "Make it urgent", "calls": kept},
+        {"request_id": "r1", "question": "And this", "calls": kept[1:]},
+    ]
+    workspace.contexts_dir.mkdir()
+    text = "".join(json.dumps(line) + "\n" for line in lines) + "{torn\n"
+    (workspace.contexts_dir / "2026-04-01.jsonl").write_text(text)
+    chosen = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5).about
+    turns = {context.question: [(turn.role, turn.content) for turn in context.turns] for context in chosen}
+    assert turns == {
+        "Make it urgent": [
+            ("assistant", '{"tool":"find","arguments":{"q":"a"}}'),
+            ("user", "The result:\nT-1"),
+            ("user", "now, please"),
+        ],
+        "And this": [],
+        "Or this": [],
+    }
+
+
 def test_calls_against_the_line_come_first_and_few_of_a_case(tmp_path: Path) -> None:
     fine = [(f"fine {n}", f"question {n}", [call("update", priority="low")]) for n in range(10)]
     calls = [call("update", ok=False, priority=""), call("update", priority="low")]
