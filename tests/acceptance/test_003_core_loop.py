@@ -255,8 +255,8 @@ def test_11_sanitized_files_have_no_question(tmp_path: Path) -> None:
 def test_32_status_counts_records_candidates_and_promotions(mined: Mined) -> None:
     status = command(mined.root, "status").assert_code().out
     assert re.search(r"^records +80 on 10 days", status, re.MULTILINE)
-    assert re.search(r"^candidates +1 pending", status, re.MULTILINE)
-    assert re.search(r"^counterexamples +0 pending", status, re.MULTILINE)
+    assert re.search(r"^from pattern +1 pending", status, re.MULTILINE)
+    assert re.search(r"^from refine +0 pending", status, re.MULTILINE)
 
 
 @pytest.mark.promise("003-35")

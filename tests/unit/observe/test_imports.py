@@ -33,6 +33,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe",
         "coreloop.observe.case",
         "coreloop.observe.collector",
+        "coreloop.observe.conversation",
         "coreloop.observe.decorator",
         "coreloop.observe.drops",
         "coreloop.observe.failed_results",
