@@ -20,6 +20,8 @@ class AgentWords:
     not_said: str
     missing: Mapping[Missing, str]
     """Why a quote does not say a finding; "" where the reason says it in this language."""
+    instead: Mapping[Missing, str]
+    """The same, where what it says instead is known."""
     several: str
     superlative: str
     answer: str
@@ -46,6 +48,7 @@ ENGLISH: Final = AgentWords(
     not_about="its quote shares too few words with {part} to answer it",
     not_said="the quote does not say it: {reason}",
     missing={},
+    instead={},
     several="no one sentence or row of the quote says all of it; report one finding for each",
     superlative="the quote does not say that it is the most, the first, the only one, or all",
     answer="answer {part}",
@@ -81,11 +84,17 @@ KOREAN: Final = AgentWords(
     not_about="인용문이 {part}의 답이라고 보기에는 겹치는 낱말이 너무 적습니다",
     not_said="인용문이 그렇게 말하지 않습니다: {reason}",
     missing={
-        "date": "날짜 {what}이(가) 없습니다",
-        "number": "숫자 {what}이(가) 없습니다",
-        "name": "{what}에 관한 말이 없습니다",
+        "date": "인용문에 날짜 {what}의 내용이 없습니다",
+        "number": "인용문에 {what}이(가) 없습니다",
+        "name": "인용문에 '{what}'라는 말이 없습니다",
         "negation": "한쪽은 부정하고 다른 쪽은 부정하지 않습니다",
-        "words": "낱말이 거의 겹치지 않습니다",
+        "words": "인용문과 표현이 너무 다릅니다. 인용문의 낱말로 쓰세요",
+        "label": "인용문에 '{what}'라는 말이 없습니다",
+        "opposite": "인용문은 '{what}'의 반대입니다",
+    },
+    instead={
+        "label": "'{what}'이(가) 아니라 '{said}'입니다",
+        "opposite": "'{what}'의 반대인 '{said}'입니다",
     },
     several="인용문의 한 문장이나 한 행이 전부를 말하지는 않습니다. 문장이나 행마다 발견을 나누세요",
     superlative="가장, 최초, 유일, 모두라는 말이 인용문에 없습니다",
@@ -132,6 +141,6 @@ def unsaid(words: AgentWords, reason: Unsupported) -> str:
     own = {ENGLISH.several: words.several, ENGLISH.superlative: words.superlative}
     if reason.reason in own:
         return words.not_said.format(reason=own[reason.reason])
-    template = words.missing.get(reason.missing)
-    what = reason.reason.rsplit(" ", 1)[-1]  # the date, the number or the name that it does not have
-    return words.not_said.format(reason=template.format(what=what) if template else reason.reason)
+    template = (words.instead if reason.said else words.missing).get(reason.missing)
+    own_words = template.format(what=reason.what, said=reason.said) if template else reason.reason
+    return words.not_said.format(reason=own_words)

@@ -7,10 +7,11 @@ from datetime import date
 from typing import Final, Literal
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
+from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.questions import asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
-from coreloop.answer.models.synonyms import opposites_of, same_stem
+from coreloop.answer.models.synonyms import same_stem
 from coreloop.answer.research.contradictions import (
     Contradiction,
     SourcedText,

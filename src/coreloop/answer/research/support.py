@@ -28,7 +28,7 @@ _ONE_CLAUSE: Final = 6
 _AS_GOOD: Final = 0.9
 """Part of the best share from which another sentence says as much."""
 
-Missing = Literal["date", "number", "name", "negation", "words"]
+Missing = Literal["date", "number", "name", "negation", "words", "label", "opposite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,17 @@ class Unsupported:
     ----------
     missing : str
         The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
-        denies what the other says) or ``words``.
+        denies what the other says), ``words``, ``label`` (it belongs to something else) or ``opposite``.
     reason : str
         One line for a person.
+    what, said : str
+        What they do not say, and what they say instead; "" where it is not known.
     """
 
     missing: Missing
     reason: str
+    what: str = ""
+    said: str = ""
 
 
 def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsupported:
@@ -98,11 +102,13 @@ class Evidence:
     def lack(self, claim: Statement) -> Unsupported | None:
         """The first date, amount, name or negation that the texts do not have."""
         if dates := self._missing_dates(claim):
-            return Unsupported("date", f"the cited text does not have the date {_show(dates[0])}")
+            shown = dates[0].shown
+            return Unsupported("date", f"the cited text does not have the date {shown}", shown)
         if amounts := self._missing_amounts(claim):
-            return Unsupported("number", f"the cited text does not have the number {amounts[0].value:,g}")
+            written = amounts[0].text
+            return Unsupported("number", f"the cited text does not have the number {written}", written)
         if names := self._missing_names(claim) or self._exchanged(claim):
-            return Unsupported("name", f"the cited text does not mention {names[0]}")
+            return Unsupported("name", f"the cited text does not mention {names[0]}", names[0])
         if self._is_denied(claim):
             return Unsupported("negation", "the sentence or the cited text denies what the other says")
         return None
@@ -186,9 +192,3 @@ def _share(claim: Statement, part: Statement) -> float:
 
 def _flat(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold()).strip()
-
-
-def _show(date: Date) -> str:
-    if date.quarter:
-        return f"{date.year or ''} Q{date.quarter}".strip()
-    return "-".join(f"{part:02}" for part in (date.year, date.month, date.day) if part is not None)
