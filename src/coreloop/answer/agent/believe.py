@@ -1,5 +1,6 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from coreloop.answer.agent.knowledge import (
 from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.agent.words import AgentWords, agent_words, unsaid
+from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import SourcedText, contradictions
@@ -47,6 +49,15 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
+_ASKED_NOUN: Final = re.compile(r"([가-힣]{2,20}?)[은는이가]\s?(?:얼마|누구|몇|무엇|언제|어디|뭐|\?|$)")
+"""Of Korean questions; English asks with another form of the word: length, long."""
+_SUPERSEDED: Final = re.compile(
+    r"폐지[됨되된]|대체(?:됨|되었|된)|더 이상 유효하지"
+    r"|\b(?:superseded by|no longer (?:valid|in force)|obsolete)\b",
+    re.IGNORECASE,
+)
+_HEAD_CHARS: Final = 300
+"""Of a source, in which it says that it no longer holds."""
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
@@ -172,8 +183,12 @@ def _judged(
     support = check_quote(text, quote, sources) if quoting else None
     if isinstance(support, Unsupported):
         quoting, doubts = [], [*doubts, unsaid(words, support)]
-    answers = [part for part in parts if quoting and is_about(texts[part], f"{quote} {text}")]
-    doubts += [words.not_about.format(part=part) for part in parts if quoting and part not in answers]
+    heading = " ".join(map(_heading, sources))
+    old = [number for number in quoting if _SUPERSEDED.search(_text(knowledge, number)[:_HEAD_CHARS])]
+    doubts += [words.superseded.format(number=number) for number in old]
+    is_current = len(old) < len(quoting)
+    answers = [part for part in parts if is_current and is_about(texts[part], f"{quote} {text}", heading)]
+    doubts += [words.not_about.format(part=part) for part in parts if is_current and part not in answers]
     finding = Finding(
         text=text,
         sources=tuple(quoting),
@@ -232,10 +247,26 @@ def _text(knowledge: Knowledge, number: int) -> str:
     return read.source.text if read else ""
 
 
-def is_about(question: str, text: str) -> bool:
-    """Whether a text has enough of a question's words to answer it."""
+def is_about(question: str, text: str, heading: str = "") -> bool:
+    """Whether a text has enough of a question's words to answer it, what it asks for, and its time."""
     asked = word_letters(stems(" ".join(search_words(question))))
-    return bool(asked) and len(asked & word_letters(stems(text))) >= ABOUT_FROM * len(asked)
+    if not asked or len(asked & word_letters(stems(text))) < ABOUT_FROM * len(asked):
+        return False
+    head = word_letters(stems(_asked_noun(question)))
+    if head and not head & word_letters(stems(f"{heading} {text}")):
+        return False
+    times, said = split_dates(question)[0], split_dates(text)[0] or split_dates(heading)[0]
+    return not times or not said or any(dates_agree(one, other) for one in times for other in said)
+
+
+def _asked_noun(question: str) -> str:
+    """The noun that is asked for: 매출 of 3분기 매출은 얼마인가?"""
+    match = _ASKED_NOUN.search(question)
+    return match[1] if match else ""
+
+
+def _heading(text: str) -> str:
+    return next((line.lstrip("# ") for line in text[:500].splitlines() if line.strip()), "")
 
 
 def _recorded(one: Judged, findings: list[Finding], knowledge: Knowledge, at: datetime) -> Iterator[Reported]:

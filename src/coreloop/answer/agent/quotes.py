@@ -169,7 +169,9 @@ def _said(units: Sequence[_Unit], place: int) -> list[str]:
     head, cells = _cells(units[first].text), _cells(unit.text)
     row = " ; ".join(cells)
     if first < place and len(head) == len(cells) > 1 and not _has_value(" ; ".join(head)):
-        return [f"{cells[0]}, {_under(name, cell)}" for name, cell in zip(head[1:], cells[1:], strict=True)]
+        names = (cells[0], f"{cells[0]} {head[0]}")  # 간편결제, 간편결제 사업부
+        under = [_under(name, cell) for name, cell in zip(head[1:], cells[1:], strict=True)]
+        return [f"{name}, {cell}" for cell in under for name in names]
     before = units[first - 1].text if first else ""
     return [row if not before or _has_value(before) else _joined([before, row])]
 

@@ -17,6 +17,7 @@ class AgentWords:
     not_there: str
     no_source: str
     not_about: str
+    superseded: str
     not_said: str
     missing: Mapping[Missing, str]
     """Why a quote does not say a finding; "" where the reason says it in this language."""
@@ -46,6 +47,7 @@ ENGLISH: Final = AgentWords(
     not_there="the quote does not stand in source {number}; quote it word for word",
     no_source="it has no source",
     not_about="its quote shares too few words with {part} to answer it",
+    superseded="source {number} says itself that it was replaced, so it answers nothing; read the newer one",
     not_said="the quote does not say it: {reason}",
     missing={},
     instead={},
@@ -82,6 +84,7 @@ KOREAN: Final = AgentWords(
     not_there="인용문이 출처 {number}에 없습니다. 글자 그대로 인용하세요",
     no_source="출처가 없습니다",
     not_about="인용문이 {part}의 답이라고 보기에는 겹치는 낱말이 너무 적습니다",
+    superseded="출처 {number}은(는) 폐지되거나 대체된 문서라서 답이 될 수 없습니다. 새 문서를 읽으세요",
     not_said="인용문이 그렇게 말하지 않습니다: {reason}",
     missing={
         "date": "인용문에 날짜 {what}의 내용이 없습니다",
