@@ -9,9 +9,11 @@ from typing import Final
 from coreloop.answer.agent.labels import find_exchange
 from coreloop.answer.agent.spelling import one_spelling, one_style, without_blanks, without_particles
 from coreloop.answer.agent.words import ENGLISH
+from coreloop.answer.models.dates import find_dates, split_dates
 from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.quantities import find_quantities
 from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import Supported, Unsupported, check_support
 from coreloop.base.language.words import is_hangul
@@ -85,7 +87,7 @@ def check_quote(claim: str, quote: str, texts: Sequence[str]) -> Supported | Uns
         if isinstance(checked, Unsupported) and checked.missing == "negation":
             return checked
     parts = split_sentences(plain) or [plain]
-    checks = [_check_part(part, place.units) for place in places for part in parts]
+    checks = [_check_part(part, place.units, place.headings) for place in places for part in parts]
     return next((one for one in checks if isinstance(one, Unsupported)), Supported(1.0))
 
 
@@ -95,6 +97,7 @@ class _Quoted:
 
     units: list[str]
     blocks: list[str]
+    headings: list[str]
 
 
 def _quoted(text: str, quote: str) -> _Quoted:
@@ -113,12 +116,25 @@ def _quoted(text: str, quote: str) -> _Quoted:
     return _Quoted(
         [_plain(said) for place in places for said in _said(units, place)],
         [_plain(" ".join(unit.text for unit in units if unit.block == block)) for block in blocks],
+        list(_headings(units[: places[-1]] if places else ())),
     )
 
 
-def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
+def _headings(units: Sequence[_Unit]) -> Iterator[str]:
+    """The title of a text and the nearest heading, without amounts."""
+    headings = [unit.text.lstrip("# ") for unit in units if unit.text.startswith("#")]
+    for heading in dict.fromkeys([*headings[:1], *headings[-1:]]):
+        text = masked = one_spelling(heading)
+        for _, start, end in find_dates(text):
+            masked = masked[:start] + " " * (end - start) + masked[end:]
+        for _, start, end in reversed(find_quantities(masked)):
+            text = text[:start] + text[end:]
+        yield text
+
+
+def _check_part(part: str, units: Sequence[str], headings: Sequence[str] = ()) -> Supported | Unsupported:
     """One unit says it; fragments such as cells on their own lines do together, a value after its name."""
-    checks = [_check(part, unit) for unit in units]
+    checks = [_check_below(part, unit, headings) for unit in units]
     if len(units) < 2 or any(isinstance(one, Supported) for one in checks):
         return next((one for one in checks if isinstance(one, Supported)), checks[0])
     together = _check(part, _joined(units))
@@ -129,6 +145,20 @@ def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
     if are_fragments and (not _has_value(part) or (len(with_values) == 1 and with_values != [0])):
         return together
     return Unsupported("number", ENGLISH.several)
+
+
+def _check_below(part: str, unit: str, headings: Sequence[str]) -> Supported | Unsupported:
+    """Check a unit, else with what the headings above it are about, if the claim has the unit's own subject."""
+    checked = _check(part, unit)
+    if isinstance(checked, Supported) or checked.missing not in {"name", "words", "date"}:
+        return checked
+    said, claim = read_statement(unit), read_statement(part)
+    own = [name for name in said.names if name not in " ".join(claim.tokens)]
+    for heading in headings:
+        is_lent = not own and not (said.dates and split_dates(heading)[0])
+        if is_lent and isinstance(lent := _check(part, _joined([heading, unit])), Supported):
+            return lent
+    return checked
 
 
 def _check(part: str, unit: str) -> Supported | Unsupported:
