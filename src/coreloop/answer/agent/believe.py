@@ -18,6 +18,7 @@ from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.agent.words import AgentWords, agent_words, unsaid
 from coreloop.answer.models.dates import dates_agree, split_dates
+from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import SourcedText, contradictions
@@ -49,8 +50,12 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
-_ASKED_NOUN: Final = re.compile(r"([가-힣]{2,20}?)[은는이가]\s?(?:얼마|누구|몇|무엇|언제|어디|뭐|\?|$)")
+_ASKED_NOUN: Final = re.compile(
+    r"([가-힣]{2,20}?)(?:[은는이가]\s?(?=얼마|누구|몇|무엇|언제|어디|뭐)|[은는]\s?(?=\?|$))"
+)
 """Of Korean questions; English asks with another form of the word: length, long."""
+_ANY_ANSWER: Final = frozenset({"규모", "금액", "계획", "기한", "현황", "내용", "결과", "이유", "방법"})
+"""Nouns that an answer need not have: 상장 계획은? is answered by 상장을 검토하고 있다."""
 _SUPERSEDED: Final = re.compile(
     r"폐지[됨되된]|대체(?:됨|되었|된)|더 이상 유효하지"
     r"|\b(?:superseded by|no longer (?:valid|in force)|obsolete)\b",
@@ -248,12 +253,18 @@ def _text(knowledge: Knowledge, number: int) -> str:
 
 
 def is_about(question: str, text: str, heading: str = "") -> bool:
-    """Whether a text has enough of a question's words to answer it, what it asks for, and its time."""
+    """Whether a text has enough of a question's words to answer it, what it asks for, and its time.
+
+    The heading above it lends its words to a text that has the noun that is asked for.
+    """
+    question, text = in_one_word(question), in_one_word(text)
     asked = word_letters(stems(" ".join(search_words(question))))
-    if not asked or len(asked & word_letters(stems(text))) < ABOUT_FROM * len(asked):
-        return False
     head = word_letters(stems(_asked_noun(question)))
-    if head and not head & word_letters(stems(f"{heading} {text}")):
+    own = word_letters(stems(text))
+    around = own | (word_letters(stems(heading)) if head & own else frozenset())
+    if not asked or len(asked & around) < ABOUT_FROM * len(asked):
+        return False
+    if head and not head & (own | word_letters(stems(heading))):
         return False
     times, said = split_dates(question)[0], split_dates(text)[0] or split_dates(heading)[0]
     return not times or not said or any(dates_agree(one, other) for one in times for other in said)
@@ -262,7 +273,7 @@ def is_about(question: str, text: str, heading: str = "") -> bool:
 def _asked_noun(question: str) -> str:
     """The noun that is asked for: 매출 of 3분기 매출은 얼마인가?"""
     match = _ASKED_NOUN.search(question)
-    return match[1] if match else ""
+    return match[1] if match and match[1] not in _ANY_ANSWER else ""
 
 
 def _heading(text: str) -> str:

@@ -136,15 +136,28 @@ def _other_label(claim: str, quote: str) -> Unsupported | None:
             continue
         roles = {value.role, own.role}
         if roles == {"from", "to"}:
-            return _instead("label", f"{value.role} {value.text}", f"{own.role} {own.text}")
+            return _instead("label", _with_role(value, claim), _with_role(own, quote))
         for place, other in enumerate(said):
             if (
                 place != places[0]
                 and _are_alike(value, other)
                 and (label := _closer(value, own, other, is_first=place == 0))
             ):
-                return _instead("label", f"{label} {value.text}", f"{label} {other.text}")
+                word = _written(label, claim)
+                return _instead("label", f"{word} {value.text}", f"{word} {other.text}")
     return None
+
+
+def _written(stem: str, text: str) -> str:
+    """The word of a text that has a stem: revenue of revenu; of Korean, the stem without its particle."""
+    words = (word for word in _TOKEN.findall(text) if word.isascii() and stem in stems(word))
+    return next(words, stem)
+
+
+def _with_role(value: _Value, text: str) -> str:
+    if is_korean(text):
+        return f"{value.text}{'에서' if value.role == 'from' else '(으)로'}"
+    return f"{value.role} {value.text}"
 
 
 def _are_alike(value: _Value, other: _Value) -> bool:

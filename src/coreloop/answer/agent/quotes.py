@@ -132,7 +132,7 @@ def _headings(units: Sequence[_Unit]) -> Iterator[str]:
         yield text
 
 
-def _check_part(part: str, units: Sequence[str], headings: Sequence[str] = ()) -> Supported | Unsupported:
+def _check_part(part: str, units: Sequence[str], headings: Sequence[str]) -> Supported | Unsupported:
     """One unit says it; fragments such as cells on their own lines do together, a value after its name."""
     checks = [_check_below(part, unit, headings) for unit in units]
     if len(units) < 2 or any(isinstance(one, Supported) for one in checks):
@@ -148,7 +148,7 @@ def _check_part(part: str, units: Sequence[str], headings: Sequence[str] = ()) -
 
 
 def _check_below(part: str, unit: str, headings: Sequence[str]) -> Supported | Unsupported:
-    """Check a unit, else with what the headings above it are about, if the claim has the unit's own subject."""
+    """Check a unit, else with what the headings above it are about, if the claim has its own subject."""
     checked = _check(part, unit)
     if isinstance(checked, Supported) or checked.missing not in {"name", "words", "date"}:
         return checked
