@@ -1,5 +1,6 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +16,8 @@ from coreloop.answer.agent.knowledge import (
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
+from coreloop.answer.models.dates import dates_agree, split_dates
+from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.contradictions import contradictions
@@ -46,15 +49,22 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
+_ASKED_NOUN: Final = re.compile(
+    r"([가-힣]{2,20}?)(?:[은는이가]\s?(?=얼마|누구|몇|무엇|언제|어디|뭐)|[은는]\s?(?=\?|$))"
+)
+"""Of Korean questions; English asks with another form of the word: length, long."""
+_ANY_ANSWER: Final = frozenset({"규모", "금액", "계획", "기한", "현황", "내용", "결과", "이유", "방법"})
+"""Nouns that an answer need not have: 상장 계획은? is answered by 상장을 검토하고 있다."""
+_SUPERSEDED: Final = re.compile(
+    r"폐지[됨되된]|대체(?:됨|되었|된)|더 이상 유효하지"
+    r"|\b(?:superseded by|no longer (?:valid|in force)|obsolete)\b",
+    re.IGNORECASE,
+)
+_HEAD_CHARS: Final = 300
+"""Of a source, in which it says that it no longer holds."""
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
-_LACKS: Final = {
-    "date": "the cited text does not have the date {what}",
-    "number": "the cited text does not have the number {what}",
-    "name": "the cited text does not mention {what}",
-}
-"""What `coreloop.answer.research.support` says, by what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +196,23 @@ def _judged(
     sources = [_text(knowledge, number) for number in quoting]
     support = check_quote(text, quote, sources) if quoting else None
     if isinstance(support, Unsupported):
-        quoting, doubts = [], [*doubts, _unsaid(support, tell)]
-    answers = [part for part in parts if quoting and is_about(texts[part], f"{quote} {text}")]
+        reason = tell("the quote does not say it: {reason}", reason=support.reason)
+        quoting, doubts = [], [*doubts, reason]
+    heading = " ".join(map(_heading, sources))
+    old = [number for number in quoting if _SUPERSEDED.search(_text(knowledge, number)[:_HEAD_CHARS])]
+    doubts += [
+        tell(
+            "source {number} says itself that it was replaced, so it answers nothing; read the newer one",
+            number=number,
+        )
+        for number in old
+    ]
+    is_current = len(old) < len(quoting)
+    answers = [part for part in parts if is_current and is_about(texts[part], f"{quote} {text}", heading)]
     doubts += [
         tell("its quote shares too few words with {part} to answer it", part=part)
         for part in parts
-        if quoting and part not in answers
+        if is_current and part not in answers
     ]
     finding = Finding(
         text=text,
@@ -236,15 +257,6 @@ def _sources(
     return numbers, doubts
 
 
-def _unsaid(lack: Unsupported, tell: Callable[..., str]) -> str:
-    """Say why a quote does not say a finding."""
-    template = _LACKS.get(lack.missing, "")
-    what = lack.reason.removeprefix(template.partition("{")[0])
-    is_filled = bool(template) and what != lack.reason
-    reason = Phrase(template, what=what) if is_filled else Phrase(lack.reason)
-    return tell("the quote does not say it: {reason}", reason=reason)
-
-
 def _no_source(number: int, last: int) -> Phrase:
     there_are = Phrase("the run has 1 to {last}", last=last) if last else Phrase("read one with runs read")
     return Phrase("no source {number}; {there_are}", number=number, there_are=there_are)
@@ -275,10 +287,32 @@ def _text(knowledge: Knowledge, number: int) -> str:
     return read.source.text if read else ""
 
 
-def is_about(question: str, text: str) -> bool:
-    """Whether a text has enough of a question's words to answer it."""
+def is_about(question: str, text: str, heading: str = "") -> bool:
+    """Whether a text has enough of a question's words to answer it, what it asks for, and its time.
+
+    The heading above it lends its words to a text that has the noun that is asked for.
+    """
+    question, text = in_one_word(question), in_one_word(text)
     asked = word_letters(stems(" ".join(search_words(question))))
-    return bool(asked) and len(asked & word_letters(stems(text))) >= ABOUT_FROM * len(asked)
+    head = word_letters(stems(_asked_noun(question)))
+    own = word_letters(stems(text))
+    around = own | (word_letters(stems(heading)) if head & own else frozenset())
+    if not asked or len(asked & around) < ABOUT_FROM * len(asked):
+        return False
+    if head and not head & (own | word_letters(stems(heading))):
+        return False
+    times, said = split_dates(question)[0], split_dates(text)[0] or split_dates(heading)[0]
+    return not times or not said or any(dates_agree(one, other) for one in times for other in said)
+
+
+def _asked_noun(question: str) -> str:
+    """The noun that is asked for: 매출 of 3분기 매출은 얼마인가?"""
+    match = _ASKED_NOUN.search(question)
+    return match[1] if match and match[1] not in _ANY_ANSWER else ""
+
+
+def _heading(text: str) -> str:
+    return next((line.lstrip("# ") for line in text[:500].splitlines() if line.strip()), "")
 
 
 def _recorded(one: Judged, findings: list[Finding], knowledge: Knowledge, at: datetime) -> Iterator[Reported]:

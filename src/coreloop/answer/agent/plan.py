@@ -252,10 +252,22 @@ def _choose(state: State, plan: AgentPlan) -> tuple[tuple[ChosenQuery, ...], dic
             fresh.setdefault(candidate.query, candidate)
     searched = [search.query for search in state.search_history]
     queries = [PlanQuery(one.query, one.intent) for one in _in_order(state, fresh.values())]
-    kept = _with_attack(
-        state, [fresh[query.query] for query in _converged(queries, searched)], fresh.values()
-    )
+    converged = [fresh[query.query] for query in _converged(queries, searched)]
+    kept = _with_attack(state, _with_open_part(state, converged, fresh.values()), fresh.values())
     return tuple(_candidate(one, state.iteration + 1) for one in kept), duplicates
+
+
+def _with_open_part(
+    state: State, kept: list[ProposedQuery], fresh: Iterable[ProposedQuery]
+) -> list[ProposedQuery]:
+    """One for the sub-question that is to be answered next is among those that are executed."""
+    asked = next((part.id for part in state.sub_questions if part.is_open), "")
+    own = [one for one in fresh if asked and one.part == asked]
+    if not own or any(one in own for one in kept):
+        return kept
+    least = next((one for one in reversed(kept) if one.intent != COUNTER_EVIDENCE), None)
+    rest = [one for one in kept if one is not least] if len(kept) >= MAX_CONVERGED else kept
+    return [*rest, own[0]]
 
 
 def _with_attack(

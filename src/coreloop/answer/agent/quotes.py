@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from coreloop.answer.agent.labels import SEVERAL, find_exchange
+from coreloop.answer.agent.spelling import one_spelling, one_style, without_blanks, without_particles
+from coreloop.answer.models.dates import find_dates, split_dates
+from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import Supported, Unsupported
+from coreloop.answer.research.quantities import find_quantities
 from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import check_support
+from coreloop.base.language.words import is_hangul
+from coreloop.base.messages import Phrase
 
 _PROSE_CHARS: Final = 35
 """A shorter line that does not end in the middle of a phrase is no wrapped prose."""
@@ -28,20 +35,6 @@ _DIGIT: Final = re.compile(r"\d")
 _REFERS: Final = re.compile(
     r"(?:It|They|This|These|That|Those|He|She|Its|Their|His|Her|이는|이것|그것|그는|그녀|이들|그들|이 |그 )"
 )
-_COPULA: Final = r"(?:이었습니다|이었으며|이었다|였습니다|였다|입니다|이며|이고|이다)(?![가-힣])"
-_ENDINGS: Final = (
-    (re.compile(rf"(?<=[가-힣a-z\d%)]){_COPULA}", re.IGNORECASE), ""),
-    (re.compile(r"(?<=[가-힣]{2}|[a-zA-Z\d%)]{2})임(?=[\s.]*$)"), ""),  # 수도임; not: 책임, 게임
-    (re.compile(r"(?<=[가-힣]{2})함(?=[\s.]*$)"), "하다"),  # 발원함
-    (re.compile(r"(?<=[가-힣]{2})됨(?=[\s.]*$)"), "되다"),
-    (re.compile(r"(?<=[년월일])에(?![가-힣])"), ""),
-    (re.compile(r"(?:되었|됐)(?:다|음|습니다|으며|고)(?![가-힣])"), "되다"),
-    (re.compile(r"(?:하였|했)(?:다|음|습니다|으며|고)(?![가-힣])"), "하다"),
-)
-"""What a Korean says in another style: ``494km이다``, ``494 km입니다``, ``494km임``."""
-_STYLE: Final = re.compile(r"(?:(?P<polite>[가-힣])니|(?P<present>[가-힣]))다(?![가-힣])")
-_NIEUN, _BIEUP = 4, 17
-"""Final consonants, counted from none."""
 _FULL_STOP: Final = re.compile(r"[.!?。][\"'”’)]*\Z")
 _SUPERLATIVES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -55,6 +48,8 @@ _SUPERLATIVES: Final = tuple(
 """What a finding says only if its quote says it, too: the most, the first, the only one, all."""
 _KOREAN_SHARE: Final = 0.7
 """Of a Korean finding's letters, in one sentence; 0.67 believes "rises in Seoul" of "flows through Seoul"."""
+_ALL_THERE: Final = 0.9
+"""Share of a claim's letters from which their order does not matter; the values' order is checked before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class _Unit:
 
 def holds(text: str, quote: str) -> bool:
     """Whether a text has a quote word for word; blanks do not matter."""
-    return bool(quote) and quote in " ".join(text.split())
+    return bool(quote) and without_blanks(quote) in without_blanks(text)
 
 
 def check_quote(claim: str, quote: str, texts: Sequence[str]) -> Supported | Unsupported:
@@ -93,7 +88,7 @@ def check_quote(claim: str, quote: str, texts: Sequence[str]) -> Supported | Uns
         if isinstance(checked, Unsupported) and checked.missing == "negation":
             return checked
     parts = split_sentences(plain) or [plain]
-    checks = [_check_part(part, place.units) for place in places for part in parts]
+    checks = [_check_part(part, place.units, place.headings) for place in places for part in parts]
     return next((one for one in checks if isinstance(one, Unsupported)), Supported(1.0))
 
 
@@ -103,26 +98,44 @@ class _Quoted:
 
     units: list[str]
     blocks: list[str]
+    headings: list[str]
 
 
 def _quoted(text: str, quote: str) -> _Quoted:
     units = list(_units(text))
-    start = " ".join(unit.text for unit in units).find(quote)
-    end, at, places = start + len(quote), 0, []
+    plain = without_blanks(quote)
+    start = without_blanks(" ".join(unit.text for unit in units)).find(plain)
+    at, places = 0, []
     for place, unit in enumerate(units):
-        if at < end and at + len(unit.text) > start:
+        own = without_blanks(unit.text)
+        is_apart = place and own and not is_hangul(own[0]) and not is_hangul(units[place - 1].text[-1])
+        at += bool(is_apart)
+        if at < start + len(plain) and at + len(own) > start:
             places.append(place)
-        at += len(unit.text) + 1
+        at += len(own)
     blocks = dict.fromkeys(units[place].block for place in places if not units[place].is_row)
     return _Quoted(
         [_plain(said) for place in places for said in _said(units, place)],
         [_plain(" ".join(unit.text for unit in units if unit.block == block)) for block in blocks],
+        list(_headings(units[: places[-1]] if places else ())),
     )
 
 
-def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
+def _headings(units: Sequence[_Unit]) -> Iterator[str]:
+    """The title of a text and the nearest heading, without amounts."""
+    headings = [unit.text.lstrip("# ") for unit in units if unit.text.startswith("#")]
+    for heading in dict.fromkeys([*headings[:1], *headings[-1:]]):
+        text = masked = one_spelling(heading)
+        for _, start, end in find_dates(text):
+            masked = masked[:start] + " " * (end - start) + masked[end:]
+        for _, start, end in reversed(find_quantities(masked)):
+            text = text[:start] + text[end:]
+        yield text
+
+
+def _check_part(part: str, units: Sequence[str], headings: Sequence[str]) -> Supported | Unsupported:
     """One unit says it; fragments such as cells on their own lines do together, a value after its name."""
-    checks = [_check(part, unit) for unit in units]
+    checks = [_check_below(part, unit, headings) for unit in units]
     if len(units) < 2 or any(isinstance(one, Supported) for one in checks):
         return next((one for one in checks if isinstance(one, Supported)), checks[0])
     together = _check(part, _joined(units))
@@ -132,24 +145,43 @@ def _check_part(part: str, units: Sequence[str]) -> Supported | Unsupported:
         return together
     if are_fragments and (not _has_value(part) or (len(with_values) == 1 and with_values != [0])):
         return together
-    return Unsupported(
-        "number", "no one sentence or row of the quote says all of it; report one finding for each"
-    )
+    return Unsupported("number", SEVERAL)
+
+
+def _check_below(part: str, unit: str, headings: Sequence[str]) -> Supported | Unsupported:
+    """Check a unit, else with what the headings above it are about, if the claim has its own subject."""
+    checked = _check(part, unit)
+    if isinstance(checked, Supported) or checked.missing not in {"name", "words", "date"}:
+        return checked
+    said, claim = read_statement(unit), read_statement(part)
+    own = [name for name in said.names if name not in " ".join(claim.tokens)]
+    for heading in headings:
+        is_lent = not own and not (said.dates and split_dates(heading)[0])
+        if is_lent and isinstance(lent := _check(part, _joined([heading, unit])), Supported):
+            return lent
+    return checked
 
 
 def _check(part: str, unit: str) -> Supported | Unsupported:
     if any(words.search(part) and not words.search(unit) for words in _SUPERLATIVES):
         return Unsupported(
-            "words", "the quote does not say that it is the most, the first, the only one, or all"
+            "words", Phrase("the quote does not say that it is the most, the first, the only one, or all")
         )
+    if exchange := find_exchange(part, unit):
+        return exchange
+    part, unit = (without_particles(in_one_word(text)) for text in (part, unit))
     checked = check_support(part, [unit])
     claim, said = read_statement(part), read_statement(unit)
+    share = len(claim.letters & said.letters) / len(claim.letters) if claim.letters else 1.0
     if isinstance(checked, Supported) and is_korean(part):
-        share = len(claim.letters & said.letters) / len(claim.letters) if claim.letters else 1.0
-        return checked if share >= _KOREAN_SHARE else Unsupported("words", "too few of its words are there")
+        return (
+            checked
+            if share >= _KOREAN_SHARE
+            else Unsupported("words", Phrase("too few of its words are there"))
+        )
     if isinstance(checked, Supported) or checked.missing != "words":
         return checked
-    is_all_there = bool(claim.letters) and claim.letters <= said.letters and claim.is_denial == said.is_denial
+    is_all_there = bool(claim.letters) and share >= _ALL_THERE and claim.is_denial == said.is_denial
     return Supported(1.0) if is_all_there and len(claim.subject) > 1 else checked
 
 
@@ -159,18 +191,7 @@ def _has_value(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Korean verbs in one style: 지납니다, 지난다 and 지나다 are one."""
-    for ending, replacement in _ENDINGS:
-        text = ending.sub(replacement, text)
-    return _STYLE.sub(_base_form, text)
-
-
-def _base_form(match: re.Match[str]) -> str:
-    last = match["polite"] or match["present"]
-    if last in "습는":
-        return "다"
-    final = (ord(last) - ord("가")) % 28  # of a syllable, see Unicode chapter 3.12
-    return f"{chr(ord(last) - final)}다" if final == (_BIEUP if match["polite"] else _NIEUN) else match[0]
+    return one_style(one_spelling(text))
 
 
 def _said(units: Sequence[_Unit], place: int) -> list[str]:
@@ -185,7 +206,9 @@ def _said(units: Sequence[_Unit], place: int) -> list[str]:
     head, cells = _cells(units[first].text), _cells(unit.text)
     row = " ; ".join(cells)
     if first < place and len(head) == len(cells) > 1 and not _has_value(" ; ".join(head)):
-        return [f"{cells[0]}, {_under(name, cell)}" for name, cell in zip(head[1:], cells[1:], strict=True)]
+        names = (cells[0], f"{cells[0]} {head[0]}")  # 간편결제, 간편결제 사업부
+        under = [_under(name, cell) for name, cell in zip(head[1:], cells[1:], strict=True)]
+        return [f"{name}, {cell}" for cell in under for name in names]
     before = units[first - 1].text if first else ""
     return [row if not before or _has_value(before) else _joined([before, row])]
 

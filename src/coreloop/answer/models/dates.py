@@ -45,6 +45,18 @@ class Date:
     month: int | None = None
     day: int | None = None
 
+    @property
+    def shown(self) -> str:
+        """The date in short: ``2025 Q3``, ``2025-09-30``."""
+        if self.quarter:
+            return f"{self.year or ''} Q{self.quarter}".strip()
+        return "-".join(f"{part:02}" for part in (self.year, self.month, self.day) if part is not None)
+
+
+def find_dates(text: str) -> list[tuple[Date, int, int]]:
+    """Return the dates of a text, where each begins and where it ends."""
+    return [(_read(match), match.start(), match.end()) for match in _DATE.finditer(text)]
+
 
 def split_dates(text: str) -> tuple[tuple[Date, ...], str]:
     """Return the dates of a text, and the text without them."""

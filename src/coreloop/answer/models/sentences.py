@@ -22,6 +22,10 @@ _NO_END: Final = re.compile(
     re.VERBOSE,
 )  # Dr. Kim; 1. the first item; not: in 2025.
 _GOES_ON: Final = re.compile(r"(?<=[A-Za-z]\.)\s+[a-z0-9]")  # pp. 5; not: 2025. 5, 했다. 5
+_GOES_ON_DATE: Final = r"(?=\s?(?:기준|현재|까지|부터|에|자|~|\())"
+_DOTTED_DATE: Final = re.compile(
+    rf"(?<!\d)20\d\d\.\s\d{{1,2}}\.(?:\s\d{{1,2}}\.)?{_GOES_ON_DATE}\s?|(?<!\d)20\d\d\.\s\d{{1,2}}\.\s\d{{1,2}}"
+)  # the official form: 2025. 9. 30. 기준; its dots end no sentence
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+#>|]|\d{1,3}[.)]\s)")
 _CODE: Final = re.compile(
     r"^\ *(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ *\1[^\n]*$|\Z)",
@@ -109,10 +113,11 @@ def _blocks(text: str, *, is_code: bool = False) -> Iterator[str]:
 
 def _block_sentences(block: str) -> Iterator[str]:
     start = 0
+    dates = [match.span() for match in _DOTTED_DATE.finditer(block)]
     for match in _END.finditer(block):
         end = match.end("end")
         is_inside = _NO_END.search(block, max(start, end - 8), end) or _GOES_ON.match(block, end)
-        if not is_inside:
+        if not is_inside and not any(first < end < last for first, last in dates):
             yield block[start:end].strip()
             start = match.end()
     yield block[start:].strip()

@@ -1,6 +1,5 @@
 """Words that mean the same: for another query, and for a sentence that answers in other words."""
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,11 +13,6 @@ _KOREAN: Final = (
     ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
     ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
 )  # fmt: skip
-OPPOSITES: Final = (
-    ("open", "closed"), ("allowed", "forbidden"), ("allowed", "prohibited"), ("enabled", "disabled"),
-    ("included", "excluded"), ("required", "optional"), ("supported", "unsupported"), ("include", "exclude"),
-)  # fmt: skip
-"""A no in other words than ``not``."""
 _CODE: Final = (
     ("parameter", "argument"), ("parameter", "매개변수"), ("parameter", "파라미터"), ("parameter", "인자"),
     ("returns", "반환"), ("returns", "반환값"), ("field", "필드"), ("column", "컬럼"),
@@ -29,13 +23,6 @@ _SAME_STEM: Final = {
     stem: first for one, other in _ENGLISH + _CODE for first in stems(one) for stem in stems(other)
 }
 """Without the Korean ones: on KorQuAD they find no answer more, and invent one in 2,000."""
-
-
-def opposites_of(question: str) -> list[str]:
-    """Return the questions that ask for the contrary: ``Is it closed?`` for ``Is it open?``."""
-    pairs = [pair for one, other in OPPOSITES for pair in ((one, other), (other, one))]
-    texts = (re.sub(rf"\b{one}\b", other, question, flags=re.IGNORECASE) for one, other in pairs)
-    return [text for text in dict.fromkeys(texts) if text != question]
 
 
 def with_synonyms(words: Iterable[str]) -> list[str]:

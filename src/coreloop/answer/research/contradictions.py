@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import Final
 
 from coreloop.answer.models.dates import dates_agree, split_dates
+from coreloop.answer.models.opposites import are_opposed
 from coreloop.answer.models.questions import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
-from coreloop.answer.models.synonyms import OPPOSITES
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
 from coreloop.answer.research.statement import ComparedText, read_statement
@@ -66,7 +66,6 @@ _ASKS: Final[Mapping[ContradictionKind, re.Pattern[str]]] = {
         r"\bwho(?:se|m)?\b|\bwhich\s(?:company|person|team|city|country)|누구|누가", re.IGNORECASE
     ),
 }
-_OPPOSITES: Final = tuple((frozenset(stems(one)), frozenset(stems(other))) for one, other in OPPOSITES)
 
 
 def contradictions(findings: Sequence[SourcedText]) -> list[Contradiction]:
@@ -127,7 +126,7 @@ def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) ->
             {name for name in part.names if not word_letters(stems(name)) & asked} for part in (here, there)
         ]
         return "name" if all(names) and not names[0] & names[1] else None
-    is_denied = denies(here, there) or denies(there, here) or _opposed(one, other)
+    is_denied = denies(here, there) or denies(there, here) or are_opposed(one, other)
     return "negation" if is_denied else None
 
 
@@ -137,16 +136,6 @@ def _both_named(here: ComparedText, there: ComparedText) -> bool:
 
 def _dates_agree(here: ComparedText, there: ComparedText) -> bool:
     return any(dates_agree(a, b) for a in here.dates for b in there.dates)
-
-
-def _opposed(one: str, other: str) -> bool:
-    """Whether one has a word, and the other its opposite: open, closed."""
-    here, there = set(stems(one)), set(stems(other))
-    return any(
-        (a <= here and b <= there and not b <= here and not a <= there)
-        for pair in _OPPOSITES
-        for a, b in (pair, pair[::-1])
-    )
 
 
 def _between(one: SourcedText, other: SourcedText) -> Iterator[Contradiction]:

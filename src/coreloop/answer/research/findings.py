@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
+from coreloop.base.messages import Phrase
+
 CONTRADICTED: Final = "⚠ CONTRADICTED"
 VERIFIED: Final = "✓✓ VERIFIED"
 HIGH: Final = "✓ HIGH"
@@ -15,7 +17,7 @@ _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 """Of a finding with none, one, two, and three or more independent origins."""
 PRIMARY: Final = frozenset({"paper", "filing"})
 """Types of sources that report first, or that peers have reviewed."""
-Missing = Literal["date", "number", "name", "negation", "words"]
+Missing = Literal["date", "number", "name", "negation", "words", "label", "opposite"]
 ContradictionKind = Literal["number", "date", "negation", "stated", "name"]
 
 
@@ -138,13 +140,13 @@ class Unsupported:
     ----------
     missing : str
         The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
-        denies what the other says) or ``words``.
-    reason : str
+        denies what the other says), ``words``, ``label`` (it belongs to something else) or ``opposite``.
+    reason : Phrase
         One line for a person.
     """
 
     missing: Missing
-    reason: str
+    reason: Phrase
 
 
 def confidence_of(evidence: Iterable[Provenance]) -> float:

@@ -8,9 +8,12 @@ from typing import Final, Literal
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.opposites import are_opposed
 from coreloop.answer.models.prompt import Material
+from coreloop.answer.models.questions import question_parts
 from coreloop.answer.research.asking import ask
 from coreloop.answer.research.sessions import sessions_of
+from coreloop.answer.research.statement import read_statement
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import read_query
@@ -87,12 +90,20 @@ def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMI
     for row in rows:
         other = read_query(row.question)
         has_same_numbers = _NUMBER.findall(question) == _NUMBER.findall(row.question)
-        is_exact = has_same_numbers and similarity(words, other) >= DUPLICATE_AT
+        is_like = has_same_numbers and similarity(words, other) >= DUPLICATE_AT
+        is_exact = is_like and not _asks_otherwise(question, row.question)
         score = 1.0 if is_exact else word_similarity(words, other)
         if score >= least:
             likeness: Likeness = "exact" if is_exact else "similar"
             scored.append(Like(likeness, row, score))
     return tuple(sorted(scored, key=lambda like: -like.score)[:MAX_LIKE])
+
+
+def _asks_otherwise(one: str, other: str) -> bool:
+    """Whether one asks for the opposite of the other, or for something beside it."""
+    is_denied = [read_statement(text).is_denial for text in (one, other)]
+    parts = [len(question_parts(text)) for text in (one, other)]
+    return are_opposed(one, other) or is_denied[0] != is_denied[1] or parts[0] != parts[1]
 
 
 def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:

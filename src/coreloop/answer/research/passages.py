@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
+from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.questions import asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
-from coreloop.answer.models.synonyms import opposites_of, same_stem
+from coreloop.answer.models.synonyms import same_stem
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 _SCALES: Final = {
@@ -12,6 +12,8 @@ _SCALES: Final = {
 }  # fmt: skip
 _UNITS: Final = {
     "%": ("%", 1.0), "percent": ("%", 1.0), "퍼센트": ("%", 1.0), "프로": ("%", 1.0),
+    "%p": ("%p", 1.0), "%포인트": ("%p", 1.0), "% 포인트": ("%p", 1.0), "퍼센트포인트": ("%p", 1.0),
+    "퍼센트 포인트": ("%p", 1.0), "percentage point": ("%p", 1.0), "pp": ("%p", 1.0),
     "$": ("usd", 1.0), "us$": ("usd", 1.0), "usd": ("usd", 1.0), "dollar": ("usd", 1.0), "달러": ("usd", 1.0),
     "₩": ("krw", 1.0), "krw": ("krw", 1.0), "won": ("krw", 1.0), "원": ("krw", 1.0),
     "€": ("eur", 1.0), "eur": ("eur", 1.0), "euro": ("eur", 1.0), "유로": ("eur", 1.0),
@@ -31,6 +33,7 @@ _UNITS: Final = {
     "주": ("s", 604800.0), "week": ("s", 604800.0), "개월": ("month", 1.0), "month": ("month", 1.0),
     "년": ("month", 12.0), "year": ("month", 12.0),
     "명": ("people", 1.0), "people": ("people", 1.0), "person": ("people", 1.0), "employee": ("people", 1.0),
+    "개": ("things", 1.0), "곳": ("things", 1.0), "건": ("cases", 1.0),
     "위": ("rank", 1.0), "배": ("times", 1.0), "times": ("times", 1.0),
     "mb": ("byte", 1e6), "gb": ("byte", 1e9), "kb": ("byte", 1e3), "tb": ("byte", 1e12),
 }  # fmt: skip
@@ -113,11 +116,19 @@ class Quantity:
         The family: ``%``, ``usd``, ``m``, …; empty if the unit is not known.
     step : float
         One of the last digit that was written: 100,000 in ``1.2 million``.
+    text : str
+        As it was written.
     """
 
     value: float
     unit: str
     step: float
+    text: str = field(default="", compare=False)
+
+
+def find_quantities(text: str) -> list[tuple[Quantity, int, int]]:
+    """Return the amounts of a text whose dates were taken out, where each begins and where it ends."""
+    return [(_read(match), match.start(), match.end()) for match in _QUANTITY.finditer(text)]
 
 
 def split_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
@@ -180,7 +191,7 @@ def _read(match: re.Match[str]) -> Quantity:
         (match["currency"] or match["unit"] or "").casefold().removesuffix("s"), ("", 1.0)
     )
     sign = -1 if match["sign"] else 1
-    return Quantity(sign * value * factor, family, step * factor)
+    return Quantity(sign * value * factor, family, step * factor, match[0].strip())
 
 
 def _value(match: re.Match[str]) -> tuple[float, float]:

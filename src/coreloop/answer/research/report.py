@@ -139,7 +139,8 @@ def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterato
         "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
     )
     offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
-    said = [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
+    parts = [f"{part.id} {part.text}" for part in state.sub_questions if part.is_open and state.drives_itself]
+    said = [*parts, *knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
     yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
     yield from _filled("Left out", [f"{claim.sentence} ({claim.reason})" for claim in knowledge.dropped])
     since = [changed_line(changed)] if changed else []

@@ -16,6 +16,7 @@ from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
 from coreloop.answer.research.statement import ComparedText, plain_text, read_statement
 from coreloop.base.language.words import is_hangul
+from coreloop.base.messages import Phrase
 
 SUPPORTED_AT: Final = 0.28
 """Overlap from which a sentence is supported: the best macro-F1 of the judged claims that choose it."""
@@ -47,7 +48,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
         return Supported(1.0)
     score = evidence.overlap(claim)
     if score < SUPPORTED_AT:
-        return Unsupported("words", "the cited text has too few of the sentence's words together")
+        return Unsupported("words", Phrase("the cited text has too few of the sentence's words together"))
     return Supported(score)
 
 
@@ -72,13 +73,19 @@ class CitedTexts:
     def lack(self, claim: ComparedText) -> Unsupported | None:
         """The first date, amount, name or negation that the texts do not have."""
         if dates := self._missing_dates(claim):
-            return Unsupported("date", f"the cited text does not have the date {_show(dates[0])}")
+            return Unsupported(
+                "date", Phrase("the cited text does not have the date {what}", what=dates[0].shown)
+            )
         if amounts := self._missing_amounts(claim):
-            return Unsupported("number", f"the cited text does not have the number {amounts[0].value:,g}")
+            return Unsupported(
+                "number", Phrase("the cited text does not have the number {what}", what=amounts[0].text)
+            )
         if names := self._missing_names(claim) or self._exchanged(claim):
-            return Unsupported("name", f"the cited text does not mention {names[0]}")
+            return Unsupported("name", Phrase("the cited text does not mention {what}", what=names[0]))
         if self._is_denied(claim):
-            return Unsupported("negation", "the sentence or the cited text denies what the other says")
+            return Unsupported(
+                "negation", Phrase("the sentence or the cited text denies what the other says")
+            )
         return None
 
     def overlap(self, claim: ComparedText) -> float:
@@ -160,9 +167,3 @@ def _share(claim: ComparedText, part: ComparedText) -> float:
 
 def _flat(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold()).strip()
-
-
-def _show(date: Date) -> str:
-    if date.quarter:
-        return f"{date.year or ''} Q{date.quarter}".strip()
-    return "-".join(f"{part:02}" for part in (date.year, date.month, date.day) if part is not None)

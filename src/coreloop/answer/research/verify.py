@@ -218,7 +218,7 @@ def _supporting(
         return alone, ""
     support = check_support(claim, [_said(read.source.text) for read in sources])
     if isinstance(support, Unsupported):
-        return [], support.reason
+        return [], str(support.reason)
     return [read.number for read in sources], ""
 
 

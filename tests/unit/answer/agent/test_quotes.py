@@ -170,3 +170,35 @@ def test_a_latin_unit_is_read_before_a_korean_ending(ending: str):
 
     ((amount,), _) = split_quantities(f"길이는 494km{ending}")
     assert (amount.value, amount.unit) == (494_000, "m")
+
+
+OUTAGE = "# 2025년 8월 14일 결제 장애 보고서\n\n원인은 인증서 만료였다.\n2024년 9월 3일 노드 교체가 끝났다.\n"
+RIVERS = "# The Nakdong river\n\nThe Han river is 494 km long.\nThe source of the river is a spring.\n"
+
+
+@each_row(
+    ("claim", "quote", "text", "expected"),
+    [
+        ("결제 장애의 원인은 인증서 만료였다.", "원인은 인증서 만료였다.", OUTAGE, True),
+        ("2025년 8월 14일 장애의 원인은 인증서 만료였다.", "원인은 인증서 만료였다.", OUTAGE, True),
+        ("정산 지연의 원인은 인증서 만료였다.", "원인은 인증서 만료였다.", OUTAGE, False),
+        ("2025년 8월 14일 노드 교체가 끝났다.", "2024년 9월 3일 노드 교체가 끝났다.", OUTAGE, False),
+        (
+            "2025년 3분기 매출은 97억 원이다.",
+            "매출은 늘었다.",
+            "# 2025년 3분기 97억 원\n\n매출은 늘었다.\n",
+            False,
+        ),
+        ("The Nakdong river is 494 km long.", "The Han river is 494 km long.", RIVERS, False),
+        (
+            "The source of the Nakdong river is a spring.",
+            "The source of the river is a spring.",
+            RIVERS,
+            True,
+        ),
+    ],
+)
+def test_a_heading_lends_its_subject_to_a_sentence_without_another(
+    claim: str, quote: str, text: str, expected: bool
+):
+    assert isinstance(check_quote(claim, quote, [text]), Supported) is expected
