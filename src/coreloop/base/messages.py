@@ -119,6 +119,7 @@ def speak(language: Language) -> None:
         import gettext
 
         gettext.gettext = _from_catalogue(gettext.gettext)  # type: ignore[assignment]  # of the same shape
+        gettext.ngettext = _of_number  # type: ignore[assignment]  # as above
 
 
 @contextmanager
@@ -142,6 +143,12 @@ def _from_catalogue(fallback: Callable[[str], str]) -> Callable[[str], str]:
         return catalogue().get(message) or fallback(message)
 
     return translate
+
+
+def _of_number(singular: str, plural: str, n: int) -> str:
+    """Return one of two forms, of which click has no translation of its own."""
+    message = singular if n == 1 else plural
+    return catalogue().get(message, message)
 
 
 @cache

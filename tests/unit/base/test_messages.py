@@ -17,6 +17,7 @@ COMMANDS = re.compile(
     r"dartlab-coreloop[^;:)]*|[`\"'].*?[`\"']|git [a-z-]+[^;:,]*|promote --\S+ \{\w+\}|with \w+\(.*?:"
     r"|runs (?:un)?install [a-z-]+"
 )
+KOREAN = code.SOURCE / "base" / "korean"
 ENOUGH = 0.95
 """The share of the messages of commands, of rooms and of help that must have Korean."""
 ROOMS = (
@@ -58,6 +59,11 @@ def test_a_message_and_its_korean_have_the_same_fields():
     for english, korean in catalogue().items():
         if english in code.messages() and is_template(english):
             assert fields(english) - {"verb"} == fields(korean), english  # "has" or "have", "was" or "were"
+
+
+def test_a_message_is_in_one_file():
+    lines = [line for file in KOREAN.glob("*.yaml") for line in file.read_text("utf-8").splitlines()]
+    assert len(lines) == len(catalogue())
 
 
 def test_every_message_of_the_catalogue_is_used():
