@@ -174,7 +174,13 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
         click.echo(say("too few days with records to say how many a week to expect"))
     elif n_drafts:
         click.echo(
-            say("the last week brought {n} of them; expect about as many a week", n=preview.n_last_week)
+            say(
+                "{n} of these {n_drafts} came in the last week; expect about as many each week",
+                n=preview.n_last_week,
+                n_drafts=n_drafts,
+            )
+            if preview.n_last_week
+            else say("the last week added none; a new one comes once enough calls fail for the same reason")
         )
     click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
 

@@ -88,12 +88,12 @@ def _show_table(document: CandidatesFile) -> None:
     columns = shutil.get_terminal_size().columns
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
-    show_more(len(strong), "sequence")
+    show_more(len(strong), "proposal")
     if weak:
         click.echo(
             say(
-                "  {sequences} without text: no better than the rest of their category (see the draft)",
-                sequences=number_of(len(weak), "sequence"),
+                "  {proposals} without text: no better than the rest of their category (see the draft)",
+                proposals=number_of(len(weak), "proposal"),
             )
         )
     if document.n_folded:

@@ -121,20 +121,20 @@ def _read_tree(tree: ast.AST) -> _Found:
         tested=frozenset(name for test in tests if (name := _field(test)) is not None),
         names=frozenset(name for node in nodes if (name := _name(node)) is not None),
         operands=frozenset(map(_last_name, operands)) - {""},
-        constants=_constants(tree),
+        constants=_constants(nodes),
     )
 
 
-def _constants(tree: ast.AST) -> dict[str, frozenset[str]]:
-    """Texts by name, at the top of the file or of a class: ``CLOSED = {"delivered", "cancelled"}``."""
+def _constants(nodes: Iterable[ast.AST]) -> dict[str, frozenset[str]]:
+    """Texts by name, of a file, a class or a function: ``CLOSED = {"delivered", "cancelled"}``."""
     texts: dict[str, frozenset[str]] = {}
-    bodies = [tree, *(node for node in ast.iter_child_nodes(tree) if isinstance(node, ast.ClassDef))]
-    for body in bodies:
-        for node in ast.iter_child_nodes(body):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                values = frozenset(_texts(node.value))
-                texts |= {target.id: values for target in targets if isinstance(target, ast.Name) and values}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values = frozenset(_texts(node.value))
+            for target in targets:
+                if isinstance(target, ast.Name) and values:
+                    texts[target.id] = texts.get(target.id, frozenset()) | values
     return texts
 
 

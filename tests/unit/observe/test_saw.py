@@ -110,6 +110,30 @@ def test_literals_come_from_match_sets_and_enums_across_imports(shop: Path, fiel
     assert saw_after(shop, result, tool="return_order") == {"order_id": {field: value}}
 
 
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        'order.status != "pending"',
+        'order["status"] != "pending"',
+        'order.get("status") != "pending"',
+        '"pending" == order["status"]',
+        '"pending" in order.status',
+        'order["status"] not in ("processed", "pending")',
+        'any(map(lambda one: one.status == "pending", [order]))',
+        'allowed and order["status"] not in allowed',
+        '"held" < order.status != "pending"',
+    ],
+)
+def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> None:
+    (tmp_path / "coreloop.yaml").write_text("{}\n")
+    (tmp_path / "shop.py").write_text(
+        "class Shop:\n    async def ship(self, order):\n        allowed = ['pending', 'held']\n"
+        f"        if {comparison}:\n            raise ValueError\n"
+    )
+    reader_of.cache_clear()
+    assert saw_after(tmp_path, ORDER, tool="ship") == {"order_id": {"status": "pending"}}
+
+
 def test_literal_and_target_are_read(shop: Path) -> None:
     result = {"order_id": "#W2378156", "state": "refundable"}
     assert saw_after(shop, result, tool="refund") == {"order_id": {"state": "refundable"}}

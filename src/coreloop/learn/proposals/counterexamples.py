@@ -124,9 +124,9 @@ class ErrorRow:
     n_repeated : int
         Calls that are the third or later of the tool in their request.
     mender : str
-        Who can mend it. ``text``: a proposed line explains most of the calls.
+        Who can mend it. ``text``: a proposed line is about it.
     nearest : tuple of str
-        The two lines that separate these calls best, each with its counts; none is proposed for that.
+        The two lines, not proposed, that separate these calls best and explain most, each with its counts.
     """
 
     tool: str

@@ -2,9 +2,10 @@
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -187,3 +188,51 @@ def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
     assert row.n_repeated > 0.8 * row.n_calls
     assert row.task.startswith(f"The tool act failed {row.n_calls} times with the error 'bad request'")
     assert "cu0" not in row.task
+
+
+def _with_templates(log: CaseLog, errors: dict[int, str], template: Callable[[int], int]) -> CaseLog:
+    """The log with the n-th failed call's error replaced."""
+    numbers = count()
+    requests = tuple(
+        replace(
+            request,
+            calls=tuple(
+                call if call.ok else replace(call, template=template(next(numbers))) for call in request.calls
+            ),
+        )
+        for request in log.requests
+    )
+    return replace(log, requests=requests, errors=errors)
+
+
+def test_an_error_whose_text_was_cut_stands_in_one_row_with_its_whole_text() -> None:
+    errors = {1: "<n> validation errors for act", 2: "<n> val", 3: "<n> validation"}
+    log = _with_templates(_log("bound"), errors, lambda number: 1 + number % 3)
+    rows = error_table(log, search_tools(log, WORDS))
+    assert sorted(row.error for row in rows) == ["<n> validation", "<n> validation errors for act"]
+    assert sum(row.n_calls for row in rows) == sum(
+        not c.ok for request in log.requests for c in request.calls
+    )
+    assert {row.mender for row in rows} == {"text"}
+
+
+def test_nearest_is_never_proposed_and_separates_most_calls_of_its_error() -> None:
+    log = _log("too many calls")
+    searches = search_tools(log, WORDS)
+    proposed = {str(found.line).removeprefix("- ") for search in searches for found in search.said}
+    (row,) = error_table(log, searches)
+    for near in map(str, row.nearest):
+        line, _, counts = near.rpartition(": ")
+        failed, n = (int(word) for word in counts.split() if word.isdigit())
+        assert line not in proposed
+        assert failed > n / 2
+        assert failed > row.n_calls / 2
+
+
+def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:
+    log = _log("bound")
+    (search,) = search_tools(log, WORDS)
+    (said,) = search.said
+    most = replace(search, said=(replace(said, deviate=said.deviate & -said.deviate),))
+    (row,) = error_table(log, [most])
+    assert (row.mender, row.nearest) == ("text", ())
