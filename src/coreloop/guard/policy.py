@@ -72,7 +72,8 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, markers)
     stated = any(stated_claims(event, facts))
-    reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
+    rules = _RULES if stated and not facts.unusable else _RULES_OF_LINES
+    reasons = [reason for rule in rules for reason in rule(event, facts)]
     settled = reasons or _approved_by(event.pull, facts.commits, facts)
     why = _unapproved(event.pull, facts)
     decision = GuardDecision(
@@ -129,7 +130,8 @@ def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str,
                 "the guard does not handle the merge group action {action}", action=printable(event.action)
             )
         )
-    reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
+    rules = (_group_labels, _usable_settings) if facts.unusable else _GROUP_RULES
+    reasons = [reason for rule in rules for reason in rule(event, facts)]
     pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in _actions_on(pull))
     return _explained(GuardDecision(markers, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
@@ -314,6 +316,15 @@ def _known_makers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     yield from _refuse_unknown(event.pull, facts.commits, facts)
 
 
+def _usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
+    if facts.unusable:
+        yield Phrase(
+            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
+            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
+            error=facts.unusable,
+        )
+
+
 _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...]] = (
     _labels,
     _native_auto_merge,
@@ -330,8 +341,9 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _lines,
     _known_makers,
 )
-# For a pull request that only its lines give away: the other rules are about words that it does not have.
-_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
+# For a pull request that only its lines give away: the other rules are about words that it does not have. And
+# where the settings cannot be used: the others would compare with what they say.
+_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines, _usable_settings)
 
 
 # --- rules for a merge group -----------------------------------------------------------------------
