@@ -83,7 +83,11 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
         if settled
         else (Phrase("#{number} waits for approval: {why}", number=event.pull.number, why=why),),
         actions=tuple(_actions_on(_with_new_label(event))),
-        notes=(*_other_authors(event, facts), *_unread(event, facts)),
+        notes=(
+            *(() if reasons else _approved_lines(event, facts)),
+            *_other_authors(event, facts),
+            *_unread(event, facts),
+        ),
     )
     return _explained(decision, [event.pull])
 
@@ -284,6 +288,18 @@ def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, .
         if human and not any(_refuse_contents(commit, alone, head, facts)):
             return other_words(files, alone, commit, settings=facts.settings, width=facts.width)
     return ()
+
+
+def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    """Who has approved which lines."""
+    approved = _approved_by(event.pull, facts.commits, facts)
+    for commit in promotion_of(facts) if approved else ():
+        lines = lines_of(facts.files.get(event.pull.head_sha, ()), commit)[1]
+        yield Phrase(
+            "{names} approved {lines}",
+            names=printable(", ".join(sorted(approved))),
+            lines=printable(", ".join(lines)),
+        )
 
 
 def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
