@@ -229,7 +229,7 @@ def assert_row(row: tuple[str, str], decision: GuardDecision) -> None:
 def printed(decision: GuardDecision) -> str:
     """The last cell of a decision's row."""
     words = (*decision.reasons, *decision.waits, *(f"note: {note}" for note in decision.notes))
-    return "<br>".join(re.sub(r"\b[0-9a-f]{12}\b", "…", reason) for reason in words)
+    return "<br>".join(re.sub(r"\b[0-9a-f]{12}\b|/\S+/(?=coreloop\.yaml)", "…", reason) for reason in words)
 
 
 ANSWERS = {"success": "green", "pending": "waits", "failure": "red"}

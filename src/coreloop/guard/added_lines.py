@@ -32,6 +32,8 @@ _ODD: Final = re.compile(
 )
 _ODD_INSIDE: Final = re.compile(rf"(?<=\w){_ODD.pattern}(?=\w)")
 _QUOTES: Final = re.compile(r"[\"']+")
+_ALONE: Final = re.compile(r"^([ \t]*-)[ \t]*\n[ \t]*(?=[^\s-])", re.MULTILINE)
+"""A dash with nothing behind it; its bullet begins in the next line."""
 
 Lines = Counter[tuple[str, str]]
 """How often each line occurs, by qualname and line."""
@@ -143,5 +145,5 @@ def _visible(char: str) -> str:
 
 
 def _bulleted(text: str) -> Iterator[str]:
-    lines = split_lines(text)
+    lines = split_lines(_ALONE.sub(r"\1 ", text))
     return (" ".join(bullet.text.split()) for bullet in read_bullets(lines, 0, len(lines)))

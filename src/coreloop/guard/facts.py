@@ -8,14 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from coreloop.base.errors import GitError
+from coreloop.base.errors import GitError, SettingsError
 from coreloop.base.git.promotions import Promotion, promotions
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys
-from coreloop.base.messages import Phrase
+from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import find_root, open_workspace
 from coreloop.descriptions.ownership import promoted_lines
 from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
 from coreloop.guard.approval import machines, unaccounted
@@ -40,7 +40,9 @@ def read_facts(
     folder: Path,
     answers: Answers,
 ) -> GuardFacts:
-    """The facts about a change; its files and the settings only if something is a sign of a promotion.
+    """The facts about a change; its files only if something is a sign of a promotion.
+
+    Without settings that can be used these are the only facts: they block no other work.
 
     Parameters
     ----------
@@ -48,36 +50,44 @@ def read_facts(
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
     """
     pulls = (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls
+    settings, unusable = _settings(folder)
     facts = GuardFacts(
         commits=change.commits,
         files={},
-        settings=Settings(),
+        settings=settings,
+        unusable=unusable,
         reviews=answers.reviews,
         pulls=answers.pulls,
         authorships=answers.authorships,
         machines=frozenset(machines(change.commits, answers.authorships, pulls)),
         unknown=frozenset(_unknown(event, change, answers)),
     )
-    facts = _with_signs(repository, change, facts, folder=folder, default_branch=event.default_branch)
-    if not claims(event, facts):
+    facts = _with_signs(repository, change, facts, default_branch=event.default_branch)
+    if unusable or not claims(event, facts):
         return facts
     if isinstance(event, PullRequestEvent):
         promoting, versions = _of_pull(repository, change, facts)
     else:
         promoting, versions = _of_group(repository, facts)
-    workspace = open_workspace(folder)
-    project = _below(repository.root, workspace.root)
+    project = _below(repository.root, find_root(folder))
     return replace(
         facts,
         files={sha: files[0] for sha, files in versions.items()},
         repairs={sha: files[1:] for sha, files in versions.items()},
         touched={commit.sha: _touched(repository, commit, facts.commits) for commit in facts.commits},
-        settings=workspace.settings,
         project=project,
         width=line_length(lambda name: repository.read(change.merge_base, f"{project}{name}")),
         ours=_ours(repository, promoting, versions, project),
-        names=BaseNames(repository, change.base, workspace.settings).among(_added(promoting, versions)),
+        names=BaseNames(repository, change.base, settings).among(_added(promoting, versions)),
     )
+
+
+def _settings(folder: Path) -> tuple[Settings, str]:
+    """The settings of a checkout; the defaults, and why, if its coreloop.yaml cannot be used."""
+    try:
+        return open_workspace(folder).settings, ""
+    except SettingsError as error:
+        return Settings(), text_of(error)
 
 
 def _unknown(
@@ -174,19 +184,17 @@ def _below(root: Path, project: Path) -> str:
 
 
 def _with_signs(
-    repository: Repository, change: CommitRange, facts: GuardFacts, *, folder: Path, default_branch: str
+    repository: Repository, change: CommitRange, facts: GuardFacts, *, default_branch: str
 ) -> GuardFacts:
     """The facts, with the commits whose signs do not count and the gained lines.
 
-    The checkout's coreloop.yaml is only read if a message or a line may be a sign. The default branch and
-    ``forge: base``, as fetched from the remote, are the protected branches.
+    The default branch and ``forge: base``, as fetched from the remote, are the protected branches.
     """
     texts = read_texts(repository, change.merge_base, change.head)
     added = read_added_lines(texts)
     if not added and not any(claims_of_commits(change.commits)):
         return facts
-    base = open_workspace(folder).settings.forge.base
-    landing = _Landing(repository, change, _tips(repository, default_branch, base))
+    landing = _Landing(repository, change, _tips(repository, default_branch, facts.settings.forge.base))
     added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,

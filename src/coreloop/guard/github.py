@@ -180,8 +180,9 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Ac
 
 @contextmanager
 def connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[GithubApi]:
-    """The API of the repository of an event."""
-    settings = open_workspace(inputs.folder).settings.forge
+    """The API of the repository of an event; coreloop.yaml is read only where the environment names none."""
+    is_named = bool(environ.get("GITHUB_REPOSITORY"))
+    settings = ForgeSettings() if is_named else open_workspace(inputs.folder).settings.forge
     with Repository(inputs.folder) as repository, connect_api(repository, settings, environ) as api:
         yield api
 

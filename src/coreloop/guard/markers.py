@@ -43,7 +43,9 @@ class GuardFacts:
     touched : mapping of str to tuple of str
         The files that each commit changes.
     settings : Settings
-        The base's coreloop.yaml.
+        The base's coreloop.yaml; the defaults if it cannot be used.
+    unusable : str
+        Why it cannot be used, or "".
     project : str
         Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
     width : int
@@ -71,6 +73,7 @@ class GuardFacts:
     repairs: Mapping[str, tuple[tuple[PathChange, ...], ...]] = field(default_factory=dict)
     touched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings: Settings
+    unusable: str = ""
     project: str = ""
     width: int = DEFAULT
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -72,7 +72,8 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, markers)
     stated = any(stated_claims(event, facts))
-    reasons = [reason for rule in (_RULES if stated else _RULES_OF_LINES) for reason in rule(event, facts)]
+    rules = _RULES if stated and not facts.unusable else _RULES_OF_LINES
+    reasons = [reason for rule in rules for reason in rule(event, facts)]
     settled = reasons or _approved_by(event.pull, facts.commits, facts)
     why = _unapproved(event.pull, facts)
     decision = GuardDecision(
@@ -82,7 +83,11 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
         if settled
         else (Phrase("#{number} waits for approval: {why}", number=event.pull.number, why=why),),
         actions=tuple(_actions_on(_with_new_label(event))),
-        notes=(*_other_authors(event, facts), *_unread(event, facts)),
+        notes=(
+            *(() if reasons else _approved_lines(event, facts)),
+            *_other_authors(event, facts),
+            *_unread(event, facts),
+        ),
     )
     return _explained(decision, [event.pull])
 
@@ -129,7 +134,8 @@ def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str,
                 "the guard does not handle the merge group action {action}", action=printable(event.action)
             )
         )
-    reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
+    rules = (_group_labels, _usable_settings) if facts.unusable else _GROUP_RULES
+    reasons = [reason for rule in rules for reason in rule(event, facts)]
     pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in _actions_on(pull))
     return _explained(GuardDecision(markers, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
@@ -284,6 +290,18 @@ def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, .
     return ()
 
 
+def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    """Who has approved which lines."""
+    approved = _approved_by(event.pull, facts.commits, facts)
+    for commit in promotion_of(facts) if approved else ():
+        lines = lines_of(facts.files.get(event.pull.head_sha, ()), commit)[1]
+        yield Phrase(
+            "{names} approved {lines}",
+            names=printable(", ".join(sorted(approved))),
+            lines=printable(", ".join(lines)),
+        )
+
+
 def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     promoted = {commit.sha for commit in promotion_of(facts)}
     edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
@@ -314,6 +332,15 @@ def _known_makers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     yield from _refuse_unknown(event.pull, facts.commits, facts)
 
 
+def _usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
+    if facts.unusable:
+        yield Phrase(
+            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
+            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
+            error=facts.unusable,
+        )
+
+
 _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...]] = (
     _labels,
     _native_auto_merge,
@@ -330,8 +357,9 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _lines,
     _known_makers,
 )
-# For a pull request that only its lines give away: the other rules are about words that it does not have.
-_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
+# For a pull request that only its lines give away: the other rules are about words that it does not have. And
+# where the settings cannot be used: the others would compare with what they say.
+_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines, _usable_settings)
 
 
 # --- rules for a merge group -----------------------------------------------------------------------

@@ -153,6 +153,47 @@ def text_behind_a_link(bench: Bench) -> None:
     bench.call(author=APP)
 
 
+def linked(bench: Bench, target: str, *, base: bool) -> None:
+    """A `.py` that is a link to ``store/text`` by way of the linked folder ``way``."""
+    root = bench.project.root
+    if not base:
+        bench.start("docs")
+    (root / "way").symlink_to("deep/store")
+    (root / "tools/alias.py").symlink_to(target)
+    bench.git("add", "--all", "way", "tools")
+    if base:
+        bench.write(SOURCE, "docs: notes", "deep/store/text")
+        bench.push()
+        bench.start("docs")
+    bench.write(PROMOTED, "docs: notes", "deep/store/text")
+    bench.call(author=APP)
+
+
+def link_through_a_linked_folder(bench: Bench) -> None:
+    """A new `.py` is a link, whose way leads through a folder that is a link, to a text with the line"""
+    linked(bench, "../way/text", base=False)
+
+
+def text_behind_a_linked_folder(bench: Bench) -> None:
+    """Such a text gains the line, and the base has the links"""
+    linked(bench, "../way/text", base=True)
+
+
+def link_back_from_a_linked_folder(bench: Bench) -> None:
+    """The same, and the way leads back from the linked folder by `..`"""
+    linked(bench, "../way/../store/text", base=True)
+
+
+def dash_alone(bench: Bench) -> None:
+    """The dash alone on its line, the text below it"""
+    by_a_machine(bench, "-\n      First: show")
+
+
+def dash_alone_before_blanks(bench: Bench) -> None:
+    """The same, with blanks behind the dash and an escaped line end"""
+    by_a_machine(bench, "-  \\n    First: show")
+
+
 def suggested_by(bench: Bench, trailer: str) -> None:
     """A promotion with a suggestion that Kim committed, approved by the reviewer."""
     bench.promote(author=APP, **{key: value.replace("kim", APP.login) for key, value in AS_KIM.items()})
@@ -199,6 +240,8 @@ WAYS = (
         filler_after_the_dash,
     ),
     *(fillers_inside_words, ignorable_inside_words, wide_letters, link_to_a_text, text_behind_a_link),
+    *(link_through_a_linked_folder, text_behind_a_linked_folder, link_back_from_a_linked_folder),
+    *(dash_alone, dash_alone_before_blanks),
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
     *(quoted_in_a_description, followed_in_a_description),
 )

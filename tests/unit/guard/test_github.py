@@ -126,6 +126,19 @@ def test_ordinary_work_is_only_looked_up(command: Command, hub: GithubStandIn, a
     assert [request.path for request in hub.traffic] == [f"/repos/{hub.repo}/pulls/2"]
 
 
+@pytest.mark.parametrize(
+    "settings", ["tools: 7\n", "tools: [\n", "nonsense: 1\n", "tools: {find: {target: 'gone.py::find'}}\n"]
+)
+def test_settings_that_cannot_be_used_stop_no_question_to_github(
+    command: Command, hub: GithubStandIn, about, tmp_path: Path, project: Project, settings: str
+):
+    project.commit({"coreloop.yaml": settings})
+    hub.pulls[0].head_sha = head_of(about())
+    for ordinary in (True, False):
+        words = about("labeled", ordinary=ordinary)
+        assert command("gather", *words, "--out", str(tmp_path / "said"))[::2] == (0, "")
+
+
 def test_a_draft_is_asked_who_made_it_and_who_approved_it(
     command: Command, hub: GithubStandIn, about, tmp_path: Path
 ):

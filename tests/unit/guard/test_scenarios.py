@@ -322,6 +322,32 @@ def unreadable_settings(bench: Bench) -> None:
     human_docstring(bench)
 
 
+def repaired_settings(bench: Bench) -> None:
+    """The repair of the base's coreloop.yaml, which is invalid"""
+    bench.write(b"tools: [\n", "chore: settings", "coreloop.yaml")
+    bench.start("repair")
+    bench.write(b"{}\n", "fix: settings", "coreloop.yaml")
+
+
+def moved_target(bench: Bench) -> None:
+    """A person's edit of a tool's file that was moved away from its target in the base's coreloop.yaml"""
+    settings = b"tools: {analysis: {target: 'tools/moved.py::analysis'}}\n"
+    bench.write(settings, "chore: settings", "coreloop.yaml")
+    human_docstring(bench)
+
+
+def promoted_without_settings(bench: Bench) -> None:
+    """Ready and approved, while the base's coreloop.yaml is invalid"""
+    bench.write(b"tools: 7\n", "chore: settings", "coreloop.yaml")
+    ready_with_approval(bench)
+
+
+def line_without_settings(bench: Bench) -> None:
+    """Its line, while the base's coreloop.yaml is invalid"""
+    bench.write(b"tools: 7\n", "chore: settings", "coreloop.yaml")
+    without_trailers(bench)
+
+
 def stacked_on_a_squashed_promotion(bench: Bench) -> None:
     """Work stacked on a promotion that was then merged by a squash"""
     bench.promote()
@@ -462,16 +488,19 @@ PROMOTIONS: tuple[Callable[[Bench], None], ...] = (
         trailers_in_lower_case,
         trailers_in_the_body_only,
     ),
-    *(backport_of_more, backport_of_nothing_landed),
+    *(backport_of_more, backport_of_nothing_landed, promoted_without_settings),
 )
 LINES: tuple[Callable[[Bench], None], ...] = (
     *(without_trailers, in_a_bigger_change, new_file, wrapped, one_line_docstring, file_python_cannot_read),
     *(reapply, moved_to_another_tool, bullet_about_a_new_tool, human_bullet_of_unknown_words),
+    line_without_settings,
 )
 ORDINARY: tuple[Callable[[Bench], None], ...] = (
     *(dependabot, work_with_auto_merge, human_docstring),
     *(
         unreadable_settings,
+        repaired_settings,
+        moved_target,
         stacked_on_a_squashed_promotion,
         release_after_a_backport,
     ),

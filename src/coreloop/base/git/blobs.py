@@ -22,20 +22,28 @@ class Blobs:
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
 
-    def read(self, sha: str) -> bytes | None:
-        """A blob's bytes; None if git does not have the blob or cannot fetch it."""
+    def read(self, name: str) -> bytes | None:
+        """A blob's bytes; None if git does not have the blob or cannot fetch it.
+
+        Parameters
+        ----------
+        name : str
+            Its hash, or ``revision:path``, which is read through links that stay inside the tree.
+        """
+        if "\n" in name:
+            return None
         if self._process is None:
             self._process = self._start()
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             return None
         with suppress(OSError):  # if git has died, the read below is empty
-            stdin.write(f"{sha}\n".encode())
+            stdin.write(f"{name}\n".encode())
             stdin.flush()
-        words = stdout.readline().split()  # the hash, the kind, the size; or the hash and "missing"
-        if len(words) != 3:
+        words = stdout.readline().split()  # hash, kind, size; or "dangling" and a size; or "missing"
+        if not words or not words[-1].isdigit():
             return None
-        content = stdout.read(int(words[2]) + 1)[:-1]  # a newline follows
+        content = stdout.read(int(words[-1]) + 1)[:-1]  # a newline follows
         return content if words[1] == b"blob" else None
 
     def close(self) -> None:
@@ -46,7 +54,7 @@ class Blobs:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            ["git", "cat-file", "--batch"],
+            ["git", "cat-file", "--batch", "--follow-symlinks"],
             cwd=self._root,
             env=dict(self._environ),
             stdin=subprocess.PIPE,

@@ -4,7 +4,6 @@ Only the standard library, and read-only: `coreloop.promote.commits` writes.
 """
 
 import os
-import posixpath
 import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +18,6 @@ from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"
-_MAX_LINKS: Final = 40  # as Linux follows
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
@@ -143,15 +141,7 @@ class Repository:
 
     def followed(self, revision: str, path: str) -> bytes | None:
         """What a program reads at a path: a file's bytes, through links that stay inside the tree."""
-        for _ in range(_MAX_LINKS):
-            entry = self._entry(revision, path, _REGULAR | {_LINK})
-            if entry is None or entry[0] != _LINK:
-                return None if entry is None else self.blob(entry[1])
-            target = self.blob(entry[1]).decode("utf-8", "replace")
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-            if path.startswith(("/", "../")):
-                return None
-        return None
+        return self._blobs.read(f"{revision}:{path}")
 
     def links(self, revision: str) -> list[str]:
         """Paths of the symbolic links at a revision."""
@@ -369,11 +359,11 @@ class Repository:
             if committed  # empty for a branch that points at no commit
         }
 
-    def _entry(self, revision: str, path: str, modes: Collection[str] = _REGULAR) -> tuple[str, str] | None:
-        """Mode and blob of a regular file, or of what has one of the modes."""
+    def _entry(self, revision: str, path: str) -> tuple[str, str] | None:
+        """Mode and blob of a regular file."""
         line = self._git("ls-tree", "-z", "--full-tree", revision, "--", f":(top,literal){path}").rstrip("\0")
         head = line.partition("\t")[0].split(" ")
-        return (head[0], head[2]) if head[0] in modes else None
+        return (head[0], head[2]) if head[0] in _REGULAR else None
 
     def _git(self, *words: str, ok: Collection[int] = (0,)) -> str:
         return self._output(*words, ok=ok).decode("utf-8", "replace").strip("\n")
