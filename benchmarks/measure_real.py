@@ -45,15 +45,15 @@ class Report:
     """The rows so far, and what answering took."""
 
     rows: list[tuple[str, ...]] = field(default_factory=list)
-    n_asked: int = 0
+    n_replies: int = 0
     asked_s: float = 0.0
 
     def show(self) -> None:
         """Print the table, and the seconds per reply."""
         for row in (COLUMNS, ("---",) * len(COLUMNS), *self.rows):
             print(f"| {' | '.join(row)} |")
-        each = f", {self.asked_s / self.n_asked:.1f} s each" if self.n_asked else ""
-        print(f"\n{self.n_asked} replies in {self.asked_s:.0f} s{each}", flush=True)
+        each = f", {self.asked_s / self.n_replies:.1f} s each" if self.n_replies else ""
+        print(f"\n{self.n_replies} replies in {self.asked_s:.0f} s{each}", flush=True)
 
 
 def make_project(folder: Path, name: str, url: str) -> Workspace:
@@ -126,7 +126,7 @@ def measure_wording(
                 verdict = f"too few for a verdict: {len(about)} of {N_NEEDED} contexts ({verdict})"
         finally:
             report.asked_s += time.monotonic() - started
-            report.n_asked += prepared.asker.n_asked
+            report.n_replies += prepared.estimate().n_known - estimate.n_known
             report.rows.append((*labels, *shares(prepared), verdict))
 
 
