@@ -100,17 +100,16 @@ def _reachable(sha: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
 
 def machines(
     commits: Iterable[Commit], listed: Iterable[Authorship], pulls: Iterable[ReportedPull]
-) -> Iterator[str]:
-    """The commits that a machine wrote, co-authored, committed or pushed, as git or GitHub names it."""
+) -> Iterator[tuple[str, str]]:
+    """The commits that a machine wrote, co-authored, committed or pushed, and what git or GitHub names it."""
     commits = tuple(commits)
     for commit in commits:
-        if any(_BOT in person.casefold() for person in (*commit.people, *co_authors(commit.message))):
-            yield commit.sha
+        people = (*commit.people, *co_authors(commit.message))
+        yield from ((commit.sha, person) for person in people[::-1] if _BOT in person.casefold())
     for authorship in listed:
-        if any(not account.human for account in authorship.accounts):
-            yield authorship.sha
+        yield from ((authorship.sha, account.login) for account in authorship.accounts if not account.human)
     for push in (push for pull in pulls for push in pull.activity if not push.actor.human):
-        yield from pushed(push, commits)
+        yield from ((sha, push.actor.login) for sha in pushed(push, commits))
 
 
 def logins_of(people: Collection[str]) -> set[str]:

@@ -59,7 +59,7 @@ def read_facts(
         reviews=answers.reviews,
         pulls=answers.pulls,
         authorships=answers.authorships,
-        machines=frozenset(machines(change.commits, answers.authorships, pulls)),
+        machines=dict(machines(change.commits, answers.authorships, pulls)),
         unknown=frozenset(_unknown(event, change, answers)),
     )
     facts = _with_signs(repository, change, facts, default_branch=event.default_branch)
@@ -200,7 +200,7 @@ def _with_signs(
         facts,
         landed=frozenset(landing.commits()),
         added_lines=added,
-        machine_made=frozenset(landing.made_by(facts.machines | facts.unknown, added)),
+        machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
     )
 
 
@@ -238,15 +238,15 @@ class _Landing:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
         return (line.qualname, line.line) in self._known(line.path)
 
-    def made_by(self, shas: Iterable[str], added: Sequence[AddedLine]) -> Iterator[AddedLine]:
-        """The gained lines that some commits of the change bring."""
+    def made_by(self, shas: Iterable[str], added: Sequence[AddedLine]) -> Iterator[tuple[AddedLine, str]]:
+        """The gained lines that some commits of the change bring, with the commit."""
         own = {commit.sha for commit in self.change.commits}
         for sha in own.intersection(shas) if added else ():
             parent = self.repository.resolve(f"{sha}^")
             for line in added:
                 brought = self._lines(sha, line.path) - self._lines(parent, line.path)
                 if (line.qualname, line.line) in brought:
-                    yield line
+                    yield line, sha
 
     @cached_property
     def _histories(self) -> dict[str, list[Promotion]]:

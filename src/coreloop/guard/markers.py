@@ -8,6 +8,7 @@ from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
+from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
@@ -56,10 +57,10 @@ class GuardFacts:
         Commits with signs that are on a protected branch already, or repeat a promotion that is.
     added_lines : tuple of AddedLine
         Lines of coreloop's that docstrings gain.
-    machine_made : frozenset of AddedLine
-        Those that a machine's commit brings.
-    machines : frozenset of str
-        Commits that a machine wrote, co-authored, committed or pushed.
+    machine_made : mapping of AddedLine to str
+        Those that a machine's commit brings, and that commit.
+    machines : mapping of str to str
+        Commits that a machine wrote, co-authored, committed or pushed, and its name.
     unknown : frozenset of str
         Commits that GitHub has not verified, and whose pusher is unknown.
     names : frozenset of str
@@ -79,8 +80,8 @@ class GuardFacts:
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     landed: frozenset[str] = frozenset()
     added_lines: tuple[AddedLine, ...] = ()
-    machine_made: frozenset[AddedLine] = frozenset()
-    machines: frozenset[str] = frozenset()
+    machine_made: Mapping[AddedLine, str] = field(default_factory=dict)
+    machines: Mapping[str, str] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     reviews: tuple[Review, ...] = ()
@@ -111,14 +112,33 @@ def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
 
 def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[AddedLine, ...]:
     """The gained lines that are no human's: of a machine's pull request, or of a machine's commit."""
-    if isinstance(event, PullRequestEvent):
-        authors = [event.pull.author]
-    else:
-        promoting = {pull.number for pull in promotions_of(facts)}
-        authors = [pull.author for pull in facts.pulls if pull.number not in promoting]
-    if not all(author.human for author in authors):
+    if any(_machine_pulls(event, facts)):
         return facts.added_lines
     return tuple(line for line in facts.added_lines if line in facts.machine_made)
+
+
+def _machine_pulls(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[ReportedPull]:
+    """The pull requests that a machine opened; of a group those that are no promotion's."""
+    if isinstance(event, PullRequestEvent):
+        pulls = [event.pull]
+    else:
+        promoting = {pull.number for pull in promotions_of(facts)}
+        pulls = [pull for pull in facts.pulls if pull.number not in promoting]
+    yield from (pull for pull in pulls if not pull.author.human)
+
+
+def whose(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
+    """What makes a line a machine's, or a promotion's."""
+    for pull in _machine_pulls(event, facts):
+        return Phrase("{name} opened #{number}", name=printable(pull.author.login or "?"), number=pull.number)
+    sha = facts.machine_made.get(line)
+    if sha is None:
+        return Phrase("its pull request is said to be a promotion")
+    if sha not in facts.machines:
+        return Phrase("who pushed commit {sha} is unknown", sha=sha[:12])
+    return Phrase(
+        "{name} made or pushed commit {sha}", name=printable(facts.machines[sha] or "?"), sha=sha[:12]
+    )
 
 
 def own_commits(facts: GuardFacts) -> tuple[Commit, ...]:

@@ -43,6 +43,7 @@ from coreloop.guard.markers import (
     promotion_of,
     promotions_of,
     stated_claims,
+    whose,
 )
 from coreloop.guard.metrics import is_day
 from coreloop.guard.promotion import (
@@ -316,15 +317,16 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if not any(map(is_promotion, own_commits(facts))):
-        yield from map(_outside, facts.added_lines)
+        yield from (_outside(line, event, facts) for line in facts.added_lines)
 
 
-def _outside(line: AddedLine) -> str:
+def _outside(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
     return Phrase(
-        "{path}: {line} is a line of coreloop's and comes without its promotion; promote "
-        "it in a pull request of its own, reword it, or let a person write it",
+        "{path}: {line} is a line of coreloop's and comes without its promotion ({whose}); promote it in a "
+        "pull request of its own, reword it, or have a person write, push and open it",
         path=printable(line.path),
         line=printable(line.line),
+        whose=whose(line, event, facts),
     )
 
 
@@ -393,7 +395,8 @@ def _brought(commit: Commit, facts: GuardFacts) -> tuple[PathChange, ...]:
 def _group_lines(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     promoting = {commit.sha: _brought(commit, facts) for commit in promoting_of(facts)}
     stray = stray_lines(facts.added_lines, promoting)
-    yield from map(_outside, (line for line in stray if line in machine_lines(event, facts)))
+    brought = machine_lines(event, facts)
+    yield from (_outside(line, event, facts) for line in stray if line in brought)
 
 
 def _group_approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:

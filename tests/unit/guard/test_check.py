@@ -426,9 +426,10 @@ def test_lists_that_are_none_are_refused(promoted: Project, check: Check, tmp_pa
         assert_refused(check(there, option, str(path)), f"list.json: is not a list of {what}")
 
 
-def test_a_coreloop_yaml_that_cannot_be_used_is_refused(promoted: Project, check: Check):
+def test_a_coreloop_yaml_that_cannot_be_used_stops_a_promotion_and_says_so(promoted: Project, check: Check):
     (promoted.root / "coreloop.yaml").write_text("gats: {}\n")
-    assert_refused(check(happened(promoted, head_of(promoted))), "coreloop.yaml:1")
+    code, out, _ = check(happened(promoted, head_of(promoted)))
+    assert (code, "coreloop.yaml:1" in out) == (1, True)
 
 
 def test_what_the_tests_push_is_a_promotion(promoted: Project):

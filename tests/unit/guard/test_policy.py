@@ -382,7 +382,7 @@ def test_a_line_that_a_machine_gains_says_it_too():
     for happened, more in (
         (ordinary_event(author=BOT), {}),
         (ordinary_event(author=Account("", human=False)), {}),
-        (ordinary_event(), {"machine_made": frozenset({LINE})}),
+        (ordinary_event(), {"machine_made": {LINE: HEAD}}),
     ):
         decision = judged(happened, commits=(ORDINARY,), files={}, added_lines=(LINE,), **more)
         assert decision.claims == (f"coreloop's lines in {FILE}",)
@@ -433,12 +433,16 @@ def test_commits_that_github_has_verified_may_follow_the_promotion():
 
 def test_a_group_gains_the_lines_of_its_promotions_only():
     gained = tuple(AddedLine(FILE, "analysis", line) for line in LINES)
-    approved = {"pulls": (pull(),), "reviews": (approval(),), "machine_made": frozenset({*gained, LINE})}
+    approved = {
+        "pulls": (pull(),),
+        "reviews": (approval(),),
+        "machine_made": dict.fromkeys((*gained, LINE), HEAD),
+    }
     assert grouped(added_lines=gained, **approved).reasons == ()
     assert_stops_only_for(grouped(added_lines=(*gained, LINE), **approved), OUTSIDE)
     work = ordinary_event().pull
     alone = {"commits": (ORDINARY,), "files": {}, "added_lines": (LINE,)}
-    assert_stops_only_for(grouped(**alone, pulls=(work,), machine_made=frozenset({LINE})), OUTSIDE)
+    assert_stops_only_for(grouped(**alone, pulls=(work,), machine_made={LINE: HEAD}), OUTSIDE)
     assert_stops_only_for(grouped(**alone, pulls=(replace(work, author=BOT),)), OUTSIDE)
     assert grouped(**alone, pulls=(work,)).passes
 
@@ -508,8 +512,8 @@ def test_what_the_tests_call_a_promotion_is_one():
 
 def test_a_machine_s_commit_is_known_by_git_by_its_account_and_by_its_push():
     by_git = commit(people=("docs-bot[bot]", "1+docs-bot[bot]@users.noreply.github.com") * 2)
-    assert list(machines((by_git, commit(sha=OTHER)), (), ())) == [HEAD]
+    assert list(dict(machines((by_git, commit(sha=OTHER)), (), ()))) == [HEAD]
     shown = (Authorship(sha=HEAD, accounts=(BOT,)), Authorship(sha=OTHER, accounts=(REVIEWER,)))
-    assert list(machines((), shown, ())) == [HEAD]
+    assert list(dict(machines((), shown, ()))) == [HEAD]
     pushed = pull(activity=(Push(HEAD, BOT), Push(OTHER, MAKER)))
-    assert list(machines((), (), (pushed,))) == [HEAD]
+    assert list(dict(machines((), (), (pushed,)))) == [HEAD]
