@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import GitError
+from coreloop.base.git.repository import Repository
 from coreloop.guard.approval import pushed
+from coreloop.guard.change import read_change
 from coreloop.guard.event import Account, Authorship, Push
+from coreloop.guard.facts import read_facts
+from coreloop.guard.inputs import Answers
+from coreloop.guard.markers import GuardFacts
 from guard_bench import BRANCH, GITHUB, MESSAGE, PROMOTED, Bench, without_trailers
 from guard_queue import Queue
 from guarding import HEAD, MAKER, approval, commit, judged
@@ -112,3 +117,30 @@ def test_a_promotion_without_a_parent_is_proved_by_what_the_pull_request_changes
     bench.call(title=title, body=body, branch=BRANCH, labels=("coreloop",))
     decision = bench.decide(bench.event())
     assert (decision.state, decision.reasons) == ("pending", ())
+
+
+def facts_of(bench: Bench) -> GuardFacts:
+    """The facts of the pull request at the head, without answers of GitHub."""
+    event = bench.event()
+    with Repository(bench.project.root) as repository:
+        change = read_change(repository, base=event.pull.base_sha, head=event.pull.head_sha)
+        return read_facts(repository, event, change, folder=bench.project.root, answers=Answers())
+
+
+def test_of_ordinary_work_no_file_and_no_landed_commit_is_read(bench: Bench):
+    bench.git("branch", "release")
+    bench.git("switch", "--quiet", "main")
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.push("main")
+    bench.base = "release"
+    facts = facts_of(bench)
+    assert (facts.files, facts.touched, facts.landed) == ({}, {}, frozenset())
+
+
+def test_without_settings_that_can_be_used_no_file_of_a_promotion_is_read(bench: Bench):
+    bench.promote()
+    assert facts_of(bench).touched
+    (bench.project.root / "coreloop.yaml").write_text("tools: [\n", encoding="utf-8")
+    facts = facts_of(bench)
+    assert facts.unusable
+    assert (facts.files, facts.touched) == ({}, {})
