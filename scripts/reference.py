@@ -88,7 +88,7 @@ def _command_section(
     if own:
         lines += [*_TABLE, *own, ""]
     if len(own) < len(rows):
-        names = [f"`{row.split()[1].strip('`')}`" for row in rows if row in shared]
+        names = [f"`{row.split()[1].strip('`,')}`" for row in rows if row in shared]
         lines.append(f"{'Also' if own else 'Takes'} {', '.join(names)} (see above).\n")
     return "\n".join(lines)
 

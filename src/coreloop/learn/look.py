@@ -222,6 +222,11 @@ def _missing(
         yield Phrase("calls of tools: these traces have none")
     elif not has_sources:
         yield Phrase("results of tools: without them it is not known where arguments come from")
+    if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
+        yield Phrase(
+            "failed calls: no result reads as one; one begins with Error: or ValueError:, or is {example}",
+            example='{"error": "…"}',
+        )
     if not requests.filter(IS_FAILURE).height:
         yield Phrase("failed requests: no trace says that one failed; import scores, or judge some by hand")
     if report.first_day == report.last_day:

@@ -6,6 +6,7 @@ list of messages may stand alone. A message of role ``tool`` has a call's result
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +25,11 @@ NO_TIME: Final = SkippedTrace("no valid time; supply the times with --times FILE
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
+_FAILED: Final = re.compile(
+    r"(?P<traceback>Traceback \(most recent call last\))|Error|error:|<error>|HTTP [45]\d\d\b"
+    r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
+)
+"""The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback."""
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 
@@ -210,10 +216,15 @@ def _add_result(chat: _Chat, message: dict[str, Any], number: int) -> None:
 
 
 def _error(body: str) -> str | None:
-    """The text of an error result: it starts with ``Error``, or is a small object with an ``error``."""
-    if body.startswith("Error"):
-        return body
+    """The text of a result that begins like an error (`_FAILED`), or is a small object with ``error``."""
+    failed = _FAILED.match(body)
+    if failed:
+        last = body.rstrip().rpartition("\n")[2].strip()
+        return last if failed["traceback"] and last else body
     value = decoded(body) if body.lstrip().startswith("{") else None
-    if isinstance(value, dict) and len(value) <= _MAX_ERROR_FIELDS and text(value.get("error")):
-        return body
-    return None
+    if not isinstance(value, dict) or len(value) > _MAX_ERROR_FIELDS:
+        return None
+    error = value.get("error")
+    if isinstance(error, dict):
+        return text(error.get("message")) or (body if error else None)
+    return text(error) or None

@@ -108,19 +108,32 @@ def test_the_older_form_has_no_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "is_error"),
+    ("content", "error"),
     [
-        ("Error: user not found", True),
-        ('{"error": "no such id"}', True),
-        ('{"error": null, "id": 5}', False),
-        ('{"errors": 0}', False),
-        ("fine", False),
-        ([{"type": "text", "text": "Error: no"}], True),
+        ("Error: user not found", "Error: user not found"),
+        ("error: no room", "error: no room"),
+        ("ValueError: no room", "ValueError: no room"),
+        ("app.errors.NoRoomException: none", "app.errors.NoRoomException: none"),
+        ("HTTP 403 Forbidden", "HTTP 403 Forbidden"),
+        ("<error> no room", "<error> no room"),
+        ("Traceback (most recent call last):\n  File 'a.py'\nKeyError: 'id'\n", "KeyError: 'id'"),
+        ('{"error": "no such id"}', "no such id"),
+        ('{"error": {"code": 403, "message": "not yours"}}', "not yours"),
+        ('{"error": {"code": 403}}', '{"error": {"code": 403}}'),
+        ('{"error": {}}', None),
+        ('{"error": null, "id": 5}', None),
+        ('{"errors": 0}', None),
+        ("errors: none", None),
+        ("error rates fell", None),
+        ("terror: a film", None),
+        ("HTTP 200 OK", None),
+        ("fine", None),
+        ([{"type": "text", "text": "Error: no"}], "Error: no"),
     ],
 )
-def test_errors_are_recognized_by_the_result(tmp_path: Path, content: Any, is_error: bool) -> None:
+def test_errors_are_recognized_by_the_result(tmp_path: Path, content: Any, error: str | None) -> None:
     [made] = only(tmp_path, says("?"), asks(call("a")), gives("a", content)).calls
-    assert (made.error is not None) is is_error
+    assert made.error == error
 
 
 def test_a_call_without_a_result_failed(tmp_path: Path) -> None:
