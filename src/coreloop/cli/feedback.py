@@ -47,7 +47,7 @@ def _show(feedback: "Feedback", notice: "Notice | None") -> None:
         say("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
     )
     if notice:
-        click.echo(notice.text)
+        click.echo(say(notice.text))
         if notice.answer and notice.answer.supported:
             click.echo()
             show_answer(notice.answer)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import json_option
 
@@ -23,4 +24,4 @@ def command(query: str, limit: int, as_json: bool) -> None:
     found = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
     show_sources(found.sources, query, as_json=as_json)
     if found.note:
-        click.echo(found.note, err=True)
+        click.echo(say(found.note), err=True)

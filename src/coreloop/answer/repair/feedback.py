@@ -309,4 +309,10 @@ def _progress(state: State) -> str:
     case = knowledge_of(state)
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
-    return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"
+    return str(
+        Phrase(
+            "attempt {attempt}; {n_done} of 2 repairs done",
+            attempt=len(case.attempts) + 1,
+            n_done=len(case.repairs),
+        )
+    )

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from coreloop.base.messages import Phrase
+
 End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
 EXIT_CODES: Final[Mapping[End, int]] = {
     "answered": 0,
@@ -40,7 +42,8 @@ def end_line(end: End, reason: str) -> str:
     if end == "answered":
         return ""
     if end == "nothing_said_so":
-        return f"nothing said so; {reason}" if reason else "nothing said so"
-    what = "the search was down" if end == "search_down" else "the model was unusable"
-    more = "; what is shown is found without it" if end == "model_unusable" else ""
-    return f"{what}: {' '.join(reason.split())}{more}"
+        return str(Phrase("nothing said so; {reason}", reason=reason)) if reason else "nothing said so"
+    template = "the search was down: {reason}"
+    if end == "model_unusable":
+        template = "the model was unusable: {reason}; what is shown is found without it"
+    return str(Phrase(template, reason=" ".join(reason.split())))

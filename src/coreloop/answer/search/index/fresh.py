@@ -14,8 +14,8 @@ from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import counted
 
 MOST_BEFORE: Final = 500
 """Changed files that are read before the answer: about two seconds. More of them are read beside it."""
@@ -74,13 +74,18 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
             return _unwritten(len(changed))
         return ""
     _read_beside(workspace, starts, now)
-    return f"{counted(len(changed), 'changed file')} are still being read; ask again for what they say"
+    files = number_of(len(changed), "changed file")
+    return str(Phrase("{files} are still being read; ask again for what they say", files=files))
 
 
 def _unwritten(changed: int) -> str:
     """The line about an index that stays as it was; a stranger who asks a service learns no path by it."""
-    files = counted(changed, "changed file")
-    return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
+    files = number_of(changed, "changed file")
+    return str(
+        Phrase(
+            "without {files}, since the index cannot be written; dartlab-coreloop index says why", files=files
+        )
+    )
 
 
 def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:
