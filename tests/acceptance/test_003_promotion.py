@@ -183,13 +183,11 @@ def test_15_a_korean_axis_has_a_slug(project: Project) -> None:
 
 
 @pytest.mark.promise("003-16")
-@pytest.mark.xfail(
-    strict=True, reason="the lines under a Korean docstring are English: When: questions of category …"
-)
 def test_16_the_guide_text_of_a_korean_docstring_is_korean(tmp_path: Path) -> None:
     guide = "회사의 비율을 계산한다.\n\n    Guide\n    -----\n    기존 안내.\n    "
     source = f'"""도구."""\n\n\ndef analysis(axis):\n    """{guide}"""\n'
     (tmp_path / "tools.py").write_text(source)
+    (tmp_path / "coreloop.yaml").write_text("language: ko\n")
     log_in(tmp_path, [*repeated(12), *rest(20)])
     (entry,) = mine(tmp_path).document["candidates"]
     prose = [re.sub(r"\w+\([^)]*\)", "", line) for line in entry["suggested_append"]["body"].splitlines()]
