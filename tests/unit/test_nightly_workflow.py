@@ -197,6 +197,6 @@ def test_cron_line_of_the_page_mines_and_shows_the_status(tmp_path: Path) -> Non
         encoding="utf-8",
         check=True,
     )
-    assert "records          4 on 1 day" in done.stdout
+    assert re.search("^records +4 on 1 day", done.stdout, re.MULTILINE)
     assert list((tmp_path / "data/audit/candidates").glob("*-candidates.json"))
     assert list((tmp_path / "data/audit").rglob("*-counterexamples.json"))

@@ -33,7 +33,9 @@ _KOREAN_LIST: Final = re.compile(
     r"(?<![가-힣A-Za-z])[가-힣A-Za-z]{1,20}?(?:(?:(?:와|과)\s|,\s|·|\s및\s)[가-힣A-Za-z]{1,20}?){1,9}"
     r"(?=(?:에서|에게|에|은|는|이|가|의|을|를)?\s)"
 )
-_ENGLISH_LIST: Final = re.compile(r"[A-Z]\w+(?:,\s[A-Z]\w+)*,?\sand\s(?:the\s)?[A-Z]\w+")
+_ENGLISH_LIST: Final = re.compile(
+    r"(?<!\w)[A-Z]\w{1,40}(?:,\s[A-Z]\w{1,40}){0,9},?\sand\s(?:the\s)?[A-Z]\w{1,40}"
+)
 _BETWEEN: Final = re.compile(r"(?:와|과)\s|,\s(?:and\s)?|·|\s및\s|\sand\s(?:the\s)?")
 _BOUND: Final = re.compile(r"\s?[을를]?\s?(?:초과|넘)")
 _RESPECTIVELY: Final = re.compile(r"각각|\brespectively\b", re.IGNORECASE)
@@ -84,7 +86,7 @@ def find_exchange(claim: str, quote: str) -> Unsupported | None:
 
 
 _TWICE_DENIED: Final = re.compile(
-    r"(?:않|못한|없)[가-힣]*\s?(?:것은|것이|건|게)\s?아니|없지\s?(?:는\s?)?않|않지\s?않"
+    r"(?:않|못한|없)[가-힣]{0,6}\s?(?:것은|것이|건|게)\s?아니|없지\s?(?:는\s?)?않|않지\s?않"
 )
 _PLANNED: Final = re.compile(
     r"검토|예정|계획|전망|예상|추진|가능성|만약|만일|\b(?:may|might|could|if|unless|plan(?:s|ned|ning)?\sto"

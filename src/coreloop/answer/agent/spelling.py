@@ -47,7 +47,7 @@ _AFTER_AMOUNT: Final = re.compile(
     r"((?<=[\d조억만천백])\s?(?:원|명|개|곳|건|%p|%|달러|km|배|위))"
     r"(?:으로|이라고|라고|에서|부터|까지|보다|의|을|를|이|가|은|는|로|에|과|와)(?=[\s,.)]|$)"
 )
-_BLANK: Final = re.compile(r"(?<=[가-힣])\s+|\s+(?=[가-힣])")
+_BLANK: Final = re.compile(r"(?<=[가-힣]) | (?=[가-힣])")
 
 
 def without_blanks(text: str) -> str:

@@ -39,7 +39,7 @@ _TABLE: Final = {
     ),
     "office": (
         r"re-?appoint\w*|re-?elect\w*|appoint(?:s|ed)|연임|재선임|유임|취임|선임(?!연구)|임명",
-        r"dismiss\w*|resign\w*|oust\w*|fired|stepp?\w* down|해임|사임|사퇴|퇴임|경질|파면",
+        r"dismiss\w*|resign\w*|oust\w*|fired|step(?:s|ped|ping)? down|해임|사임|사퇴|퇴임|경질|파면",
     ),
     "charge": (r"impos\w+|levied|부과", r"revok\w+|cancel\w*|waiv\w+|withdr[ae]w\w*|취소|면제|철회"),
     "period": (
