@@ -19,7 +19,7 @@ FILE_NAME: Final = "case.key"
 MAX_IDENTIFIERS: Final = 8
 """The smallest of a request's hashes: enough to tell requests of one case by Jaccard 0.5, under 100 bytes."""
 MAX_TEXTS: Final = 1_000  # identifiers of a request that are remembered until it ends
-_MIN_CHARS: Final = 5
+_MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
 _MAX_CHARS: Final = 60
 _MAX_VALUES: Final = 2_000  # of one call
 _KEY_BYTES: Final = 32

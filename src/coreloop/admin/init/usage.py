@@ -17,7 +17,7 @@ LEAST_REQUESTS: Final = 5
 """Requests in which a value must occur; a rarer value may identify a user."""
 _CLOSED_SHARE: Final = 0.95
 """Share of an argument's values that must be known; the rest may be errors of the model."""
-_MOST_TRACKED: Final = 200
+_MOST_TRACKED: Final = 200  # values of an argument: far more than the 12 that are ever offered
 _VALUE: Final = re.compile(r"[^\W\d_][\w.-]{0,39}")
 
 

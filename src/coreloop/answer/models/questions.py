@@ -23,7 +23,7 @@ _PART: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )  # "What is it, and why?" -> "What is it", "why?"
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,+#-]+[^\W_]+)*[+#]*")  # 2.5, C++, e-mail
-_MANY_WORDS: Final = 6
+_MANY_WORDS: Final = 6  # chosen: one fact is asked with fewer
 
 
 def question_parts(question: str) -> tuple[str, ...]:

@@ -20,10 +20,10 @@ from coreloop.runs.manage import begin_run
 KIND: Final = "gate"
 """Of the runs that have the gates' signals."""
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
-_LEAST_POINTS: Final = 0.01
+_LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
 _LEAST_ITEMS: Final = 3
 _WORST: Final = 10
-_MOST_JOBS: Final = 50
+_MOST_JOBS: Final = 50  # of a drop: the next reading finds what is left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

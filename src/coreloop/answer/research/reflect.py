@@ -49,7 +49,7 @@ _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _CALL_TOKENS: Final = 10_000
 """Of a call beside what is in view: the prompt, the schema, the reply."""
-SURE_OVER: Final = 0.8
+SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30
 
 

@@ -3,10 +3,10 @@
 from collections import deque
 from typing import Final
 
-IN_A_ROW: Final = 3
+IN_A_ROW: Final = 3  # chosen, as the next: one timeout is chance, half of four is an outage
 LEAST_QUERIES: Final = 4
 _REMEMBERED: Final = 10
-_PAUSE_S: Final = 30.0
+_PAUSE_S: Final = 30.0  # a restart takes about as long
 _LONGEST_PAUSE_S: Final = 600.0
 
 

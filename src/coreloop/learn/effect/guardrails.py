@@ -9,7 +9,7 @@ from coreloop.learn.effect.log import Log, ToolLog
 
 SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""
-_Z: Final = 1.96
+_Z: Final = 1.96  # of a two-sided 95 % interval
 _LEAST_DAYS: Final = 7
 """Days of a period below which the spread between days says nothing."""
 _MAX_NEIGHBOURS: Final = 5

@@ -26,7 +26,7 @@ HURTS_FAILURES: Final = 5
 _LEAST_POINT: Final = 0.01
 _MIXTURE_BEST_AT: Final = 0.5
 """Share of the information at which the mixture is narrowest: about day 28."""
-_ALPHA: Final = 0.05
+_ALPHA: Final = 0.05  # two-sided: of null histories that a bound may err on
 
 
 class EffectVerdict(StrEnum):

@@ -17,7 +17,7 @@ from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 MAX_NEAREST: Final = 3
-_MIN_TORN_CHARS: Final = 20
+_MIN_TORN_CHARS: Final = 20  # chosen: a shorter start fits several questions
 _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _Places = list[Mapping[str, Any]]

@@ -11,7 +11,7 @@ from coreloop.learn.statements.sets import iter_places
 MIN_DIFFERENCE: Final = 0.15
 MAX_SUCCESS: Final = 0.25
 """Only what nearly always fails is said: no line of a trial on four logs with more successes was useful."""
-_SURE_STRATUM: Final = 0.05
+_SURE_STRATUM: Final = 0.05  # uncorrected: it takes away from what `MAX_Q` let through, and adds nothing
 _Rates = list[float]
 
 

@@ -26,7 +26,7 @@ ROUND: Final = frozenset(range(21)) | {
 """Bounds that people set, beside the numbers in a tool's source."""
 
 
-_MAX_BOUNDS: Final = 10
+_MAX_BOUNDS: Final = 10  # of an argument that are tried: each is a hypothesis that costs the others power
 
 
 @dataclass(frozen=True, slots=True)

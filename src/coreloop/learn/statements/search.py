@@ -30,12 +30,12 @@ _RANKS: Final = {"only_while": 0, "never_empty": 1, "always_pass": 2, "leave_out
 _RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
 _LEAST_RANK: Final = 6
 MIN_DAYS: Final = 2
-_MAX_ROUNDS: Final = 5
+_MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
 _AS_GOOD: Final = 1.25
 """A better reason may be wrong about a quarter more calls."""
-_CLEAR: Final = 0.5
+_CLEAR: Final = 0.5  # chosen: a smaller gap with one or two cases is mostly chance
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _Raws = Mapping[str, msgspec.Raw]
 _NUMBER: Final = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _SINCE_EPOCH: Final = re.compile(r"\d{9,}(?:\.\d+)?", re.ASCII)  # eight digits are a day: 20260425
 _MIN_S: Final = 1e8  # March 1973: a smaller number is no time
-_MIN_MS: Final = 1e11
+_MIN_MS: Final = 1e11  # as milliseconds March 1973, as seconds the year 5138
 _END_MS: Final = 2.6e14  # later than the year 9999
 _WORDS: Final[Mapping[object, bool]] = {
     **dict.fromkeys((1, "1", "true", "yes", "ok", "success", "succeeded"), True),
