@@ -115,6 +115,7 @@ def test_08_each_iteration_of_an_exhaustive_research_looks_for_counter_evidence(
     assert exhaustive["stop_reason"] != "sufficient"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("001-16")
 def test_16_working_memory_has_the_last_ten_iterations(deep: Deep):
     memory = deep.project.view("current/working_memory.json")

@@ -41,6 +41,7 @@ def test_a_sanitizer_that_does_nothing_leaks_everything_and_changes_nothing(plan
     assert (found.leak_rate, found.false_positive_rate) == (1, 0), found
 
 
+@pytest.mark.slow
 def test_a_sanitizer_that_takes_every_text_leaks_nothing_and_changes_every_look_alike(
     planted: list[Planted],
 ) -> None:

@@ -79,6 +79,7 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
     assert hub.pulls == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", slow_after(1, ["open", "closed", "merged"]))
 def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project, hub, state: str) -> None:
     settle(project, forge={"max_open": 1})

@@ -138,6 +138,7 @@ def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, wo
         select_tool(workspace, "analysis", None)
 
 
+@pytest.mark.slow
 def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, forge) -> None:
     run(project, workspace, None)
     heads = project.heads()
@@ -146,6 +147,7 @@ def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, for
     assert (plan, done.fresh, project.heads(), len(hub.pulls)) == (None, False, heads, 1)
 
 
+@pytest.mark.slow
 def test_another_promotion_of_the_docstring_is_refused_with_what_to_do(
     project, workspace, hub, forge
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_dry_run_of_four_lines_has_diff_and_evidence_in_forty_lines(
     assert "pull request, a draft" in long
 
 
+@pytest.mark.slow
 def test_a_confirmed_promotion_says_which_lines_it_pushed_and_where(
     project: Project, tool: tuple[str, ...], entry_point: Any
 ) -> None:

@@ -190,6 +190,7 @@ SHORT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unreached"])
 @pytest.mark.parametrize(
     ("reach", "reason"),
@@ -281,6 +282,7 @@ def test_dry_run_in_a_fork_shows_the_plan_and_what_stops_it(project, entry_point
     assert "pull request, a draft" in out
 
 
+@pytest.mark.slow
 def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
     settle(project, forge={"max_open": 2})
     project.git("push", "--quiet", "origin", "main:skill/caveat-a", "main:skill/docstring-b")
@@ -395,6 +397,7 @@ def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, fo
     assert writes(hub) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fork", ["mallory/tools", None], ids=["a fork", "a member's branch"])
 @pytest.mark.parametrize("state", slow_after(1, ["open", "closed"]))
 def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:

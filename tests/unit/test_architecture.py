@@ -7,6 +7,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 from rows import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -106,6 +108,7 @@ def test_there_are_twelve_rooms_and_every_module_is_in_one():
     assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
 
 
+@pytest.mark.slow
 @each_row("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
 def test_imports_point_down(name: str):
     here = package(name)

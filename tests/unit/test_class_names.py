@@ -4,9 +4,12 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 SRC = Path(__file__).parents[2] / "src" / "coreloop"
 
 
+@pytest.mark.slow
 def test_a_public_class_name_occurs_once():
     modules: dict[str, list[str]] = defaultdict(list)
     for file in SRC.rglob("*.py"):

@@ -87,6 +87,7 @@ def shown_texts(path: Path) -> list[str]:
     return [node.value for node in texts if isinstance(node.value, str)]
 
 
+@pytest.mark.slow
 def test_no_message_cites_a_page_of_the_documentation():
     cited = [
         f"{path.name}: {text}"

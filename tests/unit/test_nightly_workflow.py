@@ -132,6 +132,7 @@ def test_drafts_that_are_not_wanted_are_not_counted(runner: WorkflowRunner) -> N
     assert not runner.cache.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["true", 'echo x > "$CORELOOP_DATA_DIR/audit/ai-ask/readme.txt"'])
 def test_data_command_that_delivers_no_file_is_an_error_and_the_dashboard_links_it(
     runner: WorkflowRunner, github: GithubStandIn, command: str

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.spoken import choose_language
+from rows import slow_after
 
 KOREAN = {"LANG": "ko_KR.UTF-8"}
 
@@ -77,7 +78,9 @@ def test_status_of_a_new_project_is_korean(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "words",
-    ["doctor", "status", "effect", "refine", "pattern", "mine", "judge", "runs list", "jobs list"],
+    slow_after(
+        2, ["doctor", "status", "effect", "refine", "pattern", "mine", "judge", "runs list", "jobs list"]
+    ),
 )
 def test_json_is_the_same_in_both_languages(words: str, tmp_path: Path):
     (tmp_path / "data" / "audit" / "ai-ask").mkdir(parents=True)

@@ -1,5 +1,6 @@
 """Hostile text is harmless on a screen, and a line fits."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def test_invisible_characters_are_escaped(text, shown):
     assert printable(text) == shown
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_printable_text_is_one_encodable_line(text):
     assert printable(text).isprintable()

@@ -133,6 +133,7 @@ def test_what_survives_the_death_of_keeper_and_driver_is_still_the_agent(tmp_pat
     assert runs(tmp_path, "stop").stdout.endswith("stopped_by_user\n")
 
 
+@pytest.mark.slow
 def test_a_lowered_mark_is_still_one(tmp_path: Path):
     lowered = "".join(f"prlimit --locks={limit} env -i {RUNS} stop; " for limit in (0, 5))
     assert start(tmp_path, f"echo x > work; ({lowered}) 2> said; true")["status"] == "stopped"

@@ -120,6 +120,7 @@ def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path:
     assert len(list((tmp_path / out).glob("*-candidates.json"))) == 1
 
 
+@pytest.mark.slow
 def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
     plain = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = spawn("pattern", env=plain)

@@ -90,6 +90,7 @@ def test_whole_engine_is_weighed_without_an_axis(propose: Propose, promoted: Pro
     assert "1 that name no declared axis" in propose(promoted.root, *LOW, "--axis", "수익성").stdout
 
 
+@pytest.mark.slow
 def test_script_is_the_same_command(propose: Propose, promoted: Project) -> None:
     words = [sys.executable, SCRIPTS / "propose_axis.py", "--engine", "analysis", "--json"]
     script = subprocess.run(words, cwd=promoted.root, capture_output=True, encoding="utf-8", check=False)

@@ -246,6 +246,7 @@ def test_install_shows_and_then_writes(runs: Command, project: Path):
     assert not (project / ".claude").exists()
 
 
+@pytest.mark.slow
 def test_a_session_is_kept_at_work_until_the_limit(runs: Command, project: Path):
     runs("install", "claude-code", "--confirm")
     settings = json.loads((project / ".claude" / "settings.json").read_bytes())

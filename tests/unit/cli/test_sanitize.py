@@ -168,6 +168,7 @@ def test_a_key_that_git_would_add_is_warned_of(run: Run, project: Path, ignored:
     assert done.stderr.count("\n") == (2 if warns else 1)
 
 
+@pytest.mark.slow
 def test_the_script_is_the_command(project: Path):
     done = subprocess.run(
         [sys.executable, SCRIPT, "--check"], cwd=project, capture_output=True, encoding="utf-8", check=False

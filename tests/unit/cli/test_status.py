@@ -255,6 +255,7 @@ def test_records_that_a_server_dropped_raise_an_alarm(run: Run, tmp_path: Path) 
     assert re.search(r"^ALARM +records were dropped: 1 \(write_ENOSPC 1\)$", shown(run()), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_reach_check_that_refuses_everything_raises_an_alarm(
     run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +283,7 @@ def forge(github: GithubStandIn) -> dict[str, str]:
     return {"GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url}
 
 
+@pytest.mark.slow
 def test_with_a_token_the_open_pull_requests_are_named(
     run: Run, project: Project, github: GithubStandIn, forge: dict[str, str]
 ) -> None:

@@ -91,6 +91,7 @@ def test_who_paused_a_run_is_in_its_event(tmp_path: Path):
     assert paused.by == ("person" if sys.platform == "linux" else "unknown")
 
 
+@pytest.mark.slow
 def test_a_run_that_an_error_of_its_program_ended_goes_on(tmp_path: Path):
     work = "echo $CORELOOP_ITERATION >> w; test -e pay && echo '{\"usd\": 0.25}'; true"
     failed = driven(tmp_path, "start", "--budget-usd", "0.5", "--", "sh", "-c", work)

@@ -66,6 +66,7 @@ def documented_functions(draw):
 BLANKS = st.sampled_from(["", "", "  ", "\t"])
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documented_functions(), st.sampled_from(["Guide", "Notes", "Parameters", "Caveats"]))
 def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
@@ -104,6 +105,7 @@ def test_any_line_arrives_unchanged_or_is_refused(lines):
         assert all("    " + line.rstrip() in written for line in lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(BLOCKS[:3]), max_size=4), st.sampled_from([None, "Guide", "Usage Hints"]))
 def test_griffe_finds_the_lines_in_the_section_and_nothing_else_changed(blocks, existing):

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -267,6 +268,7 @@ NEW = (
 )
 
 
+@pytest.mark.slow
 @each_row("tight", [False, True], ids=["blank line above a section", "none"])
 def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(tight):
     @settings(max_examples=80, deadline=None)

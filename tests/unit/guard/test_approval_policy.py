@@ -17,7 +17,7 @@ from guarding import (
     pull,
 )
 from judging import MESSAGE, OLD, SIGNED, assert_stops_only_for, assert_waits, grouped
-from rows import each_row
+from rows import each_row, slow_after
 
 NOT_APPROVED = [
     pytest.param((), id="no review"),
@@ -105,7 +105,7 @@ ANYWHERE = ["opened", "edited", "labeled", "unlabeled", "synchronize", "reopened
 ANYWHERE += ["auto_merge_disabled", "submitted", "dismissed", "converted_to_draft"]
 
 
-@pytest.mark.parametrize("reviews", NOT_APPROVED)
+@pytest.mark.parametrize("reviews", slow_after(5, NOT_APPROVED))
 def test_no_promotion_is_green_without_another_human(reviews):
     for action in ANYWHERE:
         for draft in (True, False):

@@ -150,6 +150,7 @@ def test_a_rebased_promotion_goes_on(promoted: Project, check: Check):
     assert check(happened(promoted, head))[0] == 0
 
 
+@pytest.mark.slow
 def test_the_project_may_be_a_folder_with_a_korean_name(project: Project, check: Check):
     folder = project.root / "분석 도구"
     project.commit(

@@ -149,6 +149,7 @@ def test_what_could_merge_without_a_human_stops(python: Run, about, changes, rea
     assert reason in completed.stdout
 
 
+@pytest.mark.slow
 def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project) -> None:
     project.git("switch", "--quiet", "--detach", "main")
     head = project.commit({FILE: edit() + b"x = 1\n"}, commit().message)

@@ -15,6 +15,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.observe.claude_code import COMMAND, MANIFEST, install, uninstall
 from coreloop.runs.claude_code import installer as runs
 from foreign_traces import Session, write_lines
+from rows import slow_after
 
 Install = Callable[[Path], object]
 TEXTS = [
@@ -171,6 +172,7 @@ def test_each_turn_is_a_record_with_the_calls_that_no_hook_is_told_of(tmp_path: 
     assert len(records(project)) == 2
 
 
+@pytest.mark.slow
 def test_task_of_a_sub_agent_is_recorded_inside_the_turn_that_started_it(tmp_path: Path) -> None:
     project, agents = tmp_path / "project", tmp_path / "s-1" / "subagents"
     project.mkdir()
@@ -190,15 +192,18 @@ def test_task_of_a_sub_agent_is_recorded_inside_the_turn_that_started_it(tmp_pat
 
 @pytest.mark.parametrize(
     "told",
-    [
-        "",
-        "no json",
-        "[]",
-        {},
-        {"transcript_path": 7},
-        {"transcript_path": "/absent.jsonl"},
-        {"transcript_path": "/etc/passwd"},
-    ],
+    slow_after(
+        2,
+        [
+            {"transcript_path": "/absent.jsonl"},
+            "no json",
+            "",
+            "[]",
+            {},
+            {"transcript_path": 7},
+            {"transcript_path": "/etc/passwd"},
+        ],
+    ),
 )
 def test_failure_is_one_line_and_never_keeps_the_agent_at_work(told: Any, tmp_path: Path) -> None:
     done = turn(tmp_path, told)

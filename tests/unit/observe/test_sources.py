@@ -358,6 +358,7 @@ def test_a_value_is_found_at_its_path(value: str) -> None:
         assert paths(value, {"x": [{"y": value}]}) == ["get.x[].y"]
 
 
+@pytest.mark.slow
 def test_a_result_of_any_size_costs_as_much_as_the_caps_allow() -> None:
     def calls(rows: int) -> int:
         """Count the functions that are called, which no other load changes."""

@@ -193,7 +193,7 @@ def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, h
     assert_one_of_everything(project, hub)
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("as_json", slow_after(1, [False, True]), ids=["text", "json"])
 def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as_json: bool) -> None:
     with Agent(GOOD) as agent:
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
@@ -228,6 +228,7 @@ def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple
     assert "was rejected" not in run(project, *options)[2]
 
 
+@pytest.mark.slow
 def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
     with Agent(GOOD) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
@@ -236,6 +237,7 @@ def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
     assert "replay   not asked; use --ask to replay in a dry run (the agent's tools then really run)" in out
 
 
+@pytest.mark.slow
 def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
@@ -244,6 +246,7 @@ def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
     assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
 
 
+@pytest.mark.slow
 def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
     before = project.fingerprint()
     code, out, _ = run(project, "--ask")
@@ -253,6 +256,7 @@ def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub
     assert project.fingerprint() == before
 
 
+@pytest.mark.slow
 def test_without_a_token_the_text_is_left_beside_the_candidate(project: Project, monkeypatch) -> None:
     code, out, err = run(project, "--confirm", "--allow-unverified")
     assert (code, err) == (0, "")

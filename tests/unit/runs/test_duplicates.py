@@ -260,6 +260,7 @@ def test_an_embedder_finds_what_words_do_not_and_does_not_overrule_guards():
     assert len(embedder.asked) == asked
 
 
+@pytest.mark.slow
 def test_a_query_is_compared_with_10_000_others_quickly():
     names = ["매출", "배당", "부채", "자본", "주가", "공시", "전망", "특허", "임원", "지분"]
     texts = [f"{first} {second} 종목{third}" for first in names for second in names for third in range(100)]

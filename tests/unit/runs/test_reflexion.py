@@ -45,6 +45,7 @@ def learnt(draw: st.DrawFn) -> Reflexion:
     return value
 
 
+@pytest.mark.slow
 @given(learnt())
 def test_merging_with_itself_changes_nothing(value: Reflexion):
     assert value.merge(value) == value

@@ -88,6 +88,7 @@ def test_an_address_is_limited_in_what_it_asks_before_a_request_of_another_site(
     assert [(line["method"], len(line["trace_id"])) for line in refused] == [("OPTIONS", 32)] * 3
 
 
+@pytest.mark.slow
 def test_a_key_is_counted_apart_from_its_address(guarded: tuple[Served, str]):
     service, secret = guarded
     assert [statuses(exchange(service, GET + CLOSE))[0] for _ in range(2)] == [401, 429]

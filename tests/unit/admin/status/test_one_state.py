@@ -86,6 +86,7 @@ def test_three_statements_have_three_states_in_status_and_health(project: Projec
     assert falls["accepted, wait for a promotion"] == falls["rejected by a verdict"] == 1
 
 
+@pytest.mark.slow
 def test_the_stages_of_proposals_never_grow(project: Project):
     for n in (1, 2, 3):
         promote(project, _entry(n)["key"])

@@ -52,6 +52,7 @@ def failures(store: Store, run_id: str) -> list[StepFailed]:
     return [event for _, event in store.read(run_id) if isinstance(event, StepFailed)]
 
 
+@pytest.mark.slow
 def test_a_stalled_endpoint_is_asked_once_and_its_first_error_stands(store: Store, server: ModelStandIn):
     server.acts += [hangs()] * 3
     run_id = run_of(store, 1.5)

@@ -1,5 +1,6 @@
 """Verification: a sentence stays if a source that exists says so, whatever the model or a page wrote."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_findings_answer_what_they_name():
     assert [one.reason for one in dropped][1] == "cites no source"
 
 
+@pytest.mark.slow
 @each_row(
     "text",
     [

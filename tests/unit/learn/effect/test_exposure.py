@@ -42,6 +42,7 @@ def test_a_later_deployment_is_dated_by_the_version(shop: Shop):
     assert not any("dated by the merge" in note for note in effect.notes)
 
 
+@pytest.mark.slow
 def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop):
     deployed = (Planted("refund_order", 0.3, 0.02, 69),)
     audit_dir = shop.workspace.audit_dir

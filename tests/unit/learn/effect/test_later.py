@@ -107,6 +107,7 @@ def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypa
     assert effect.until == at(100).date()
 
 
+@pytest.mark.slow
 def test_while_nothing_changes_no_record_is_read_again(shop: Shop, monkeypatch: pytest.MonkeyPatch):
     write_days(shop, ONE, range(100))
     first = _effect(shop, 100)

@@ -26,6 +26,7 @@ def shop(tmp_path: Path, quiet_git: None) -> Shop:
     return shop
 
 
+@pytest.mark.slow
 def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.CaptureFixture[str]):
     found = run_effect(shop.workspace, now=at(150))
     effects = {effect.change.tool: effect for effect in found.effects}

@@ -483,6 +483,7 @@ def test_a_record_with_any_value_in_a_field_is_read_as_its_line_is(name: str, va
 CHANGES = st.lists(st.tuples(st.sampled_from(sorted(FULL)), ANY_JSON), max_size=3)
 
 
+@pytest.mark.slow
 @given(st.lists(CHANGES, min_size=2, max_size=4))
 def test_a_file_that_is_read_with_others_has_the_facts_that_it_has_alone(files: list[list[tuple[str, Any]]]):
     lines = [

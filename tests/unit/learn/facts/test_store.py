@@ -159,6 +159,7 @@ def test_segments_are_merged_when_a_newer_file_has_begun(project: Project, tmp_p
         assert (merged / f"{name}.parquet").read_bytes() == (complete / f"{name}.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_file_with_many_appends_has_a_limited_number_of_segments(project: Project):
     for seed in range(20):
         project.write("2026-04-25.jsonl", _lines(seed, 2), append=True)

@@ -87,6 +87,7 @@ def test_a_value_is_read_as_written(written: str, read: str | None):
         assert scalar(node, "key") == read
 
 
+@pytest.mark.slow
 @each_row(
     ("text", "line", "reason"),
     [

@@ -149,6 +149,7 @@ known = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)  # each opens a database
 @given(st.lists(known, max_size=8))
 def test_the_last_insight_of_each_source_and_evidence_is_kept(tmp_path_factory, insights):

@@ -127,6 +127,7 @@ def test_real_episodes_without_a_failure_lead_with_the_payment_methods(tau_folde
     assert (first.success_rate, first.n_observed) == (1.0, 14)
 
 
+@pytest.mark.slow
 def test_real_episodes_split_anywhere_give_the_same_groups(tau_folder: Path, tmp_path: Path):
     expected = _summary(_window(tau_folder, ALWAYS, MineSettings(min_chunk_len=0)))
     lines = (tau_folder / "tau.jsonl").read_bytes().splitlines(keepends=True)

@@ -117,6 +117,7 @@ def test_an_invalid_address_is_an_error(tmp_path: Path):
         list(Executor(scheduler="nonsense://x").run([task]))
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_error_names_the_line_that_installs_it(tmp_path: Path):
     code = """if True:
         import sys

@@ -65,6 +65,7 @@ def test_another_confidence_gives_another_bound():
     assert success_bound(10, 10, confidence=0.9) == pytest.approx(0.78704, abs=5e-5)
 
 
+@pytest.mark.slow
 @example(counts=(0, 125))  # 1.7e-18 by the formula
 @given(counts=COUNTS)
 def test_the_bound_lies_between_nothing_and_the_rate(counts: tuple[int, int]):

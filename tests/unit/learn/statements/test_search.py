@@ -21,6 +21,7 @@ from coreloop.learn.statements.errors import error_table
 from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
+from rows import slow_after
 
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 
@@ -56,7 +57,7 @@ def test_a_planted_cause_is_said_word_for_word_and_nothing_else(name: str) -> No
     assert _lines(search_tools(_log(name), WORDS)) == ([("act", line)] if line else [])
 
 
-@pytest.mark.parametrize("name", FALSE.SIMULATIONS)
+@pytest.mark.parametrize("name", slow_after(2, FALSE.SIMULATIONS))
 def test_what_is_no_cause_is_not_said(name: str) -> None:
     logs = [BENCH.log_of(FALSE.SIMULATIONS[name](Random(seed))) for seed in (1001, 1002, 1003)]
     assert [lines for log in logs if (lines := _lines(search_tools(log, WORDS)))] == []
@@ -67,7 +68,7 @@ def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
     assert _lines(search_tools(log, WORDS)) == [("act", "- Leave out note")]
 
 
-@pytest.mark.parametrize("name", [name for name, cause in CAUSES.items() if cause.line])
+@pytest.mark.parametrize("name", slow_after(3, (name for name, cause in CAUSES.items() if cause.line)))
 def test_effect_counts_the_calls_that_the_evidence_is_of(name: str, tmp_path: Path) -> None:
     records = sorted(PLANTED.records(CAUSES[name], 101), key=lambda record: str(record["ts"]))
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)) + b"\n")

@@ -319,6 +319,7 @@ ANY_CHANGE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(ANY_CHANGE)
 def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, Any]):
     raw = line(record(**changes))

@@ -246,6 +246,7 @@ def test_an_unknown_protocol_is_an_error():
         day_files(Address("nonsense://bucket"))
 
 
+@pytest.mark.slow
 @each_row(
     ("hidden", "address", "says"),
     [

@@ -98,6 +98,7 @@ def test_a_lost_answer_is_asked_for_again(tmp_path: Path) -> None:
     assert agent.call(MESSAGES, ()).value.tool == "update"
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     agent = caller(

@@ -178,6 +178,7 @@ def test_a_pipe_or_a_link_as_the_last_block_is_replaced(is_repeated: bool, tmp_p
     assert (other.read_text(), json.loads(note.read_text())) == ("kept", [RUN_ID, 2, 1])
 
 
+@pytest.mark.slow
 def test_a_harness_that_never_says_that_it_was_blocked_is_blocked_three_times(tmp_path: Path):
     write(tmp_path, STATUS)
     given = {name: value for name, value in GIVEN.items() if name != "stop_hook_active"}
@@ -234,6 +235,7 @@ def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: s
         assert run_id in installed(tmp_path, session)
 
 
+@pytest.mark.slow
 def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Path):
     runs(tmp_path, "install", "claude-code", "--confirm")
     run_id = runs(tmp_path, "open", "why?", session="s1")

@@ -72,6 +72,7 @@ def test_a_run_that_is_stopped_after_a_kill_is_settled_first(tmp_path: Path):
     assert list((tmp_path / "data" / "runs" / "spending").glob("*")) == []
 
 
+@pytest.mark.slow
 def test_work_that_a_killed_or_failed_try_did_counts_for_its_iteration(tmp_path: Path):
     script = "echo same > work; test -e paid || { touch paid; sleep 600; }"
     killed(tmp_path, "start", "--max-iterations", "1", "--", "sh", "-c", script)
@@ -112,6 +113,7 @@ def test_each_amount_is_booked_while_the_command_runs(tmp_path: Path):
 NESTED = f"{sys.executable} -m coreloop runs start --budget-usd 1000 --max-iterations 9 -- sh -c"
 
 
+@pytest.mark.slow
 def test_a_run_within_a_run_is_charged_to_it_and_stops_at_what_is_left(tmp_path: Path):
     child = f"{WORK}; echo '{{\\\"usd\\\": 0.4}}'"
     script = f'echo x >> parent; {NESTED} "{child}"'

@@ -84,6 +84,7 @@ def test_a_person_is_named_only_where_one_was_told(state: State, says: str):
     assert says in reason_line(state)
 
 
+@pytest.mark.slow
 def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_path: Path):
     prompt = tmp_path / "prompt.md"
     prompt.write_text("Do it.")

@@ -54,6 +54,7 @@ CALL = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(CALL, max_size=25))
 def test_days_and_runs_have_what_their_calls_spent_and_no_reservation_passes_the_limit(calls):
     """The model: a reservation's day gains its amount, and later what its call cost more or less."""

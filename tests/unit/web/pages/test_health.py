@@ -136,12 +136,14 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
     assert "1 open, the oldest of" in words_of(html)
 
 
+@pytest.mark.slow
 def test_a_rejected_proposal_falls(cloned: PageSource):
     log_of(cloned, record())
     judge(cloned.workspace, ID, VerdictLetter("C"), cause="no", by="a", now=cloned.now)
     assert falls(page(cloned, HEALTH))["Proposals with a text", "rejected by a verdict"] == 1
 
 
+@pytest.mark.slow
 def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: Path):
     project.settle("{}")
     shallow = tmp_path / "shallow"

@@ -73,6 +73,7 @@ def test_names_that_only_the_log_has_are_left_out(source: PageSource, tmp_path: 
         assert "ask_dana_kim" not in page.read_text(encoding="utf-8"), page
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_as_a_whole(unchanged: PageSource, tmp_path: Path):
     out = tmp_path / "out"
     write_report(unchanged, out)

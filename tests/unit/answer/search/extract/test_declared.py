@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from coreloop.answer.search.extract.declared import extract_schema
 from coreloop.answer.search.extract.document import Document, Unreadable
 from rows import each_row
@@ -109,6 +111,7 @@ def test_aliases_of_yaml_are_walked_once():
     assert len(document.entries) < 100
 
 
+@pytest.mark.slow
 @each_row(
     "text",
     [
