@@ -113,3 +113,15 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
 def test_no_call_of_the_tool_is_said(shop: Shop):
     shop.workspace.records_dir.mkdir(parents=True)
     assert _effect(shop).reason == "no call of the tool was recorded"
+
+
+@pytest.mark.slow
+def test_a_change_of_a_tool_outside_python_has_a_verdict(tmp_path: Path, quiet_git: None):
+    shop = make_shop(tmp_path, [])
+    text = '[{"name": "pay", "description": "Pays."}]\n'
+    shop.project.commit({"tools.json": text}, "first", **dated(0))
+    shop.project.commit({"tools.json": text.replace("Pays.", "Pays. Pass a reason.")}, "words", **dated(60))
+    write_days(shop, (Planted("pay", 0.3, 0.02, 60),), range(100))
+    effects = run_effect(shop.workspace, now=at(100))
+    assert [effect.verdict for effect in effects.effects] == [EffectVerdict.HELPS]
+    assert "pay" not in effects.unknown
