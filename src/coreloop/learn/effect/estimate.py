@@ -91,13 +91,13 @@ class _Shift:
     n: int = 0
 
 
-def estimate(target: Periods, controls: Sequence[Periods], *, level: float | None = None) -> Estimate:
+def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     """Estimate the effect of a change.
 
     ``D = p1 - expit(logit(p0) + d)``: ``p0`` is the rate before in the mix of models and categories of
     afterwards, ``d`` the change in log-odds of tools that did not change. Its slope is 1 and never fitted.
     ``V = 1.1 (sampling + noise of the controls + g² level)`` with ``g = p(1 - p)`` of what was expected and
-    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``.
+    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``; ``ω²`` is `day_level` of all these tools.
 
     Parameters
     ----------
@@ -105,15 +105,13 @@ def estimate(target: Periods, controls: Sequence[Periods], *, level: float | Non
         The changed tool; both periods have calls.
     controls : sequence of Periods
         Tools that did not change and share no questions with it; those with few failures are left out.
-    level : float, optional
-        ``ω²``; by default from `day_level` of all these tools.
 
     References
     ----------
     DerSimonian and Laird (1986), Controlled Clinical Trials 7:177, for the dispersion of the controls.
     """
-    usable = [control for control in controls if is_usable(control)]
-    omega = day_level([target, *usable]) if level is None else level
+    usable = [control for control in controls if _is_usable(control)]
+    omega = day_level([target, *usable])
     shift = _pooled_shift(usable, omega)
     before, after = target.before, target.after
     reference = _refer(target)
@@ -145,7 +143,7 @@ def estimate(target: Periods, controls: Sequence[Periods], *, level: float | Non
     )
 
 
-def is_usable(control: Periods) -> bool:
+def _is_usable(control: Periods) -> bool:
     """Whether a tool's log-odds say something about a change of everything."""
     both = (control.before, control.after)
     has_room = all(part.n > part.failed and part.n_days for part in both)

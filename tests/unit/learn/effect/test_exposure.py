@@ -1,5 +1,6 @@
 """Which description was in force: by the recorded version, else by the merge's time."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -108,6 +109,19 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
     effect = _effect(shop)
     assert effect.verdict is EffectVerdict.UNKNOWN
     assert "the model changed with it (old before, new after)" in effect.reason
+
+
+@pytest.mark.slow
+def test_shifted_traffic_and_other_merges_are_said(tmp_path: Path, quiet_git: None):
+    both = (*ONE, Planted("cancel_order", 0.1, 0.1, 70, by_hand=True))
+    shop = make_shop(tmp_path, both)
+    write_days(shop, both, range(75))
+    write_days(shop, both, range(75, 100), category_hash="SHOP-returns")
+    notes = _effect(shop).notes
+    assert "also changed meanwhile: cancel_order" in notes
+    (traffic,) = [note for note in notes if note.startswith("other traffic since then")]
+    assert re.search(r": SHOP-orders 100% to \d\d%, SHOP-returns 0% to \d\d% of the calls$", traffic)
+    assert not any(note.startswith("another model") for note in notes)
 
 
 def test_no_call_of_the_tool_is_said(shop: Shop):
