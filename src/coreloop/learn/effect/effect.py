@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase, join, number_of
 from coreloop.base.project.settings import EffectSettings, GiveUpSettings
-from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
@@ -268,7 +268,8 @@ class _Finder:
                 new=_names(new),
             )
             return replace(effect, reason=reason)
-        read = _Reader(windows, before, after, [self._control(name, windows) for name in controls])
+        compared = [(before, after), *(self._control(name, windows) for name in controls)]
+        read = DailyEstimates(windows.first, compared)
         decision = decide(max(windows.after) - windows.first + 1, read.at)
         merged = [name for name in self.log if name != effect.change.tool and self._has_changed(name, days)]
         notes = [
@@ -328,32 +329,6 @@ class _Finder:
             change.merged_at.date() <= end and (change.merged_at + self._lag).date() >= start
             for change in self.by_tool.get(name, ())
         )
-
-
-class _Reader:
-    """The estimate after so many days; days are added as they are asked for, in order."""
-
-    def __init__(
-        self,
-        windows: Windows,
-        before: Tally,
-        after: Sequence[DayCount],
-        controls: Sequence[tuple[Tally, Sequence[DayCount]]],
-    ) -> None:
-        self._first = windows.first
-        self._periods = [Periods(before, Tally()), *(Periods(past, Tally()) for past, _ in controls)]
-        self._days = [
-            {count.day: count for count in counts} for counts in (after, *(now for _, now in controls))
-        ]
-
-    def at(self, day: int) -> Estimate | None:
-        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
-        place = self._first + day - 1
-        for periods, days in zip(self._periods, self._days, strict=True):
-            if place in days:
-                periods.after.add(days[place])
-        target, *controls = self._periods
-        return estimate(target, controls) if place in self._days[0] else None
 
 
 def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up: GiveUpSettings) -> Effect:

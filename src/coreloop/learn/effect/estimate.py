@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
-from coreloop.learn.effect.tally import LAGS, Stratum, Tally
+from coreloop.learn.effect.tally import LAGS, DayCount, Stratum, Tally
 
 PRIOR_LEVEL: Final = 0.10
 """Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
@@ -79,6 +79,32 @@ class Estimate:
     def n_expected(self) -> float:
         """Failures that would have been expected without the change."""
         return self.expected * self.n_after
+
+
+class DailyEstimates:
+    """The estimates after so many days; days are added as they are asked for, in order.
+
+    Parameters
+    ----------
+    first : int
+        The first day of after.
+    tools : sequence of (Tally, sequence of DayCount)
+        What was before and the days of after: of the changed tool, then of tools that did not change.
+    """
+
+    def __init__(self, first: int, tools: Sequence[tuple[Tally, Sequence[DayCount]]]) -> None:
+        self._first = first
+        self._periods = [Periods(before, Tally()) for before, _ in tools]
+        self._days = [{count.day: count for count in after} for _, after in tools]
+
+    def at(self, day: int) -> Estimate | None:
+        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
+        place = self._first + day - 1
+        for periods, days in zip(self._periods, self._days, strict=True):
+            if place in days:
+                periods.after.add(days[place])
+        target, *controls = self._periods
+        return estimate(target, controls) if place in self._days[0] else None
 
 
 @dataclass(frozen=True, slots=True)
