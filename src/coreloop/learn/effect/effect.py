@@ -349,16 +349,17 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
 
 
 def _of_windows(windows: Windows) -> list[str]:
-    counts = {
+    days = {
         "left out, since both descriptions may have been in force": windows.n_mixed,
         "with a tools_version that this clone does not know": windows.n_unknown,
         "dated by the merge, without a known tools_version": windows.n_by_time,
     }
-    return [
-        Phrase("{what}: {days}", what=Phrase(what), days=number_of(n, "day"))
-        for what, n in counts.items()
-        if n
-    ]
+    counts = {what: number_of(n, "day") for what, n in days.items() if n}
+    if windows.n_unseen:
+        counts["sent to models, but no change of the base branch"] = number_of(
+            windows.n_unseen, "description"
+        )
+    return [Phrase("{what}: {days}", what=Phrase(what), days=n) for what, n in counts.items()]
 
 
 def _of_models(old: Collection[str], new: Collection[str]) -> list[str]:

@@ -58,6 +58,17 @@ def test_a_later_deployment_is_dated_by_the_description_that_was_sent(shop: Shop
 
 
 @pytest.mark.slow
+def test_a_description_that_the_base_branch_does_not_show_is_said(shop: Shop):
+    audit_dir = shop.workspace.audit_dir
+    for days, text in ((range(30), "Do."), (range(30, 61), "Do it."), (range(61, 90), "Do. - Always")):
+        sent = keep_descriptions([SentTool("refund_order", text, {})], audit_dir)
+        write_days(shop, ONE, days, descriptions=sent)
+    effect = _effect(shop)
+    assert effect.verdict is EffectVerdict.HELPS
+    assert "sent to models, but no change of the base branch: 1 description" in effect.notes
+
+
+@pytest.mark.slow
 def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
     audit_dir = shop.workspace.audit_dir
     old, new = (
