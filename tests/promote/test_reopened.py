@@ -62,6 +62,7 @@ def test_it_is_proposed_and_promoted_again(shop: Shop) -> None:
     assert statement.line == HELPED.line
     done = _promote(shop.workspace).done
     assert HELPED.line in git(shop, "show", f"{done.branch}:{FILE}")
+    assert _state(shop.workspace) is ProposalState.OPEN
     assert _promote(shop.workspace).done.branch == done.branch
     git(shop, "merge", "--quiet", "--no-ff", "-m", "Merge pull request #13 from octo/again", done.branch)
     run_effect(shop.workspace, now=at(131.5))
