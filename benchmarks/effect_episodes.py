@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 
-from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.log import ToolLog
-from coreloop.learn.effect.tally import Tally, tally
+from coreloop.learn.effect.tally import tally
 from coreloop.learn.effect.verdict import Decision, EffectVerdict, decide
 
 BEFORE, AFTER = 56, 90
@@ -56,18 +56,11 @@ def judge(
                 row[0] += 1
                 row[1] += not ok
     names = [target, *(name for name in logs if name != target)]
-    befores = [tally(logs[name].count(range(BEFORE))) for name in names]
-    afters = [Tally() for _ in names]
-    days = [{count.day: count for count in logs[name].count(range(BEFORE, BEFORE + AFTER))} for name in names]
-
-    def read(day: int) -> Estimate | None:
-        for after, counts in zip(afters, days, strict=True):
-            if BEFORE + day - 1 in counts:
-                after.add(counts[BEFORE + day - 1])
-        periods = [Periods(*pair) for pair in zip(befores, afters, strict=True)]
-        return estimate(periods[0], periods[1:]) if afters[0].n and befores[0].n else None
-
-    return decide(AFTER, read)
+    periods = [
+        (tally(logs[name].count(range(BEFORE))), logs[name].count(range(BEFORE, BEFORE + AFTER)))
+        for name in names
+    ]
+    return decide(AFTER, DailyEstimates(BEFORE, periods).at)
 
 
 def main() -> int:

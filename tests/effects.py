@@ -161,9 +161,8 @@ def _request(
         request_id=f"{tool}-{day}-{number}",
         question=f"{tool} {day} {number}",
         session_hash=session,
-        category_hash="SHOP-orders",
         tool_calls=[one],
-        **changes,
+        **{"category_hash": "SHOP-orders", **changes},
     )
 
 

@@ -15,6 +15,7 @@ from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import co_authors, read_promoted, read_trailers
 from coreloop.base.github.connect import _named
 from coreloop.base.github.github_api import ApiAnswer
+from coreloop.descriptions.documents import described_tools
 from coreloop.descriptions.edit import append_to_section
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.shape import shapes
@@ -126,6 +127,10 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "an edited docstring": (
         lambda text: append_to_section(documented(text), "f", "Guide", ["- When: a"]),
         ("\n    - a", "\n      b", "\\\\", "\\n", "'"),
+    ),
+    "a script with tools": (
+        lambda text: described_tools("a.ts", text.encode()),
+        ("/*", "`", "\\`", '"', 'f("a",', '{name:"a",', '"a"+', '{name:"a",description:"b"},'),
     ),
     "a target": (read_target, (".py", "a.py::", "a.", "a.py::a.")),
     "calls": (

@@ -16,8 +16,8 @@ from coreloop.cli.options import json_option
 def command(tool: str | None, wanted: str | None, as_json: bool) -> None:
     """Show whether changes of descriptions helped.
 
-    Every change of a tool's docstring in the base branch, a promotion or a human's, is compared with the days
-    before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
+    Every change of a tool's description in the base branch, a promotion or a human's, is compared with the
+    days before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
     """
     from coreloop.cli.show_effect import show_effects
     from coreloop.learn.effect.run import run_effect

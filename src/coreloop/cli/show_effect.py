@@ -10,7 +10,6 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.facts import effect_facts
-from coreloop.learn.effect.guardrails import Guardrail
 from coreloop.learn.effect.run import Effects
 from coreloop.learn.effect.verdict import EffectVerdict, Look
 
@@ -80,7 +79,7 @@ def _lines(effect: Effect) -> Iterator[str]:
         yield f"    {_figures(effect, effect.look)}"
     for rail in effect.guardrails:
         if rail.is_worse:
-            yield say("    also worse: {rail}", rail=_rail(rail))
+            yield say("    also worse: {rail}", rail=say(rail.sentence))
     if effect.todo:
         yield say("    to do: {todo}", todo=printable(say(effect.todo)))
     for note in effect.notes:
@@ -108,21 +107,3 @@ def _figures(effect: Effect, look: Look) -> str:
 
 def _points(share: float) -> str:
     return say("{value:+.1f} points", value=100 * share)
-
-
-def _rail(rail: Guardrail) -> str:
-    if rail.is_share:
-        name = (
-            say(rail.name)
-            if rail.name == "requests lost"
-            else say("failed calls of {name}", name=printable(rail.name))
-        )
-        return say(
-            "{name} {before:.1%} before, {after:.1%} after", name=name, before=rail.before, after=rail.after
-        )
-    return say(
-        "{name} {before:.2f} before, {after:.2f} after",
-        name=say(rail.name),
-        before=rail.before,
-        after=rail.after,
-    )

@@ -255,13 +255,16 @@ def _open_branch(
     """
     repository, wanted = promoting.repository, {proposal.key for proposal in promoting.proposals}
     target = promoting.proposal.target
-    merged = {promotion.key for promotion in promotions(repository.log(base_sha))}
-    branches = published_keys(repository, target, fetch=fetch)
+    branches = {
+        branch: keys
+        for branch, keys in published_keys(repository, target, fetch=fetch).items()
+        if not _was_merged(repository, base_sha, branch, keys, fetch=fetch)
+    }
     for branch, keys in branches.items():
-        if wanted <= set(keys) and not _was_merged(promoting, branch, keys, fetch=fetch):
+        if wanted <= set(keys):
             return read_published(repository, branch, fetch=fetch)
     for branch, keys in branches.items():
-        if merged.issuperset(keys) or (forge is not None and not _is_open(forge, keys[0])):
+        if forge is not None and not _is_open(forge, keys[0]):
             continue
         if not promoting.extend:
             raise HumanDecidesError(
@@ -278,14 +281,13 @@ def _open_branch(
     return None
 
 
-def _was_merged(promoting: Promoting, branch: str, keys: Collection[str], *, fetch: bool) -> bool:
-    """Whether a branch is what is left of the promotion after which the failure of its keys came back."""
-    returned, repository = promoting.returned.intersection(keys), promoting.repository
-    if not returned:
-        return False
+def _was_merged(
+    repository: WritableRepository, base_sha: str, branch: str, keys: Collection[str], *, fetch: bool
+) -> bool:
+    """Whether the base branch got a branch's keys since it began: a key that returned is merged twice."""
     parent = repository.resolve(f"{published_head(repository, branch, fetch=fetch)}^")
-    before = promotions(repository.log(parent)) if parent is not None else []
-    return returned.isdisjoint(promotion.key for promotion in before)
+    since = promotions(repository.log(base_sha, exclude=parent))
+    return {promotion.key for promotion in since}.issuperset(keys)
 
 
 def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None) -> None:

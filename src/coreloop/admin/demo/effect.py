@@ -8,11 +8,11 @@ from random import Random
 from typing import Final
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.exposure import BEFORE_DAYS
 from coreloop.learn.effect.failures import named_failure
 from coreloop.learn.effect.log import Log, read_log, read_recorded
-from coreloop.learn.effect.tally import DayCount, Tally, tally
+from coreloop.learn.effect.tally import DayCount, tally
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
@@ -52,16 +52,9 @@ def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int)
     after = before * (1 - FOLLOWED)
     target = [_day(rng, day, before if day < BEFORE_DAYS else after) for day in _DAYS]
     controls = [[_day(rng, day, share) for day in _DAYS] for share in others]
-    pasts = [tally(days[:BEFORE_DAYS]) for days in (target, *controls)]
-    now = [Tally() for _ in pasts]
-
-    def read(day: int) -> Estimate | None:
-        for days, part in zip((target, *controls), now, strict=True):
-            part.add(days[BEFORE_DAYS + day - 1])
-        periods = [Periods(*pair) for pair in zip(pasts, now, strict=True)]
-        return estimate(periods[0], periods[1:]) if now[0].n else None
-
-    return SimulatedEffect(tool, decide(HORIZON_DAYS, read))
+    tools = [(tally(days[:BEFORE_DAYS]), days[BEFORE_DAYS:]) for days in (target, *controls)]
+    estimates = DailyEstimates(BEFORE_DAYS, tools)
+    return SimulatedEffect(tool, decide(HORIZON_DAYS, estimates.at))
 
 
 _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)

@@ -87,7 +87,7 @@ def read_promotions(
         by_phase={phase: phases.count(phase) for phase in ("R", "F")},
         reverted=len({promotion.sha for promotion in promotions if promotion.reverted}),
         newest=history.timestamp(max(places), now=now) if places else None,
-        open=join_open(open_branches(repository, {promotion.key for promotion in promotions}), pulls),
+        open=join_open(open_branches(repository, history.merged_at()), pulls),
         stability=read_stability(repository, history, folder=folder, now=now),
     )
 

@@ -172,7 +172,8 @@ def _read_history(
         settled = asked | {entry.key for entry in promoted.promotions}
         judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
-        return promotions, replace(promoted, known=promoted.known | asked, requested=asked), notes
+        known, requested = promoted.known | asked, promoted.requested | asked
+        return promotions, replace(promoted, known=known, requested=requested), notes
 
 
 def _ask_forge(

@@ -1,7 +1,7 @@
 """Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +82,10 @@ class History:
                 by_key.pop(promotion.key, None)  # its place is that of the newer merge
                 by_key[promotion.key] = promotion
         return list(by_key.values())
+
+    def merged_at(self) -> dict[str, datetime]:
+        """The time of each key's newest merge."""
+        return {merge.promotion.key: merge.promotion.merged_at for merge in self.merges}
 
     def timestamp(self, place: int, *, now: datetime) -> datetime:
         """When a commit came to the branch, corrected for wrong clocks.
@@ -188,14 +192,18 @@ class OpenBranch:
     committed_at: datetime
 
 
-def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
-    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
+def open_branches(repository: Repository, merged: Mapping[str, datetime]) -> list[OpenBranch]:
+    """Promotion branches in this clone, local and remote-tracking, without those that were merged.
+
+    ``merged`` has the newest merge of each key; a branch with a newer commit promotes the key again.
+    """
     branches = {}
     for remote in (None, *repository.remotes()):
         for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
+            committed_at = datetime.fromtimestamp(commit.committed_s, UTC)
             for key in promoted_keys(commit.message):
-                if key not in merged:
-                    branches[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+                if key not in merged or committed_at > merged[key]:
+                    branches[name] = OpenBranch(name, key, committed_at)
     return list(branches.values())
 
 

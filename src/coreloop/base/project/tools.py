@@ -192,13 +192,14 @@ def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
 def python_files(root: Path) -> Iterator[Path]:
     """Yield the Python files below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
-        subfolders[:] = sorted(name for name in subfolders if not _is_skipped(name))
+        subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
             if name.endswith(".py") and not name.startswith("test_"):
                 yield Path(folder, name)
 
 
-def _is_skipped(folder: str) -> bool:
+def is_skipped(folder: str) -> bool:
+    """Whether a folder has no tools of the project's own: tests, environments, build output."""
     return folder.startswith(".") or folder in _SKIPPED_FOLDERS
 
 

@@ -1,20 +1,20 @@
 """The effect of each change of a ledger: windows, controls, estimate, verdict and what surrounds it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import Phrase, join, number_of
 from coreloop.base.project.settings import EffectSettings, GiveUpSettings
-from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
 from coreloop.learn.effect.ledger import Change, Ledger
 from coreloop.learn.effect.log import Log, ToolLog
-from coreloop.learn.effect.tally import DayCount, Tally, tally
+from coreloop.learn.effect.tally import DayCount, Stratum, Tally, tally
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,
     TOLD,
@@ -31,6 +31,8 @@ RECENT_DAYS: Final = 28
 """The newest days, in which a line may have become stale or a failure may have returned."""
 _MAX_CONTROLS: Final = 12
 """More tools make the mean no better than what they have in common, and every look slower."""
+_SHIFTED: Final = 0.1
+"""Share of the calls: a category that moves by less shifts a rate by a tenth of the difference at most."""
 _STALE_CALLS: Final = 10
 """Fewest calls against a line that say it is stale; surely most of them must succeed (Wilson)."""
 
@@ -251,7 +253,8 @@ class _Finder:
         )
 
     def _decided(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
-        near = neighbours(self.log, effect.change.tool, windows.before | windows.after)
+        days = windows.before | windows.after
+        near = neighbours(self.log, effect.change.tool, days)
         controls = self._controls(effect.change, windows, near)
         before = tally(tool.count(windows.before, failure=number))
         after = tool.count(windows.after, failure=number)
@@ -265,10 +268,17 @@ class _Finder:
                 new=_names(new),
             )
             return replace(effect, reason=reason)
-        read = _Reader(windows, before, after, [self._control(name, windows) for name in controls])
-        days = max(windows.after) - windows.first + 1
-        decision = decide(days, read.at)
-        notes = [*_of_windows(windows), *_of_models(old, new), *_of_controls(controls, decision)]
+        compared = [(before, after), *(self._control(name, windows) for name in controls)]
+        read = DailyEstimates(windows.first, compared)
+        decision = decide(max(windows.after) - windows.first + 1, read.at)
+        merged = [name for name in self.log if name != effect.change.tool and self._has_changed(name, days)]
+        notes = [
+            *_of_windows(windows),
+            *_of_models(old, new),
+            *_of_traffic(before, after),
+            *_of_merges(merged),
+            *_of_controls(controls, decision),
+        ]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
         return self._aged(
@@ -321,32 +331,6 @@ class _Finder:
         )
 
 
-class _Reader:
-    """The estimate after so many days; days are added as they are asked for, in order."""
-
-    def __init__(
-        self,
-        windows: Windows,
-        before: Tally,
-        after: Sequence[DayCount],
-        controls: Sequence[tuple[Tally, Sequence[DayCount]]],
-    ) -> None:
-        self._first = windows.first
-        self._periods = [Periods(before, Tally()), *(Periods(past, Tally()) for past, _ in controls)]
-        self._days = [
-            {count.day: count for count in counts} for counts in (after, *(now for _, now in controls))
-        ]
-
-    def at(self, day: int) -> Estimate | None:
-        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
-        place = self._first + day - 1
-        for periods, days in zip(self._periods, self._days, strict=True):
-            if place in days:
-                periods.after.add(days[place])
-        target, *controls = self._periods
-        return estimate(target, controls) if place in self._days[0] else None
-
-
 def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up: GiveUpSettings) -> Effect:
     if decision.day is not None:
         on = _date(windows.first + decision.day - 1)
@@ -365,21 +349,49 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
 
 
 def _of_windows(windows: Windows) -> list[str]:
-    counts = {
+    days = {
         "left out, since both descriptions may have been in force": windows.n_mixed,
         "with a tools_version that this clone does not know": windows.n_unknown,
         "dated by the merge, without a known tools_version": windows.n_by_time,
     }
-    return [
-        Phrase("{what}: {days}", what=Phrase(what), days=number_of(n, "day"))
-        for what, n in counts.items()
-        if n
-    ]
+    counts = {what: number_of(n, "day") for what, n in days.items() if n}
+    if windows.n_unseen:
+        counts["sent to models, but no change of the base branch"] = number_of(
+            windows.n_unseen, "description"
+        )
+    return [Phrase("{what}: {days}", what=Phrase(what), days=n) for what, n in counts.items()]
 
 
 def _of_models(old: Collection[str], new: Collection[str]) -> list[str]:
     added = sorted(set(new) - set(old))
     return [Phrase("another model since then: {names}", names=_names(added))] if added else []
+
+
+def _of_traffic(before: Tally, after: Sequence[DayCount]) -> list[str]:
+    """The categories whose share of the calls has shifted."""
+    was, now = _by_category([before.strata]), _by_category(day.strata for day in after)
+    shifted = [
+        Phrase("{category} {old:.0%} to {new:.0%}", category=category or "unnamed", old=old, new=new)
+        for category in sorted(was.keys() | now.keys())
+        if abs((new := now.get(category, 0.0)) - (old := was.get(category, 0.0))) >= _SHIFTED
+    ]
+    return (
+        [Phrase("other traffic since then: {shares} of the calls", shares=join(shifted))] if shifted else []
+    )
+
+
+def _by_category(parts: Iterable[Mapping[Stratum, tuple[int, int]]]) -> dict[str, float]:
+    """The share of the calls of each category."""
+    counts = Counter[str]()
+    for part in parts:
+        for (_, category), (n, _) in part.items():
+            counts[category] += n
+    return {category: n / (counts.total() or 1) for category, n in counts.items()}
+
+
+def _of_merges(tools: Collection[str]) -> list[str]:
+    """The other tools that changed on these days."""
+    return [Phrase("also changed meanwhile: {names}", names=_names(tools))] if tools else []
 
 
 def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
-from coreloop.learn.effect.tally import LAGS, Stratum, Tally
+from coreloop.learn.effect.tally import LAGS, DayCount, Stratum, Tally
 
 PRIOR_LEVEL: Final = 0.10
 """Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
@@ -81,6 +81,32 @@ class Estimate:
         return self.expected * self.n_after
 
 
+class DailyEstimates:
+    """The estimates after so many days; days are added as they are asked for, in order.
+
+    Parameters
+    ----------
+    first : int
+        The first day of after.
+    tools : sequence of (Tally, sequence of DayCount)
+        What was before and the days of after: of the changed tool, then of tools that did not change.
+    """
+
+    def __init__(self, first: int, tools: Sequence[tuple[Tally, Sequence[DayCount]]]) -> None:
+        self._first = first
+        self._periods = [Periods(before, Tally()) for before, _ in tools]
+        self._days = [{count.day: count for count in after} for _, after in tools]
+
+    def at(self, day: int) -> Estimate | None:
+        """Estimate after ``day`` days; None on a day without calls of the tool, which says nothing new."""
+        place = self._first + day - 1
+        for periods, days in zip(self._periods, self._days, strict=True):
+            if place in days:
+                periods.after.add(days[place])
+        target, *controls = self._periods
+        return estimate(target, controls) if place in self._days[0] else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Shift:
     """A change in log-odds of other tools, the variance of its mean, and between the tools."""
@@ -91,13 +117,13 @@ class _Shift:
     n: int = 0
 
 
-def estimate(target: Periods, controls: Sequence[Periods], *, level: float | None = None) -> Estimate:
+def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
     """Estimate the effect of a change.
 
     ``D = p1 - expit(logit(p0) + d)``: ``p0`` is the rate before in the mix of models and categories of
     afterwards, ``d`` the change in log-odds of tools that did not change. Its slope is 1 and never fitted.
     ``V = 1.1 (sampling + noise of the controls + g² level)`` with ``g = p(1 - p)`` of what was expected and
-    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``.
+    ``level = ω² (1/T0 + 1/T1) + dispersion of the controls``; ``ω²`` is `day_level` of all these tools.
 
     Parameters
     ----------
@@ -105,15 +131,13 @@ def estimate(target: Periods, controls: Sequence[Periods], *, level: float | Non
         The changed tool; both periods have calls.
     controls : sequence of Periods
         Tools that did not change and share no questions with it; those with few failures are left out.
-    level : float, optional
-        ``ω²``; by default from `day_level` of all these tools.
 
     References
     ----------
     DerSimonian and Laird (1986), Controlled Clinical Trials 7:177, for the dispersion of the controls.
     """
-    usable = [control for control in controls if is_usable(control)]
-    omega = day_level([target, *usable]) if level is None else level
+    usable = [control for control in controls if _is_usable(control)]
+    omega = day_level([target, *usable])
     shift = _pooled_shift(usable, omega)
     before, after = target.before, target.after
     reference = _refer(target)
@@ -145,7 +169,7 @@ def estimate(target: Periods, controls: Sequence[Periods], *, level: float | Non
     )
 
 
-def is_usable(control: Periods) -> bool:
+def _is_usable(control: Periods) -> bool:
     """Whether a tool's log-odds say something about a change of everything."""
     both = (control.before, control.after)
     has_room = all(part.n > part.failed and part.n_days for part in both)

@@ -1,6 +1,6 @@
 """Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
@@ -33,6 +33,8 @@ class Windows:
         Days that are known by the time of the merge only.
     n_unknown : int
         Of these, days with a version that this clone does not know.
+    n_unseen : int
+        Descriptions that models were sent besides the one before and the one after.
     ended_by : Change or None
         The tool's next change, if it has come into force.
     """
@@ -43,6 +45,7 @@ class Windows:
     n_mixed: int = 0
     n_by_time: int = 0
     n_unknown: int = 0
+    n_unseen: int = 0
     ended_by: Change | None = None
 
 
@@ -101,8 +104,14 @@ def find_windows(
         n_mixed=sum(state.n_changes is None for day, state in states.items() if last_before < day < first),
         n_by_time=sum(states[day].by_time for day in used),
         n_unknown=sum(states[day].unknown for day in used),
+        n_unseen=sum(max(0, len(_sent(tool, part)) - 1) for part in (before, kept)),
         ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
     )
+
+
+def _sent(tool: ToolLog, days: Collection[int]) -> set[str]:
+    """The hashes of the descriptions of some days."""
+    return {version for day in days for version in tool.versions[day] if version in tool.first_us}
 
 
 def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> _State:

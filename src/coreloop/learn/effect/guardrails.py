@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
+from coreloop.base.messages import Phrase
+from coreloop.base.text import printable
 from coreloop.learn.effect.log import Log, ToolLog
 
 SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""
+_LOST: Final = "requests lost"
 _Z: Final = 1.96  # of a two-sided 95 % interval
 _LEAST_DAYS: Final = 7
 """Days of a period below which the spread between days says nothing."""
@@ -39,6 +42,22 @@ class Guardrail:
         """Whether it surely rose; all of these are better when they are smaller."""
         return self.low > 0
 
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is the failing share of a neighbour."""
+        return self.is_share and self.name != _LOST
+
+    @property
+    def sentence(self) -> Phrase:
+        """Its name with the figures."""
+        name = (
+            Phrase("failed calls of {name}", name=printable(self.name)) if self.is_tool else Phrase(self.name)
+        )
+        figures = {"name": name, "before": self.before, "after": self.after}
+        if self.is_share:
+            return Phrase("{name} {before:.1%} before, {after:.1%} after", **figures)
+        return Phrase("{name} {before:.2f} before, {after:.2f} after", **figures)
+
 
 def find_guardrails(
     log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
@@ -61,7 +80,7 @@ def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) 
     lost = {day: (float(part.n_lost), float(part.n_counted)) for day, part in sums.items()}
     calls = {day: (float(part.n_calls), float(part.n)) for day, part in sums.items()}
     seconds = {day: (part.seconds, float(part.n_timed)) for day, part in sums.items()}
-    yield _compare("requests lost", lost, before, after, is_share=True)
+    yield _compare(_LOST, lost, before, after, is_share=True)
     yield _compare("calls a request", calls, before, after, is_share=False)
     tokens = {day: (float(part.tokens), float(part.n_metered)) for day, part in sums.items()}
     yield _compare("tokens a request", tokens, before, after, is_share=False)

@@ -1,9 +1,8 @@
 """The ledger: every change of a tool's description in the base branch, by us or by a human, from git."""
 
-import ast
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -12,7 +11,9 @@ from typing import Final
 
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
-from coreloop.descriptions.argument import described_calls, described_parameters, describes
+from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
+from coreloop.descriptions.argument import Arguments
+from coreloop.descriptions.documents import DOCUMENTS, described_tools
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.ownership import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
@@ -29,7 +30,7 @@ class Change:
     Attributes
     ----------
     tool, target : str
-        The tool, and where its description is, ``path.py::qualname``.
+        The tool, and where its description is, ``path.py::qualname``; outside Python ``path::name``.
     sha, subject : str
         The commit on the base branch, and the first line of its message.
     place : int
@@ -103,8 +104,8 @@ def read_ledger(
     base : str
         The base branch's commit.
     targets : mapping of str to str
-        ``path.py::qualname`` by tool, below ``folder``. Those of promotions are added, so that a promotion is
-        a row even if its tool is never called.
+        ``path.py::qualname`` by tool, below ``folder``, or from `find_documented`. Those of promotions are
+        added, so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
     now : datetime
@@ -164,13 +165,13 @@ class _Reader:
         self._prefix = f"{folder}/".removeprefix("./")
         self._now = now
         self._blob = lru_cache(maxsize=64)(repository.blob)
-        self._texts = lru_cache(maxsize=64)(lambda blob: _descriptions(self._blob(blob)))
+        self._texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, self._blob(blob)))
 
     def changes(self, file: FileChange, tools: Sequence[tuple[str, str]]) -> Iterator[Change]:
         """The changed descriptions in a changed file; a new file or definition is no change."""
         if file.sha not in self._places or not (file.blobs[0] and file.blobs[1]):
             return
-        old, new = map(self._texts, file.blobs)
+        old, new = (self._texts(blob, file.path) for blob in file.blobs)
         for tool, target in tools:
             name = _symbol(target)[1]
             if name in old and name in new and old[name] != new[name]:
@@ -217,17 +218,40 @@ def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, st
     return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
 
 
-def _descriptions(source: bytes) -> dict[str, str]:
-    """What models read of a file's definitions, by qualname; without names that are defined twice.
+def find_documented(
+    repository: Repository, base: str, tools: Collection[str], *, folder: PurePosixPath
+) -> dict[str, str]:
+    """Where tools are defined outside Python, if in one place only, as ``path::name`` below ``folder``."""
+    servers = Counter(map(bare_name, tools))
+    bare = {bare_name(tool): tool for tool in tools if servers[bare_name(tool)] == 1}
+    names = {
+        name: tool for name, tool in (bare | {tool: tool for tool in tools}).items() if is_tool_name(name)
+    }
+    if not names:
+        return {}
+    below = [(folder / f"*{suffix}").as_posix() for suffix in DOCUMENTS]
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for path in repository.files_with(base, "|".join(map(re.escape, sorted(names))), below):
+        file = PurePosixPath(path).relative_to(folder)
+        if not any(map(is_skipped, file.parts[:-1])):
+            for name in names.keys() & described_tools(path, repository.read(base, path) or b"").keys():
+                places[names[name]].add(f"{file}::{name}")
+    return {tool: next(iter(found)) for tool, found in places.items() if len(found) == 1}
 
-    The docstring, or an empty text, and descriptions that are arguments: of decorators, calls and parameters.
+
+def _descriptions(path: str, source: bytes) -> dict[str, str]:
+    """What models read of a file's definitions, by name; without names that are defined twice.
+
+    The docstring, or an empty text, and the descriptions that are arguments.
     """
+    if not path.endswith(".py"):
+        return described_tools(path, source)
     try:
         tree = read_source(source).tree
     except UnprovenError:
         return {}
     texts: dict[str, str] = {}
-    calls = described_calls(tree)
+    arguments = Arguments(tree)
     twice = set[str]()
     for definition in definitions(tree):
         if is_shadowed(definition):
@@ -238,11 +262,8 @@ def _descriptions(source: bytes) -> dict[str, str]:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string, which no model reads
             node = None
-        arguments = [keyword.value for call, keyword in calls if describes(call, definition.node)]
-        values = (*arguments, *described_parameters(definition.node))
-        texts[definition.qualname] = "\n".join(
-            (str(node.value) if node is not None else "", *map(ast.unparse, values))
-        )
+        docstring = str(node.value) if node is not None else ""
+        texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
     return {name: text for name, text in texts.items() if name not in twice}
 
 

@@ -14,7 +14,7 @@ from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.ledger import read_ledger, restore_ledger
+from coreloop.learn.effect.ledger import find_documented, read_ledger, restore_ledger
 from coreloop.learn.effect.log import read_log, read_recorded
 from coreloop.learn.effect.settled import Kept, content_of, id_of, keep, read_kept, state_of
 from coreloop.learn.facts.file import FileFacts
@@ -124,9 +124,12 @@ def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Ke
         if (kept.base, kept.tools) == (base, tools):
             ledger = restore_ledger(repository, base, (effect.change for effect in kept.newest))
         else:
+            below = workspace.root.resolve().relative_to(repository.root.resolve())
+            folder = PurePosixPath(below.as_posix())
             targets, unknown = _targets(workspace, set(tools))
-            folder = workspace.root.resolve().relative_to(repository.root.resolve())
-            ledger = read_ledger(repository, base, targets, folder=PurePosixPath(folder.as_posix()), now=now)
+            documented = find_documented(repository, base, unknown, folder=folder)
+            unknown = {name: reason for name, reason in unknown.items() if name not in documented}
+            ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
     new = {id_of(change) for change in ledger.changes} - settled.keys()
     effects = {}
     if new:

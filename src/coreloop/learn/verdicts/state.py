@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
-from coreloop.base.git.promotions import Promotion, known_keys, promotions
+from coreloop.base.git.promotions import Promotion, known_keys, open_branches, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
@@ -110,8 +110,8 @@ class Standpoint:
 
     @property
     def has_returned(self) -> bool:
-        """Whether it waits again, since the failure came back after it helped."""
-        return self.promotion is not None and self.state is ProposalState.WAITING
+        """Whether it waits again or is open again, since the failure came back after it helped."""
+        return self.promotion is not None and self.state in (ProposalState.WAITING, ProposalState.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class GitPromotions:
     Attributes
     ----------
     requested : frozenset of str
-        Keys of open pull requests, as far as the forge was asked.
+        Keys of open pull requests, as far as the forge was asked, and of branches that promote a key again.
     """
 
     promotions: tuple[Promotion, ...] = ()
@@ -151,10 +151,12 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
         repository.require_history()
         known = known_keys(repository, base=base)
         try:
-            merged = promotions(repository.log(repository.base(base)))
+            history = read_history(repository.log(repository.base(base)))
         except GitError:
             return GitPromotions(known=known)
-        return GitPromotions(tuple(merged), known)
+        merged = history.merged_at()
+        again = {branch.key for branch in open_branches(repository, merged)} & merged.keys()
+        return GitPromotions(tuple(history.promotions()), known, frozenset(again))
 
 
 def project_states(

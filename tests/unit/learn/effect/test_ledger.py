@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from coreloop.base.git.repository import Repository
-from coreloop.learn.effect.ledger import Change, read_ledger
+from coreloop.learn.effect.ledger import Change, find_documented, read_ledger
 from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
 
 NOW = at(200)
@@ -70,14 +70,65 @@ def test_a_new_tool_is_no_change(shop: Shop):
         '@tool(description="Pays.")\ndef pay(n: int): ...\n',
         'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
         'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
+        'TEXT = "Pays."\n@tool(description=TEXT + "")\ndef pay(n: int): ...\n',
+        'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
+        'class Args(BaseModel):\n    n: int = Field(description="Pays.")\ndef pay(args: Args): ...\n',
+        'class pay(BaseTool):\n    description: str = "Pays."\n',
     ],
-    ids=["decorator", "call", "parameter"],
+    ids=["decorator", "call", "parameter", "constant", "table", "arguments", "attribute"],
 )
 def test_a_changed_description_argument_is_a_row(shop: Shop, text: str):
     shop.project.commit({FILE: text}, "first", **dated(30))
     shop.project.commit({FILE: f"# a comment\n{text}"}, "no change", **dated(31))
     shop.project.commit({FILE: text.replace("Pays.", "Pays back.")}, "words", **dated(32))
     assert [change.subject for change in _changes(shop, "pay") if change.tool == "pay"] == ["words"]
+
+
+def test_a_changed_text_of_another_tool_in_a_table_is_no_row(shop: Shop):
+    text = 'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n'
+    shop.project.commit({FILE: text}, "first", **dated(30))
+    shop.project.commit({FILE: text.replace("Asks.", "Asks again.")}, "words", **dated(31))
+    assert [change for change in _changes(shop, "pay") if change.tool == "pay"] == []
+
+
+_DOCUMENTS = {
+    "tools.yaml": "tools:\n- name: pay\n  description: Pays.\n- name: ask\n  description: Asks.\n",
+    "pay.yml": "pay:\n  description: Pays.\n  parameters: {n: {type: integer}}\n",
+    "mcp.json": '{"tools": [{"name": "pay", "inputSchema": {"properties": {"n": {"description": "Pays."}}}, '
+    '"description": "d"}]}\n',
+    "openai.json": '[{"type": "function", "function": {"name": "pay", "description": "Pays."}}]\n',
+    "tools.toml": '[tools.pay]\ndescription = "Pays."\n',
+    "server.ts": 'server.tool("pay", "Pays.", { n: z.number() }, async ({ n }) => send("n: " + n));\n',
+    "tools.ts": 'server.registerTool("pay", { description: `Pays.`, inputSchema: {} }, pay); // "pay"\n',
+    "list.mjs": 'export const tools = [{ name: "pay", description: "It. " +\n  "Pays.", n: "x" }];\n',
+}
+
+
+@pytest.mark.parametrize("file", _DOCUMENTS)
+def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
+    text = _DOCUMENTS[file]
+    other = text.replace("ask", "tell").replace("integer", "number").replace("send(", "sent(")
+    shop.project.commit({f"config/{file}": text}, "first", **dated(30))
+    shop.project.commit({f"config/{file}": other}, "no change", **dated(31))
+    shop.project.commit({f"config/{file}": text.replace("Pays.", "Pays back.")}, "words", **dated(32))
+    with Repository(shop.project.root) as repository:
+        base, folder = repository.base("main"), PurePosixPath(".")
+        targets = find_documented(repository, base, ["mcp__shop__pay"], folder=folder)
+        changes = read_ledger(repository, base, targets, folder=folder, now=NOW).changes
+    assert targets == {"mcp__shop__pay": f"config/{file}::pay"}
+    rows = [change for change in changes if change.target in targets.values()]
+    assert [(row.subject, row.is_ours, row.tool) for row in rows] == [("words", False, "mcp__shop__pay")]
+
+
+def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
+    text = _DOCUMENTS["tools.toml"]
+    files = {"a/tools.toml": text, "b/tools.toml": text, "tests/tools.toml": text, "one.toml": "[pay2]\n"}
+    shop.project.commit(files, "first", **dated(30))
+    with Repository(shop.project.root) as repository:
+        base = repository.base("main")
+        assert find_documented(repository, base, ["pay"], folder=PurePosixPath(".")) == {}
+        below = find_documented(repository, base, ["pay"], folder=PurePosixPath("a"))
+    assert below == {"pay": "tools.toml::pay"}
 
 
 def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):

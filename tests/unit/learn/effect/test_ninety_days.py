@@ -42,7 +42,7 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     assert all(effect.lines == ("- Always pass reason",) for effect in effects.values())
     assert effects["refund_order"].change.pull_request == 11
     show_effects(found, as_json=False)
-    shown = capsys.readouterr().out.split("refund_order\n", 1)[1].splitlines()
+    shown = capsys.readouterr().out.split("\nrefund_order\n", 1)[1].splitlines()
     assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
     assert shown[2] == "    + Always pass reason"
     assert any("of calls before" in line for line in shown[3:10])

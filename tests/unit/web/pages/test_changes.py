@@ -6,12 +6,42 @@ from pathlib import Path
 import pytest
 
 import effects
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.guardrails import Guardrail
+from coreloop.learn.effect.ledger import Change
+from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.web.pages.changes import DisplayedChange
+from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.render import render
 from coreloop.web.pages.report import write_report
 from coreloop.web.pages.source import open_source
 from effects import Planted, make_shop, write_days
 from showing import table
 
 PLANTED = (Planted("refund_order", 0.3, 0.02, 60),)
+
+
+def test_what_surely_rose_is_said_and_another_tool_only_to_maintainers():
+    change = Change(
+        tool="pay",
+        target="a.py::pay",
+        sha="0123456789",
+        subject="words",
+        place=1,
+        merged_at=datetime(2026, 4, 25, tzinfo=UTC),
+    )
+    rails = (
+        Guardrail("requests lost", 0.1, 0.2, 0.05, 0.15, is_share=True),
+        Guardrail("calls a request", 2, 3, -0.5, 2.5, is_share=False),
+        Guardrail("refund", 0.1, 0.3, 0.1, 0.3, is_share=True),
+    )
+    one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.HELPS, guardrails=rails), ())
+    view = {"counts": {}, "decided": [], "n_more": 0, "changes": [one]}
+    page = render("changes.html", Frame(section="changes"), view)
+    assert "Also worse: requests lost 10.0% before, 20.0% after" in page
+    assert "Also worse: failed calls of refund 10.0% before, 30.0% after" in page
+    assert "calls a request" not in page
+    assert "refund" not in render("changes.html", Frame(section="changes", root=""), view)
 
 
 @pytest.mark.slow

@@ -1,0 +1,38 @@
+"""Tools that are defined outside Python: each form, and files that say nothing."""
+
+import pytest
+
+from coreloop.descriptions.documents import described_tools
+
+
+def test_descriptions_of_parameters_belong_to_their_tool():
+    raw = b'{"tools": [{"name": "pay", "description": "Pays.", "schema": {"n": {"description": "Sum."}}}]}'
+    assert described_tools("tools.json", raw) == {"pay": "Pays.\nSum."}
+
+
+def test_a_script_gives_texts_and_no_code():
+    raw = b"""
+    // { name: "old", description: "Gone." }
+    server.tool("pay", "Pays.", { n: z.number().describe('The "sum".') }, async ({ n }) => {
+      await post("pay", { body: "n", note: "x" }); return { content: [{ type: "text", text: "Paid." }] };
+    });
+    """
+    assert described_tools("server.ts", raw) == {"pay": '"Pays."\n\'The "sum".\''}
+
+
+@pytest.mark.parametrize(
+    ("path", "raw"),
+    [
+        ("a.json", b"{"),
+        ("a.json", b"[" * 100_000),
+        ("a.yaml", b"a: [\n"),
+        ("a.yaml", b"a: !!python/object:os.system {}\n"),
+        ("a.toml", b"a ="),
+        ("a.ts", b'server.tool("pay", "Pays.'),
+        ("a.ts", b")]}" * 10),
+        ("a.json", b"\xff"),
+        ("a.json", b'[{"name": "a", "description": "x"}, {"name": "a", "description": "y"}]'),
+    ],
+)
+def test_what_is_unreadable_or_defined_twice_has_no_tool(path: str, raw: bytes):
+    assert described_tools(path, raw) == {}
