@@ -141,6 +141,13 @@ def missing_of(done: Result) -> list[str]:
     return list(json.loads(done.stdout)["missing"])
 
 
+def test_calls_of_a_request_that_stands_in_two_files_count_once(run: Run, tmp_path: Path) -> None:
+    for name in ("all", "part"):
+        chats(tmp_path / "traces" / name)
+    facts = json.loads(run(tmp_path / "traces", "--json").stdout)
+    assert (facts["n_requests"], facts["report"]["tools"]) == (12, {"get_orders": 12, "cancel": 12})
+
+
 def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:
     traces = chats(tmp_path / "traces")
     before = traces.read_bytes()
