@@ -55,6 +55,12 @@ def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
     return Markup("".join(_Writer(numbers=numbers, newline="<br>").write(tokens)))
 
 
+def render_line(text: str) -> Markup:
+    """Render one line, such as a finding: code, emphasis, and else text."""
+    line = " ".join(_SPLIT.sub("", text).split())
+    return Markup("".join(_Writer().write(_parser().parseInline(line[:MAX_CHARS]))))
+
+
 @cache
 def _parser() -> MarkdownIt:
     commonmark = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})

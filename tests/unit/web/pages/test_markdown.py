@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.web.pages.markdown import MAX_CHARS, render_answer, render_markdown
+from coreloop.web.pages.markdown import MAX_CHARS, render_answer, render_line, render_markdown
 from rows import each_row
 
 TEXT = {"p", "ul", "ol", "li", "blockquote", "em", "strong"}
@@ -92,6 +92,14 @@ def test_an_answer_is_rendered_and_its_lines_stay_lines():
         'A list <code>x[1]</code>: [12]</p><p><a href="#source-1">[1]</a>: no definition</p>'
     )
     assert render_answer("a" * (MAX_CHARS + 1), ()) is None
+
+
+@each_row("text", HOSTILE.values())
+def test_a_line_has_no_links_and_no_blocks(text: str):
+    tags = Tags(render_line(text))
+    assert tags.seen <= {"em", "strong", "code"}
+    assert tags.attributes == []
+    assert render_line("- `pause` is\n*late*") == "- <code>pause</code> is <em>late</em>"
 
 
 def test_an_endless_passage_is_left_as_text():
