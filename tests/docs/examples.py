@@ -134,13 +134,13 @@ def _set_up(step: Setup, path: Path, folder: Path, namespace: dict[str, Any]) ->
         assert code == 0, f"{path}: setup: {output}"
     else:
         shutil.rmtree(folder)
-        shutil.copytree(_left_by(path.parent / step.text.strip()), folder, symlinks=True)
+        shutil.copytree(left_by(path.parent / step.text.strip()), folder, symlinks=True)
 
 
 _LEFT: dict[Path, Path] = {}
 
 
-def _left_by(path: Path) -> Path:
+def left_by(path: Path) -> Path:
     """The folder that a page leaves; the page is run once per process."""
     path = path.resolve()
     if path not in _LEFT:

@@ -1,10 +1,14 @@
 """Every example of the documentation that can run does, and prints what its page says."""
 
+import ast
+import builtins
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from coreloop.observe.adapters.attach import ADAPTERS
 from docs.examples import PAGES, ROOT, Block, elided, matches, read_page, run_page
 from rows import each_row
 
@@ -65,6 +69,37 @@ def test_update_leaves_out_what_the_page_left_out() -> None:
         "…",
         "tails",
     ]
+
+
+def test_the_lines_of_each_framework_can_be_pasted_whole() -> None:
+    blocks = read_page(ROOT / "docs" / "how-to" / "record-frameworks.md")
+    texts = [block.text for block in blocks if isinstance(block, Block) and block.language == "python"]
+    imports = {
+        node.module: alias.name
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("coreloop.")
+        for alias in node.names
+    }
+    package = "coreloop.observe.adapters"
+    assert set(imports) >= {f"{package}.{module}" for module in [*ADAPTERS.values(), "otel"]}
+    assert [name for module, name in imports.items() if not hasattr(import_module(module), name)] == []
+    unbound = {text: _read(text) - _bound(text) - set(dir(builtins)) for text in texts}
+    assert [text for text, names in unbound.items() if names] == []
+
+
+def _read(text: str) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+
+
+def _bound(text: str) -> set[str]:
+    nodes = list(ast.walk(ast.parse(text)))
+    assigned = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return assigned | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
 
 
 def test_links_outside_the_site_lead_to_files() -> None:

@@ -29,7 +29,8 @@ from coreloop.promote.reach import _arrives
 from coreloop.runs.driver.spending import Reports
 from coreloop.web.keys import read_keys
 from coreloop.web.pages.activity import _tool_of
-from coreloop.web.pages.runs import _lines, passage_of
+from coreloop.web.pages.markdown import render_answer
+from coreloop.web.pages.runs import passage_of
 from linear import assert_linear, cases, repeated
 
 Work = Callable[[str], object]
@@ -109,7 +110,10 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "an address": (after("https://a", _is_public), ("a.", ":1", "/a", "a/")),
     "keys": (refusing(read_keys), ("a:", "a:b:", "a,", "ci:read:0", "+")),
     "a tool of a path": (lambda text: _tool_of(text, ["a", "b"]), (".", "[", "a.b", "a[")),
-    "an answer's lines": (_lines, ("\n", "\n\n", " \n", "[1]", "\t", "a\n")),
+    "an answer": (
+        lambda text: render_answer(text, {1}),
+        ("\n", "\n\n", " \n", "[1]", "\t", "a\n", "`", "*a", "[", "> "),
+    ),
     "a passage of a source": (lambda text: passage_of("a b c", text), ("a ", "a b ", "a\n", "b ")),
     "a claim in a source": (lambda text: passage_of(text, "a b c"), ("a ", "a b ")),
     "a note": (improvement_bullets, ("- a\n", "> ", "- **a", "1. ")),

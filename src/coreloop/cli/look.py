@@ -91,7 +91,8 @@ def _show(looked: "Looked", *, is_verbose: bool) -> None:
 
 def _show_head(looked: "Looked", columns: int) -> None:
     formats = ", ".join(f"{name} ({say(number_of(n, 'file'))})" for name, n in looked.formats.items())
-    days = say("{since} to {until}", since=looked.report.first_day, until=looked.report.last_day)
+    first, last = looked.report.first_day, looked.report.last_day
+    days = first if first == last else say("{since} to {until}", since=first, until=last)
     click.echo(wrapped(f"{formats}; {days}", columns))
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
     click.echo(

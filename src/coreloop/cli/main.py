@@ -116,10 +116,10 @@ def command_paths() -> Iterator[tuple[str, ...]]:
     "--language",
     type=click.Choice(["en", "ko"]),
     expose_value=False,
-    help="Of what is printed.  [default: language: in coreloop.yaml, else LC_ALL, LC_MESSAGES or LANG]",
+    help="Language of the output.  [default: language: in coreloop.yaml, else LC_ALL, LC_MESSAGES or LANG]",
 )
 def main() -> None:
-    """Turn the real use of an agent's tools into better docstrings.
+    """Find why an agent's tool calls fail, and propose a line for the tool's description.
 
     Settings come from the nearest coreloop.yaml at or above the current folder. Without one, the current
     folder is the project and the defaults apply.

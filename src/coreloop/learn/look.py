@@ -121,7 +121,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             with watching(known) as watched:
                 landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
             report = _added(report, landed)
-        looked = _mine(_with_tools(workspace, report), report, now)
+        looked = _mine(_with_tools(workspace, report), report, now, undated=newest)
     n_files = {name: len(known) for name, known in by_format.items()}
     return replace(looked, formats=n_files, n_unknown=len(others))
 
@@ -160,7 +160,7 @@ def _with_tools(workspace: Workspace, report: ImportReport) -> Workspace:
     return replace(workspace, settings=replace(workspace.settings, tools=tools))
 
 
-def _mine(workspace: Workspace, report: ImportReport, now: datetime) -> Looked:
+def _mine(workspace: Workspace, report: ImportReport, now: datetime, *, undated: datetime) -> Looked:
     first, last = report.first_day, report.last_day
     if first is None or last is None:
         raise UsageError("the traces hold no request with a time")
@@ -175,13 +175,16 @@ def _mine(workspace: Workspace, report: ImportReport, now: datetime) -> Looked:
     return Looked(
         formats={},
         n_unknown=0,
-        report=report,
+        report=replace(report, tools=Counter(calls["tool"])),  # each request once, unlike the traces
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
         errors=refined.document.errors,
         statements=refined.document.statements,
         arguments=arguments,
-        missing=tuple(_missing(report, requests, calls, has_sources=bool(arguments))),
+        missing=(
+            *_missing_results(calls, arguments),
+            *_missing(report, requests, calls, undated),
+        ),
     )
 
 
@@ -212,16 +215,25 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     )
 
 
-def _missing(
-    report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, *, has_sources: bool
-) -> Iterator[Phrase]:
-    """What would let these traces say more."""
-    is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
-    is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
+def _missing_results(calls: pl.DataFrame, arguments: Sequence[ArgumentOrigin]) -> Iterator[Phrase]:
     if calls.is_empty():
         yield Phrase("calls of tools: these traces have none")
-    elif not has_sources:
+    elif not calls["result_bytes"].count():
         yield Phrase("results of tools: without them it is not known where arguments come from")
+    elif not arguments:
+        yield Phrase(
+            "more calls: where an argument comes from is shown for arguments with {n} values or more",
+            n=MIN_COMPARED,
+        )
+
+
+def _missing(
+    report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, undated: datetime
+) -> Iterator[Phrase]:
+    """What else would let these traces say more."""
+    is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
+    is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
+    n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
         yield Phrase(
             "failed calls: no result reads as one; one begins with Error: or ValueError:, or is {example}",
@@ -229,7 +241,14 @@ def _missing(
         )
     if not requests.filter(IS_FAILURE).height:
         yield Phrase("failed requests: no trace says that one failed; import scores, or judge some by hand")
-    if report.first_day == report.last_day:
+    if n_undated:
+        yield Phrase(
+            "times: {requests} without one count on the newest file's day; {example} beside the messages "
+            "gives one, and a second day shows whether a cause lasts",
+            requests=number_of(n_undated, "request"),
+            example='"ts": "2026-04-25T09:30:00Z"',
+        )
+    elif report.first_day == report.last_day:
         yield Phrase("a second day: with one, nobody knows whether a cause lasts")
     if is_alone:
         yield Phrase("sessions or identifiers: without them, repeats of one question count as several")

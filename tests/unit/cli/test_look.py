@@ -116,6 +116,38 @@ def test_chats_without_times_and_envelopes_are_read(run: Run, tmp_path: Path) ->
     assert any("second day" in text for text in facts["missing"])
 
 
+def test_hint_for_chats_without_times_shows_how_to_give_one(run: Run, tmp_path: Path) -> None:
+    lists = [chat(number)["messages"] for number in range(3)]
+    missing = missing_of(run(write_lines(tmp_path / "lists.jsonl", lists), "--json"))
+    [times] = [text for text in missing if text.startswith("times: 3 requests")]
+    assert '"ts": "2026-' in times
+    dated = missing_of(run(chats(tmp_path, n=1), "--json"))
+    assert not any(text.startswith("times:") for text in dated)
+    assert any(text.startswith("a second day") for text in dated)
+
+
+def test_results_are_missing_only_where_there_are_none(run: Run, tmp_path: Path) -> None:
+    failed = chat(0, fails=True)["messages"][:1] + chat(0, fails=True)["messages"][3:5]
+    for few in (chats(tmp_path / "few", n=1), write_lines(tmp_path / "failed.jsonl", [failed])):
+        missing = missing_of(run(few, "--json"))
+        assert not any(text.startswith("results of tools") for text in missing)
+        assert any(text.startswith("more calls") for text in missing)
+    bare = [message for message in chat(1)["messages"] if message["role"] != "tool"]
+    none = missing_of(run(write_lines(tmp_path / "bare.jsonl", [bare]), "--json"))
+    assert any(text.startswith("results of tools") for text in none)
+
+
+def missing_of(done: Result) -> list[str]:
+    return list(json.loads(done.stdout)["missing"])
+
+
+def test_calls_of_a_request_that_stands_in_two_files_count_once(run: Run, tmp_path: Path) -> None:
+    for name in ("all", "part"):
+        chats(tmp_path / "traces" / name)
+    facts = json.loads(run(tmp_path / "traces", "--json").stdout)
+    assert (facts["n_requests"], facts["report"]["tools"]) == (12, {"get_orders": 12, "cancel": 12})
+
+
 def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:
     traces = chats(tmp_path / "traces")
     before = traces.read_bytes()

@@ -1,8 +1,8 @@
 """Message lists in the format of OpenAI's chat API, from any provider: one request per list.
 
-``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required, and a
-list of messages may stand alone. A message of role ``tool`` has a call's result and id; the older
-``function_call`` has no id.
+``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
+list of messages may stand alone, and a list or an object may hold many. A message of role ``tool`` has the
+result and id of a call; the older ``function_call`` has no id.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
 NO_TIME: Final = SkippedTrace("no valid time; supply the times with --times FILE")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
+_MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _MAX_ERROR_FIELDS: Final = 3
 _FAILED: Final = re.compile(
@@ -94,14 +95,50 @@ def _read_file(
             if document is TORN:
                 yield TORN
                 continue
-            if _is_messages(document):
-                document = {"messages": document}  # noqa: PLW2901 - a list of messages without an envelope
-            for chat in document if isinstance(document, list) else [document]:
+            for chat in _chats(document):
                 yield _request(chat, times, undated)
 
 
-def _is_messages(document: Any) -> bool:
-    return isinstance(document, list) and all(isinstance(item, dict) and "role" in item for item in document)
+def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
+    """Yield the chats of a document, each with its ``messages``; what holds none is yielded as it is."""
+    if _is_messages(document):
+        yield {"messages": document}
+        return
+    parts = _parts(document) if depth else None
+    if parts is None:
+        yield document
+        return
+    for part in parts:
+        yield from _chats(part, depth - 1)
+
+
+def _is_messages(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) and "role" in item for item in value)
+
+
+def _parts(document: Any) -> list[Any] | None:
+    """What a list holds, or the one value of an object that holds messages under another name."""
+    if isinstance(document, list):
+        return document
+    if not isinstance(document, dict) or _is_chat(document):
+        return None
+    held = [value for value in document.values() if value and _holds_messages(value)]
+    if len(held) != 1:  # a log of a model's input and output, not a conversation
+        return None
+    [value] = held
+    if _is_messages(value):
+        return [{**document, "messages": value}]
+    return [{**document, **value}] if isinstance(value, dict) else value
+
+
+def _is_chat(value: Any) -> bool:
+    messages = value.get("messages") if isinstance(value, dict) else None
+    return isinstance(messages, list) and not (messages and all(isinstance(item, list) for item in messages))
+
+
+def _holds_messages(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else value
+    return _is_messages(value) or _is_messages(first) or _is_chat(first)
 
 
 def _request(

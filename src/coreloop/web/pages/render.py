@@ -11,6 +11,7 @@ from coreloop.base.messages import in_korean, read_korean
 from coreloop.web.pages import charts
 from coreloop.web.pages.formats import count, escape, rate, seconds, short, timestamp
 from coreloop.web.pages.frame import Frame, Language
+from coreloop.web.pages.markdown import render_line
 
 
 def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
@@ -72,7 +73,9 @@ def _environment() -> Environment:
         line_chart=charts.line_chart,
         flow_chart=charts.flow_chart,
     )
-    environment.filters.update(short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count)
+    environment.filters.update(
+        line=render_line, short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count
+    )
     return environment
 
 

@@ -24,7 +24,7 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
-from coreloop.web.pages.markdown import is_markdown, render_markdown
+from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
 from coreloop.web.pages.section import Button, PageSection, View
 from coreloop.web.pages.source import PageSource
 
@@ -35,7 +35,6 @@ _MAX_LINES: Final = 8
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
 _BLANK: Final = re.compile(r"\n\s*\n")
-_NUMBER: Final = re.compile(r"(\[\d+\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +87,14 @@ def read_one(source: PageSource, name: str) -> View | None:
         "spent": _spent(state),
         "kind": state.kind,
         "command": _command(state),
-        "answer": (),
+        "answer": "",
         "cited": (),
     }
     if state.kind == RESEARCH:
         view |= _research(source, state)
     elif state.kind == ASK:
         view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
-    return view | {"numbers": {passage.number for passage in view["cited"]}}
+    return view
 
 
 def _command(state: State) -> str:
@@ -124,18 +123,14 @@ def _research(source: PageSource, state: State) -> dict[str, Any]:
 
 
 def _answered(state: State, text: str) -> dict[str, Any]:
-    response = respond(state)
+    response, cited = respond(state), _cited(text, cited_sources(state))
     return {
-        "answer": _lines(response.final_answer),
+        "answer": response.final_answer,
+        "html": render_answer(response.final_answer, {one.number for one in cited}),
         "verdict": response.verdict,
         "reason": response.reason,
-        "cited": _cited(text, cited_sources(state)),
+        "cited": cited,
     }
-
-
-def _lines(answer: str) -> list[list[str]]:
-    """Split an answer into lines, and these at citations: every second part is one, such as ``[2]``."""
-    return [_NUMBER.split(line) for line in answer.splitlines()]
 
 
 def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:

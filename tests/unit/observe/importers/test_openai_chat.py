@@ -3,6 +3,8 @@
 import json
 import lzma
 from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from coreloop.base.categories import Categories
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
+from coreloop.observe.importers import openai_chat
+from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.run import ImportRequest, run_import
 from coreloop.observe.importers.trace import TracedCall, TracedRequest, record_of
 from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
@@ -65,6 +69,39 @@ def test_a_message_list_is_one_request(tmp_path: Path) -> None:
     [made] = request.calls
     assert (made.name, made.args, made.error) == ("show", {"topic": "배당"}, None)
     assert (made.result, made.result_size_bytes) == ("100원", 6)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda chats: chats,
+        lambda chats: [{"messages": chat, "reward": 0.0} for chat in chats],
+        lambda chats: {"messages": chats},
+        lambda chats: {"conversations": chats, "version": 2},
+        lambda chats: {"data": [{"id": n, "messages": chat} for n, chat in enumerate(chats)]},
+        lambda chats: [{"id": n, "conversation": {"messages": chat}} for n, chat in enumerate(chats)],
+        lambda chats: [{"task_id": n, "reward": 0.0, "traj": chat} for n, chat in enumerate(chats)],
+    ],
+    ids=["lists", "objects", "messages", "conversations", "data", "envelopes", "trajectories"],
+)
+def test_file_may_hold_its_chats_in_lists_and_objects(
+    tmp_path: Path, form: Callable[[Any], Any], newline: str
+) -> None:
+    chats = [[says(f"질문 {n}"), asks(call("a")), gives("a", "100원")] for n in range(2)]
+    path = tmp_path / "대화 기록.json"
+    path.write_text(json.dumps(form(chats), indent=2), encoding="utf-8", newline=newline)
+    files = find_trace_files([path], openai_chat.SUFFIXES, now_s=0.0)
+    parts = openai_chat.read(files, undated=datetime(2026, 4, 25, tzinfo=UTC))
+    read = [part for part in parts if isinstance(part, TracedRequest)]
+    assert [request.question for request in read] == ["질문 0", "질문 1"]
+    assert [len(request.calls) for request in read] == [1, 1]
+    assert all((request.violation == "reward=0.0") == ("reward" in str(form(chats))) for request in read)
+
+
+def test_log_of_what_a_model_was_sent_and_said_is_no_conversation(tmp_path: Path) -> None:
+    logged = {"input": [says("?")], "output": [says("!", "assistant")]}
+    assert not requests("openai-chat", write_document(tmp_path / "log.json", [logged]))
 
 
 def test_results_of_parallel_calls_are_known_by_their_ids(tmp_path: Path) -> None:

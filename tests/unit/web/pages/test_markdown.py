@@ -1,4 +1,4 @@
-"""Markdown of sources: rendered without anything that a source could put on the page."""
+"""Markdown of sources and answers: rendered without anything that either could put on the page."""
 
 import re
 from html.parser import HTMLParser
@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.web.pages.markdown import MAX_CHARS, render_markdown
+from coreloop.web.pages.markdown import MAX_CHARS, render_answer, render_line, render_markdown
 from rows import each_row
 
 TEXT = {"p", "ul", "ol", "li", "blockquote", "em", "strong"}
@@ -73,6 +73,33 @@ def test_the_cited_sentence_is_marked_in_what_is_around_it():
     assert "<li><mark>The </mark><em><mark>river</mark></em><mark> is long.</mark>" in html
     assert "<li>another" in html
     assert re.search(r"</?h\d", html) is None
+
+
+@each_row("text", HOSTILE.values())
+def test_an_answer_has_no_links_but_to_its_sources(text: str):
+    html = render_answer(f"{text} [1] [2]", {1})
+    assert html is not None
+    tags = Tags(html)
+    assert tags.seen <= ALLOWED | {"a"}
+    assert set(tags.attributes) <= {("class", "code"), ("href", "#source-1")}
+    assert "#source-1" in html or "```" in text
+
+
+def test_an_answer_is_rendered_and_its_lines_stay_lines():
+    html = render_answer("`pause` is **late**. [1]\nA list `x[1]`: [12]\n\n[1]: no definition", {1})
+    assert html == (
+        '<p><code>pause</code> is <strong>late</strong>. <a href="#source-1">[1]</a><br>'
+        'A list <code>x[1]</code>: [12]</p><p><a href="#source-1">[1]</a>: no definition</p>'
+    )
+    assert render_answer("a" * (MAX_CHARS + 1), ()) is None
+
+
+@each_row("text", HOSTILE.values())
+def test_a_line_has_no_links_and_no_blocks(text: str):
+    tags = Tags(render_line(text))
+    assert tags.seen <= {"em", "strong", "code"}
+    assert tags.attributes == []
+    assert render_line("- `pause` is\n*late*") == "- <code>pause</code> is <em>late</em>"
 
 
 def test_an_endless_passage_is_left_as_text():

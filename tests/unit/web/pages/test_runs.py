@@ -1,5 +1,6 @@
 """Runs: answers whose numbers lead to the sentence in its source, contradictions, limits, buttons."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
         run_id = run_research(QUESTION, deps=deps).run_id
     view = read_one(source, run_id)
     assert view is not None
-    (line,) = [line for line in view["answer"] if len(line) > 1]
+    [line] = [re.split(r"(\[\d+\])", line) for line in view["answer"].splitlines() if "[" in line]
     number = line[1]
     shown = page(source, run_id)
     assert f'<a href="#source-{number[1:-1]}">{number}</a>' in shown
