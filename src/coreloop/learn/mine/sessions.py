@@ -124,12 +124,13 @@ def find_sessions(batches: Iterable[tuple[Facts, MineSettings]], texts_of: _Text
 
 def _lone_calls(facts: Facts, settings: MineSettings) -> pl.DataFrame:
     """The only calls of records of which nothing but a session is known."""
+    nameless = facts.requests.filter(pl.col("question") == NO_QUESTION, pl.col("session") != 0)
+    if nameless.select("offset").head(1).collect().is_empty():  # a fifth of the time of what follows
+        return pl.DataFrame()
     ids = [id_hash(request) for request in {*settings.replayed, *settings.verdicts}]
     apart = pl.Series(ids, dtype=REQUESTS["id"]).implode()
-    lone = facts.requests.filter(
+    lone = nameless.filter(
         ~pl.col("id").is_in(apart).fill_null(False),
-        pl.col("question") == NO_QUESTION,
-        pl.col("session") != 0,
         pl.col("shape") != 0,
         pl.col("chunk_len").is_null() & pl.col("rounds").is_null() & ~pl.col("judged"),
         (pl.col("signals").cast(pl.UInt32) & _MARKS) == 0,
