@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
@@ -142,8 +142,14 @@ class Window:
 
     def n_records(self) -> int:
         """Records in the window, including neutral records."""
-        since, until = ((day - EPOCH_DAY).days for day in (self.days.since, self.days.until))
-        return sum(n for file in self.files for day, n in file.days.items() if since <= day <= until)
+        return self.records_by_day().total()
+
+    def records_by_day(self) -> Counter[date]:
+        """Records of each day in the window that has any, including neutral records."""
+        counts: Counter[date] = Counter()
+        for file in self.files:
+            counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in file.days.items()})
+        return Counter({day: n for day, n in counts.items() if self.days.since <= day <= self.days.until})
 
     def n_neutral(self) -> int:
         """Requests in the window that count neither as success nor as failure."""

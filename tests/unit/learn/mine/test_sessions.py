@@ -70,7 +70,7 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
         ("book", False, False, True),
         ("book", True, True, False),
     ]
-    assert found.n_records() == 3
+    assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
     assert found.all_requests().collect().height == 1
 
 
