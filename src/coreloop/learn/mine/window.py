@@ -79,7 +79,8 @@ class Window:
 
     def with_sessions(self) -> "Window":
         """The same window, with the ``sessions`` of its files."""
-        return replace(self, sessions=find_sessions(self.batches, self.texts_of))
+        sessions = find_sessions(self.batches, self.texts_of)
+        return self if sessions is None else replace(self, sessions=sessions)
 
     @property
     def requests(self) -> pl.LazyFrame:
