@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,24 @@ def on_days(records: Iterable[dict[str, Any]], days: int = 9) -> list[dict[str, 
     return [
         {**one, "ts": f"2026-04-{index % days + 1:02}T09:30:00.{index:06}+00:00"}
         for index, one in enumerate(records)
+    ]
+
+
+def one_by_one(request: dict[str, Any], *, step_s: float = 1) -> list[dict[str, Any]]:
+    """A request's calls as a server of tools records them: each alone, in a session, of unknown purpose."""
+    begun = datetime.fromisoformat(request["ts"])
+    session = f"session:{sha256(request['request_id'].encode()).hexdigest()[:16]}"
+    unknown = {"question": "", "category_hash": None, "model": None, "provider": None, "chunk_len": None}
+    return [
+        {
+            **request,
+            **unknown,
+            "session_hash": session,
+            "request_id": f"{request['request_id']}-{number}",
+            "ts": (begun + timedelta(seconds=number * step_s)).isoformat(timespec="microseconds"),
+            "tool_calls": [one],
+        }
+        for number, one in enumerate(request["tool_calls"])
     ]
 
 

@@ -41,7 +41,7 @@ WAYS: Final = {
     "llama-index": Way("llama-index-core", "llama-index"),
 }
 AT_THE_END: Final = {
-    "fastmcp": {"markdown"},
+    "fastmcp": {"one_line", "paragraphs", "markdown", "epytext"},
     "openai-agents": {"one_line", "paragraphs", "markdown", "epytext"},
     "pydantic-ai": {"one_line", "paragraphs", "field_list", "markdown", "epytext"},
     "anthropic": {"one_line", "paragraphs", "markdown"},
@@ -51,7 +51,7 @@ AT_THE_END: Final = {
     "mcp": set(STYLES),
     "llama-index": set(STYLES),
 }
-"""Styles of which a section at the end is sent: 57 of 90, and the reason for the place of new lines."""
+"""Styles of which a section at the end is sent: 60 of 90, and the reason for the place of new lines."""
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 
 

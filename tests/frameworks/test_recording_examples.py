@@ -21,6 +21,10 @@ EXAMPLES: Final = {
     "claude_agent": "claude-agent-sdk",
 }
 MAX_LINES: Final = 60
+_LOGGED: Final = (
+    "import logging, runpy, sys; logging.basicConfig(level=logging.INFO); "
+    "runpy.run_path(sys.argv[1], run_name='__main__')"
+)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -28,7 +32,7 @@ def test_example_records_the_rejected_call_and_the_good_one(name: str, tmp_path:
     script = _ROOT / "examples" / "record" / f"{name}.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
     done = subprocess.run(
-        [str(interpreter(EXAMPLES[name], records=True)), str(script)],
+        [str(interpreter(EXAMPLES[name], records=True)), "-c", _LOGGED, str(script)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(_ROOT / "src"), "IS_SANDBOX": "1", "HOME": str(tmp_path)},
         capture_output=True,
@@ -36,6 +40,8 @@ def test_example_records_the_rejected_call_and_the_good_one(name: str, tmp_path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    if name != "opentelemetry_spans":  # nothing to attach to
+        assert "with the adapter" in done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("find_rooms False invalid_argument: seats: ")
     assert lines[-1] == "find_rooms True None"

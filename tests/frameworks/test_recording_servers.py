@@ -83,3 +83,27 @@ def test_intent_is_asked_for_recorded_as_the_question_and_hidden_from_the_tool(d
     assert record["tool_calls"][0]["ok"]
     assert "session_hash" not in record  # this client speaks the protocol without sessions
     assert listed == {"asked": ["city", "intent", "seats"], "not asked": ["city", "seats"]}
+
+
+@EVERY_SERVER
+def test_every_page_of_a_list_of_tools_is_in_force(distribution: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [interpreter(distribution, records=True), HERE / "drives" / "paging.py", distribution, "data"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(_SOURCE)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[]\n"  # the tool of the last page did not get the intent
+    audit = tmp_path / "data" / "audit"
+    (day,) = (audit / "ai-ask").glob("*.jsonl")
+    records = [json.loads(line) for line in day.read_text(encoding="utf-8").splitlines()]
+    listed = []
+    for record in records:
+        kept = audit / "descriptions" / f"{record['descriptions'].removeprefix('desc:')}.json"
+        listed.append({tool["name"] for tool in json.loads(kept.read_text(encoding="utf-8"))["tools"]})
+    every = {"find_rooms", "book_room", "cancel_booking"}
+    assert listed == [{"find_rooms"}, {"find_rooms", "book_room"}, every, every]
+    assert records[-1]["question"] == "It was booked twice."

@@ -198,7 +198,10 @@ def places_against(
 
 
 def whole_window(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
-    """The facts of the records of some days; without groups of requests, which nothing here asks for."""
+    """The facts of the records of some days; without groups of requests, which nothing here asks for.
+
+    Nor are calls of a session joined: see `Window.with_sessions`.
+    """
     first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
     numbered = [(at, file) for at, file in enumerate(files) if any(first <= day <= last for day in file.days)]
     return Window(

@@ -9,13 +9,12 @@ from typing import Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.base.records import hash_question
 from coreloop.learn.effect.failures import CALL, EVERY_DAY, NamedFailure, ToolCalls, WindowCalls, whole_window
 from coreloop.learn.effect.tally import DayCount, Stratum
-from coreloop.learn.facts.columns import as_int
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.mine.sessions import NO_QUESTION
 from coreloop.learn.mine.window import Window
 from coreloop.observe.reading.outcome import RequestOutcome
 
@@ -23,7 +22,6 @@ _Key = tuple[Stratum, int]
 """Model and category, case."""
 _KEYS: Final = ("tool", "day", "model", "category", "case_of")
 _REQUEST: Final = ("file", "offset")
-_NO_QUESTION: Final = as_int(hash_question(""))
 
 
 @dataclass(slots=True)
@@ -128,7 +126,7 @@ class LoadedLog:
 
 def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
-    window = whole_window(files, days)
+    window = whole_window(files, days).with_sessions()
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
@@ -197,7 +195,7 @@ def _case() -> pl.Expr:
             pl.col("case").cast(pl.List(pl.String)).list.join(",").hash()
         ),
         pl.col("template"),
-        pl.when(pl.col("question") != _NO_QUESTION).then("question"),
+        pl.when(pl.col("question") != NO_QUESTION).then("question"),
         pl.struct("file", "offset").hash(),
     )
 

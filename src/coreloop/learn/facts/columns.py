@@ -110,7 +110,7 @@ def _groups(columns: Columns) -> tuple[pl.DataFrame, list[Sequence[_Text]]]:
         for category, ok, recorded, *others in columns.groups
     ]
     hashed = [_hashed(ok_calls, columns.calls) for ok_calls in numbers]
-    named = [(*hashed[row[1]][:2], _pattern(row[0], hashed[row[1]][0])) for row in rows]
+    named = [(*hashed[row[1]][:2], pattern_of(row[0], hashed[row[1]][0])) for row in rows]
     frame = pl.concat(
         [frame_of(rows, GROUP), frame_of(named, dict.fromkeys(("sequence", "shape", "pattern"), pl.UInt64))],
         how="horizontal",
@@ -120,7 +120,8 @@ def _groups(columns: Columns) -> tuple[pl.DataFrame, list[Sequence[_Text]]]:
 
 
 @lru_cache(maxsize=16_384)
-def _pattern(category: str, sequence: int) -> int:
+def pattern_of(category: str, sequence: int) -> int:
+    """The hash of a category with a sequence."""
     return digest64(f"{category}\n{sequence}")
 
 
@@ -212,14 +213,20 @@ def _with_retries(calls: pl.DataFrame) -> pl.DataFrame:
     same = ("offset", "tool")
     rows = calls.lazy().select("index", *same, failed=failed)
     rows = rows.join(rows.filter("failed").select(same).unique(), on=same, how="semi", maintain_order="left")
-    ok = ~pl.col("failed")
-    found = rows.select(
-        "index",
-        retry=(pl.col("failed").cum_sum() - pl.col("failed")).over(same) > 0,
-        recovered=pl.when("failed").then(ok.cum_sum(reverse=True).over(same) > 0),
-    ).collect()
+    retry, recovered = retries(same)
+    found = rows.select("index", retry=retry, recovered=recovered).collect()
     joined = calls.join(found, on="index", how="left", maintain_order="left")
     return joined.with_columns(pl.col("retry").fill_null(False))
+
+
+def retries(same: Sequence[str]) -> tuple[pl.Expr, pl.Expr]:
+    """Whether a call is a retry, and whether it was recovered, of rows with ``failed``.
+
+    ``same`` are the columns that calls of one tool in one request have in common.
+    """
+    failed, ok = pl.col("failed"), ~pl.col("failed")
+    retry = (failed.cum_sum() - failed).over(same) > 0
+    return retry, pl.when("failed").then(ok.cum_sum(reverse=True).over(same) > 0)
 
 
 def _of_requests(records: pl.DataFrame, groups: pl.DataFrame) -> list[pl.Series]:

@@ -17,6 +17,7 @@ SENT: Final[dict[str, Any]] = {"descriptions": pl.String, "tool": pl.String, "de
 class _Tool(msgspec.Struct):
     name: str
     hash: str
+    description: str = ""
 
 
 class _Tools(msgspec.Struct):
@@ -45,6 +46,15 @@ def sent_tools(audit_dir: Path, descriptions: Iterable[str]) -> pl.DataFrame:
         for tool in _read(audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json")
     ]
     return frame_of(rows, SENT)
+
+
+def last_sent(audit_dir: Path, descriptions: Iterable[str]) -> dict[str, str]:
+    """The description of each tool as models were last sent it; ``descriptions`` are the newest first."""
+    texts: dict[str, str] = {}
+    for name in descriptions:
+        for tool in _read(audit_dir / FOLDER / f"{name.removeprefix(_PREFIX)}.json"):
+            texts.setdefault(tool.name, tool.description)
+    return texts
 
 
 def _read(path: Path) -> list[_Tool]:

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
@@ -26,6 +26,7 @@ from coreloop.learn.facts.counting import (
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
+from coreloop.learn.mine.sessions import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.question import Question, decode_question
@@ -43,9 +44,6 @@ IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
-
-KEY: Final = ("file", "offset")
-"""Names a request of a window."""
 Batch = tuple[Facts, MineSettings]
 
 
@@ -67,6 +65,8 @@ class Window:
         The files that were mined.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
+    sessions : Sessions, optional
+        Calls that were recorded one by one and are read as one request.
     """
 
     groups: pl.LazyFrame
@@ -75,6 +75,12 @@ class Window:
     days: Days
     paths: tuple[LogFile, ...]
     skipped: Mapping[str, int]
+    sessions: Sessions | None = None
+
+    def with_sessions(self) -> "Window":
+        """The same window, with the ``sessions`` of its files."""
+        sessions = find_sessions(self.batches, self.texts_of)
+        return self if sessions is None else replace(self, sessions=sessions)
 
     @property
     def requests(self) -> pl.LazyFrame:
@@ -83,13 +89,13 @@ class Window:
 
     def all_requests(self) -> pl.LazyFrame:
         """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
-        frames = (count_requests(facts, settings, key=KEY) for facts, settings in self.batches)
+        frames = (count_requests(facts, settings, key=KEY) for facts, settings in self.joined)
         schema = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
         return concatenate((frame.select(*schema) for frame in frames), schema).filter(self.in_days())
 
     @cached_property
     def calls(self) -> pl.LazyFrame:
-        """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, with ``file``, in memory."""
+        """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, by record, with ``file``, in memory."""
         frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
         return _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
 
@@ -106,8 +112,8 @@ class Window:
         return self._all("saw", SAW)
 
     def _all(self, name: str, schema: Mapping[str, Any]) -> pl.LazyFrame:
-        frames = (getattr(facts, name) for facts, _ in self.batches)
-        return concatenate(frames, {**schema, "file": pl.UInt32})
+        schema = {**schema, "file": pl.UInt32}
+        return concatenate((getattr(facts, name).select(*schema) for facts, _ in self.joined), schema)
 
     @cached_property
     def batches(self) -> list[Batch]:
@@ -115,9 +121,20 @@ class Window:
         return batches_of(list(zip(self.numbers, self.files, strict=True)))
 
     @cached_property
+    def joined(self) -> list[Batch]:
+        """`batches`, with the calls of ``sessions`` in their requests."""
+        sessions = self.sessions
+        if sessions is None:
+            return self.batches
+        return [(sessions.join(facts), settings) for facts, settings in self.batches]
+
+    @cached_property
     def texts(self) -> pl.LazyFrame:
         """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
-        return concatenate((file.facts.texts for file in self.files), TEXTS).unique().collect().lazy()
+        parts = [file.facts.texts for file in self.files]
+        if self.sessions is not None:
+            parts.append(self.sessions.texts)
+        return concatenate(parts, TEXTS).unique().collect().lazy()
 
     def in_days(self) -> pl.Expr:
         """Whether a row's ``ts_us`` is in the days."""
@@ -126,10 +143,17 @@ class Window:
 
     def n_records(self) -> int:
         """Records in the window, including neutral records."""
-        return int(self.groups.select(pl.col("n").sum()).collect().item())
+        return self.records_by_day().total()
+
+    def records_by_day(self) -> Counter[date]:
+        """Records of each day in the window that has any, including neutral records."""
+        counts: Counter[date] = Counter()
+        for file in self.files:
+            counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in file.days.items()})
+        return Counter({day: n for day, n in counts.items() if self.days.since <= day <= self.days.until})
 
     def n_neutral(self) -> int:
-        """Records in the window that count neither as success nor as failure."""
+        """Requests in the window that count neither as success nor as failure."""
         return int(self.groups.filter(~IS_COUNTED).select(pl.col("n").sum()).collect().item())
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
@@ -220,15 +244,16 @@ def merge(files: Sequence[FileFacts], days: Days) -> Window:
     numbered = [
         (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
-    frames = (group_requests(facts, settings, key=KEY) for facts, settings in batches_of(numbered))
-    return Window(
-        groups=_in_memory(frames, GROUPS, of_days(days)),
+    window = Window(
+        groups=pl.LazyFrame(schema=GROUPS),
         files=[file for _, file in numbered],
         numbers=[number for number, _ in numbered],
         days=days,
         paths=tuple(file.path for file in files),
         skipped=dict(skipped),
-    )
+    ).with_sessions()
+    frames = (group_requests(facts, settings, key=KEY) for facts, settings in window.joined)
+    return replace(window, groups=_in_memory(frames, GROUPS, of_days(days)))
 
 
 def of_days(days: Days) -> pl.Expr:

@@ -175,13 +175,13 @@ def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
 def _calls(
     window: Window, places: pl.LazyFrame, names: Mapping[str, str]
 ) -> dict[tuple[int, int], list[LoggedCall]]:
-    """The calls of some requests, by place."""
-    rows = window.all_calls().join(places, on=_PLACE, how="semi", maintain_order="left")
+    """The calls of some requests, by place; those of one request may be in several files."""
+    rows = window.all_calls().join(places, on=_PLACE, how="semi")
     columns = (*_PLACE, "call", "tool", "error_class", "template", "retry", "recovered")
     values = read_values_of(window, places, names)
     calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)
     for file, offset, number, tool, error_class, template, retry, recovered in (
-        rows.select(columns).collect().iter_rows()
+        rows.select(columns).sort(columns[:3]).collect().iter_rows()
     ):
         of_call = values.get((file, offset, number), {})
         name = names.get(tool, tool)

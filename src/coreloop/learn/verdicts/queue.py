@@ -14,8 +14,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.records import hash_question
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.sessions import NO_QUESTION
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
@@ -29,7 +29,6 @@ MOST_MISSING: Final = 2
 _WINDOW: Final = timedelta(days=30)
 _REQUESTS_SHOWN: Final = 3
 _QUESTION: Final = ("sequence", "question")
-_NO_QUESTION: Final = int(hash_question("").rpartition(":")[2], 16)
 
 
 class WaitingKind(StrEnum):
@@ -187,7 +186,7 @@ def _conflicting(window: Window) -> dict[tuple[int, int], tuple[int, int]]:
     """Successes and failures by sequence and question, if both occur."""
     mixed = (
         _with_sequence(window)
-        .filter(pl.col("question") != _NO_QUESTION)
+        .filter(pl.col("question") != NO_QUESTION)
         .group_by(_QUESTION)
         .agg(good=IS_SUCCESS.sum(), bad=IS_FAILURE.sum())
         .filter(pl.col("good") > 0, pl.col("bad") > 0)

@@ -21,6 +21,8 @@ from coreloop.observe.descriptions_in_force import SentTool
 INTENT: Final = "intent"
 _SESSIONLESS: Final = "2026-07-28"
 INTENT_SCHEMA: Final = {"type": "string", "description": "Why you make this call, in one sentence."}
+_MAX_PAGES: Final = 100
+"""Of a list of tools, and cursors that are remembered: models are not sent thousands of tools."""
 
 
 def record_calls(
@@ -49,17 +51,19 @@ class RecordCalls:
     def __init__(self, requests: Requests, *, intent: bool = False) -> None:
         self._requests = requests
         self._intent = intent
-        self._tools: list[SentTool] = []
+        self._tools: dict[str, SentTool] = {}
+        self._is_complete = False
+        self._before: dict[str, dict[str, SentTool]] = {}
         self._asked_intent: set[str] = set()
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     async def __call__(self, ctx: Any, call_next: Any) -> Any:
         if ctx.method == "tools/list":
-            return self._listed(await call_next(ctx))
+            return self._listed(ctx, await call_next(ctx))
         if ctx.method != "tools/call":
             return await call_next(ctx)
         call = _Call(ctx)
-        if self._intent and INTENT in call.args and not self._tools:
+        if self._intent and INTENT in call.args and not self._is_complete:
             await self._list(ctx, call_next)
         ctx = self._begin(call, ctx)
         try:
@@ -72,25 +76,43 @@ class RecordCalls:
 
     async def _list(self, ctx: Any, call_next: Any) -> None:
         """Ask the server for its tools: another process of it, or an earlier one, told the model of them."""
+        params = {name: value for name, value in ctx.params.items() if name == "_meta"}  # says the protocol
         try:
-            self._listed(await call_next(replace(ctx, method="tools/list", params={})))
+            for _ in range(_MAX_PAGES):
+                page = replace(ctx, method="tools/list", params=params)
+                cursor = self._listed(page, await call_next(page)).get("nextCursor")
+                if not cursor:
+                    return
+                params = {**params, "cursor": cursor}
         except Exception as error:  # must not disturb the host
             count_fault(error)
 
-    def _listed(self, result: Any) -> Any:
+    def _listed(self, ctx: Any, result: Any) -> Any:
         """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""
         try:
             if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
                 return result
             tools = [self._with_intent(tool) for tool in result["tools"]]
-            self._tools = [
-                SentTool(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
-                for tool in tools
-            ]
+            self._keep(tools, (ctx.params or {}).get("cursor"), result.get("nextCursor"))
         except Exception as error:  # must not disturb the host
             count_fault(error)
             return result
         return {**result, "tools": tools}
+
+    def _keep(self, tools: list[dict[str, Any]], cursor: str | None, next_cursor: str | None) -> None:
+        """Add a page to those before it; once there is no further one, tools of earlier lists are gone."""
+        pages = dict(self._before.get(cursor, {})) if cursor else {}
+        for tool in tools:
+            sent = SentTool(tool["name"], tool.get("description") or "", tool.get("inputSchema"))
+            pages[sent.name] = sent
+        if not next_cursor:
+            self._tools, self._is_complete = pages, True
+            return
+        self._tools = {**self._tools, **pages}
+        self._before.pop(next_cursor, None)
+        self._before[next_cursor] = pages
+        if len(self._before) > _MAX_PAGES:
+            del self._before[next(iter(self._before))]
 
     def _with_intent(self, tool: dict[str, Any]) -> dict[str, Any]:
         schema = tool.get("inputSchema") or {}
@@ -108,7 +130,7 @@ class RecordCalls:
                 intent = str(call.args.pop(INTENT) or "")
                 ctx = replace(ctx, params={**ctx.params, "arguments": call.args})
             self._requests.start(call, intent, session_id=self._session(ctx))
-            self._requests.sent(call, self._tools)
+            self._requests.sent(call, self._tools.values())
             self._requests.asked(call, 0, call.name, dict(call.args))
         except Exception as error:  # must not disturb the host
             count_fault(error)

@@ -22,7 +22,8 @@ from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.sources import PROCESS_LEAVES
 
 MAX_UNDER_WAY: Final = 4096
-"""A request takes 5 to 20 KB until it ends, so these take up to 80 MB; servers answer fewer at once."""
+"""A request takes 5 KB until it ends, or 45 KB with 20 tools and three results of 40 values: 180 MB together.
+Servers answer fewer at once."""
 MAX_SILENCE_S: Final = 3600.0
 """A request without an event for so long has lost its end: sources of arguments are forgotten then, too."""
 NEVER_ENDED: Final = "never_ended"

@@ -16,7 +16,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
-from coreloop.learn.facts.file import EPOCH_DAY
+from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
@@ -31,6 +31,8 @@ END: Final = "the request ends"
 QUESTION: Final = "question"
 """Where a value came from that the user gave."""
 _MAX_CAUSES: Final = 8
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Activity:
     by_day : dict of date to int
         Records of each day of the window.
     n_neutral : int
-        Records that are neither success nor failure.
+        Requests that are neither success nor failure.
     categories : sequence of Interval
         Success by category, the largest first.
     failures : sequence of ToolFailure
@@ -96,6 +98,8 @@ class Activity:
     sources : mapping
         How often the value of a tool's argument came from a tool's result or from the question: (tool,
         argument, source) -> calls.
+    sent : mapping of str to str
+        Each tool's description as models were last sent it, where records name it.
     """
 
     days: Days
@@ -108,6 +112,7 @@ class Activity:
     sieved: Sieved
     follows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_records(self) -> int:
@@ -143,6 +148,7 @@ def shared(activity: Activity, words: Vocabulary) -> Activity:
             for (tool, argument, place), n in activity.sources.items()
             if tool in known and argument in words.parameters(tool) and place in {*known, QUESTION}
         },
+        sent={tool: text for tool, text in activity.sent.items() if tool in known},
     )
 
 
@@ -169,6 +175,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
             sieved=_sieved(mined, until),
             follows=_follows(window),
             sources=_sources(window),
+            sent=last_sent(workspace.audit_dir, _newest_sent(window)),
         )
 
 
@@ -184,10 +191,9 @@ def rate_of(label: str, hits: int, n: int) -> Interval:
 
 
 def _by_day(window: Window, days: Days) -> dict[date, int]:
-    counted = dict(window.groups.group_by("day").agg(pl.col("n").sum()).collect().iter_rows())
-    first = (days.since - EPOCH_DAY).days
-    last = (days.until - EPOCH_DAY).days
-    return {EPOCH_DAY + timedelta(days=day): counted.get(day, 0) for day in range(first, last + 1)}
+    counted = window.records_by_day()
+    all_days = (days.since + timedelta(days=n) for n in range((days.until - days.since).days + 1))
+    return {day: counted[day] for day in all_days}
 
 
 def _categories(window: Window) -> list[Interval]:
@@ -226,6 +232,12 @@ def _sieved(mined: Mined, until: date) -> Sieved:
     except GitError:  # a shallow clone: what is promoted counts as new
         known = mined.judgments.rejected()
     return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)
+
+
+def _newest_sent(window: Window) -> list[str]:
+    named = window.all_requests().filter(pl.col("descriptions").is_not_null())
+    newest = named.group_by("descriptions").agg(pl.col("ts_us").max()).top_k(_MAX_SENT, by="ts_us")
+    return newest.sort("ts_us", "descriptions", descending=True).collect()["descriptions"].to_list()
 
 
 def _follows(window: Window) -> Counter[tuple[str, str]]:

@@ -77,6 +77,7 @@ def read_tool(source: PageSource, name: str) -> View | None:
         "name": name,
         "read": [kept] if kept else [],
         "figures": metrics,
+        "sent": kept.value.sent.get(name) if kept else None,
         "description": _describe(source, name),
         "changes": [change for change in read_changes(source) if change.effect.change.tool == name][
             :_MAX_PROPOSALS

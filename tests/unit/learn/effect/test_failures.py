@@ -9,7 +9,7 @@ from coreloop.learn.effect.failures import ALL_FAILURES, ToolCalls, WindowCalls,
 from coreloop.learn.effect.log import read_log, read_recorded
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from logs import call, failed, record, write_log
+from logs import call, failed, one_by_one, record, write_log
 
 
 def _read(folder: Path, *calls: dict[str, Any]) -> ToolCalls:
@@ -94,6 +94,15 @@ def test_two_lines_count_what_is_against_either(tmp_path: Path):
     failure = named_failure(["- Always pass reason", "- limit over 20 fails"])
     read = _read(tmp_path, failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"}))
     assert failure.against(read).to_list() == [True, False]
+
+
+def test_a_call_of_a_server_comes_after_those_of_its_session(tmp_path: Path):
+    calls = [call("find", {"id": "1"}), failed("pay", {"id": "1"}), failed("pay", {"id": "2"})]
+    write_log(tmp_path / "2026-04-25.jsonl", one_by_one(record(tool_calls=calls)))
+    recorded = read_recorded(read_folder(tmp_path, MineSettings()))
+    ((_, own),) = WindowCalls(recorded.window, recorded.calls, frozenset({"find", "pay"})).by_tool(["pay"])
+    against = own.rows.select("call", is_against=named_failure(["- Call after find (same id)"]).against(own))
+    assert dict(against.iter_rows()) == {1: False, 2: True}
 
 
 def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_path: Path):

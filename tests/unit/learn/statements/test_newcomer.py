@@ -17,7 +17,7 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.log import read_log
 from coreloop.learn.statements.merge import to_statements
 from coreloop.learn.statements.search import search_tools
-from logs import write_log
+from logs import one_by_one, write_log
 from samples import ALWAYS
 
 TOOLS = '''"""Tools of a newcomer's agent."""
@@ -118,9 +118,19 @@ def _records(seed: int) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_four_causes_are_said_and_no_other_line(seed: int, tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text(TOOLS)
     write_log(tmp_path / "log" / "2026-03-01.jsonl", _records(seed))
+    assert _said(tmp_path) == EXPECTED
+
+
+def test_a_server_that_sees_single_calls_says_the_same(tmp_path: Path) -> None:
+    calls = [call for record in _records(1) for call in one_by_one(record)]
+    write_log(tmp_path / "log" / "2026-03-01.jsonl", calls)
+    assert _said(tmp_path) == EXPECTED
+
+
+def _said(tmp_path: Path) -> set[tuple[str, str]]:
+    (tmp_path / "tools.py").write_text(TOOLS)
     log = read_log(merge(read_folder(tmp_path / "log", MineSettings()), ALWAYS), {})
     words = Vocabulary(resolve_tools(set(log.tools), root=tmp_path, configured={}), Settings())
     found = to_statements(search_tools(log, words), log)
-    assert {(one.statement.tool, one.statement.line) for one in found} == EXPECTED
+    return {(one.statement.tool, one.statement.line) for one in found}

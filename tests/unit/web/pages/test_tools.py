@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.web.pages.source import PageSource, open_source
 from coreloop.web.pages.tools import TOOLS
 from hostile import QUESTIONS
@@ -85,6 +86,21 @@ def test_a_tool_shows_its_docstring_as_it_is_in_the_file_now(source: PageSource,
     html = page(source, TOOLS, "show")
     assert "Show &lt;b&gt;one&lt;/b&gt; company." in html
     assert "tools.py::show" in html
+
+
+def test_a_tool_shows_its_description_as_models_were_last_sent_it(source: PageSource):
+    audit_dir = source.workspace.audit_dir
+    texts = ("Show <i>it</i>, as sent.", "Show it, as sent before.")
+    newest, older = (keep_descriptions([SentTool("show", text, {})], audit_dir) for text in texts)
+    log_of(
+        source,
+        record(tool_calls=[call("show"), call("find-company")], descriptions=newest),
+        record(tool_calls=[call("show")], descriptions=older, ts="2026-04-25T08:00:00Z"),
+    )
+    html = page(source, TOOLS, "show")
+    assert "Show &lt;i&gt;it&lt;/i&gt;, as sent." in html
+    assert "as sent before" not in html
+    assert "As models were last sent it" not in page(source, TOOLS, "find-company")
 
 
 def test_a_docstring_over_a_models_limit_is_too_long(source: PageSource):
