@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,11 +27,15 @@ Reader = Callable[[str], Compared | None]
 
 
 class _Found(NamedTuple):
-    """What a file compares with; ``operands`` are names, which may be those of another file's constants."""
+    """What a file compares with; ``operands`` are names, which may be those of another file's constants.
+
+    ``fields`` are those that are compared, with the name of what they are compared with; empty for a text.
+    """
 
     literals: frozenset[str] = frozenset()
     tested: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    fields: frozenset[tuple[str, str]] = frozenset()
     operands: frozenset[str] = frozenset()
     constants: Mapping[str, frozenset[str]] = {}
 
@@ -93,7 +98,8 @@ def _compared(files: list[Path], root: Path) -> Compared | None:
     if not literals and not tested:
         return None
     names = frozenset().union(*(file.names for file in found))
-    return Compared({hash(text): text for text in literals}, tested, names)
+    fields = {field for file in found for field, other in file.fields if not other or other in constants}
+    return Compared({hash(text): text for text in literals}, tested, names, frozenset(fields))
 
 
 def _with_imported(files: list[Path], root: Path) -> list[Path]:
@@ -120,6 +126,7 @@ def _read_tree(tree: ast.AST) -> _Found:
         literals=frozenset(text for operand in operands for text in _texts(operand)),
         tested=frozenset(name for test in tests if (name := _field(test)) is not None),
         names=frozenset(name for node in nodes if (name := _name(node)) is not None),
+        fields=frozenset(pair for node in nodes for pair in _fields(node)),
         operands=frozenset(map(_last_name, operands)) - {""},
         constants=_constants(nodes),
     )
@@ -185,6 +192,27 @@ def _tests(node: ast.AST) -> Iterator[ast.expr]:
         sides = [node.left, *node.comparators]
         if any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in sides):
             yield from sides
+
+
+def _fields(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Fields that are compared, with the name of what they are compared with; empty for a text."""
+    if isinstance(node, ast.Match):
+        name = _field(_unwrapped(node.subject))
+        yield from [(name, "")] if name else []
+    elif isinstance(node, ast.Compare):
+        for side, other in permutations([node.left, *node.comparators], 2):
+            name = None if isinstance(side, ast.Constant) else _field(_unwrapped(side))
+            if name:
+                yield name, "" if any(_texts(other)) else _last_name(other)
+
+
+def _unwrapped(node: ast.expr) -> ast.expr:
+    """``order["status"]`` of ``Status(order["status"])`` and ``order["status"].lower()``."""
+    if isinstance(node, ast.Call) and _last_name(node.func) != "get":
+        if isinstance(node.func, ast.Attribute) and not node.args:
+            return node.func.value
+        return node.args[0] if len(node.args) == 1 else node
+    return node
 
 
 def _field(node: ast.expr) -> str | None:
