@@ -11,6 +11,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from coreloop.base.project.choices import enum_members
+from coreloop.base.project.imports import imported_files
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name, parse_python, python_files
 from coreloop.observe.saw import LITERAL_CHARS, Compared
@@ -115,7 +117,7 @@ def _with_imported(files: list[Path], root: Path) -> list[Path]:
 @lru_cache(maxsize=512)
 def _read_file(path: Path, root: Path) -> tuple[_Found, tuple[Path, ...]]:
     tree = parse_python(path)
-    return (_Found(), ()) if tree is None else (_read_tree(tree), tuple(_imported(tree, path, root)))
+    return (_Found(), ()) if tree is None else (_read_tree(tree), tuple(imported_files(tree, path, root)))
 
 
 def _read_tree(tree: ast.AST) -> _Found:
@@ -153,11 +155,8 @@ def _operands(node: ast.AST) -> Iterator[ast.expr]:
         yield node.value
     elif isinstance(node, ast.Subscript) and _last_name(node.value) == "Literal":
         yield node.slice
-    elif isinstance(node, ast.ClassDef) and any(_last_name(base).endswith("Enum") for base in node.bases):
-        for member in node.body:
-            if isinstance(member, ast.Assign) and isinstance(member.targets[0], ast.Name):
-                is_auto = isinstance(member.value, ast.Call) and _last_name(member.value.func) == "auto"
-                yield ast.Constant(member.targets[0].id.lower()) if is_auto else member.value
+    elif isinstance(node, ast.ClassDef):
+        yield from map(ast.Constant, enum_members(node))
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
@@ -236,34 +235,3 @@ def _name(node: ast.AST) -> str | None:
 
 def _last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _imported(tree: ast.AST, path: Path, root: Path) -> Iterator[Path]:
-    """The project's files that a file imports, anywhere in it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _module_file(alias.name, path.parent, root, level=0)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            for alias in node.names:
-                yield from _module_file(
-                    f"{base}.{alias.name}".strip("."), path.parent, root, level=node.level
-                )
-            yield from _module_file(base, path.parent, root, level=node.level)
-
-
-def _module_file(module: str, folder: Path, root: Path, *, level: int) -> Iterator[Path]:
-    """The file of a module: below the importing file's folder, or a folder above it within the project."""
-    if not module:
-        return
-    below = [parent for parent in (folder, *folder.parents) if parent == root or root in parent.parents]
-    folders = below[level - 1 : level] if level else [*below, root / "src"]
-    for start in folders:
-        stem = start.joinpath(*module.split("."))
-        file = next(
-            (path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None
-        )
-        if file is not None:
-            yield file
-            return

@@ -142,6 +142,33 @@ def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> 
     assert saw_after(tmp_path, {**ORDER, "status": "x"}, tool="ship") == {"order_id": {"status": None}}
 
 
+@pytest.mark.parametrize(
+    ("imported", "comparison", "package"),
+    [
+        ("from backend.types import Status", "Status.OPEN", ""),
+        ("from backend.types import Status as S", "S.OPEN", ""),
+        ("import backend.types as t", "t.Status.OPEN", ""),
+        ("import backend.types", "backend.types.Status.OPEN", ""),
+        ("from backend import Status", "Status.OPEN", "from backend.types import Status\n"),
+        ("from backend import Status", "Status.OPEN", "from .types import *\n"),
+    ],
+)
+def test_an_enum_of_another_file_is_followed(
+    tmp_path: Path, imported: str, comparison: str, package: str
+) -> None:
+    (tmp_path / "coreloop.yaml").write_text("{}\n")
+    (tmp_path / "src" / "backend").mkdir(parents=True)
+    (tmp_path / "src" / "backend" / "__init__.py").write_text(package)
+    enum = 'from enum import Enum\n\nclass Status(str, Enum):\n    OPEN = "open"\n    SHUT = "shut"\n'
+    (tmp_path / "src" / "backend" / "types.py").write_text(enum)
+    test = f"if find(order_id).status is not {comparison}:\n        raise ValueError\n"
+    (tmp_path / "src" / "tools.py").write_text(f"{imported}\n\ndef ship(order_id):\n    {test}")
+    reader_of.cache_clear()
+    for status, seen in (("shut", "shut"), ("open", "open"), ("lost", None)):
+        result = {"order_id": "#W2378156", "status": status}
+        assert saw_after(tmp_path, result, tool="ship") == {"order_id": {"status": seen}}
+
+
 def test_literal_and_target_are_read(shop: Path) -> None:
     result = {"order_id": "#W2378156", "state": "refundable"}
     assert saw_after(shop, result, tool="refund") == {"order_id": {"state": "refundable"}}

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_ENUMS: Final = frozenset({"Enum", "StrEnum"})
 _WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
 """Annotations whose first argument is the type."""
 
@@ -20,7 +19,7 @@ def declared_choices(
     function : ast.FunctionDef or ast.AsyncFunctionDef
         The tool.
     tree : ast.AST
-        Its file, at whose top level names of a ``Literal`` or an ``Enum`` are looked up.
+        Its file with what it imports, at whose top level names of a ``Literal`` or an ``Enum`` are looked up.
 
     Returns
     -------
@@ -49,8 +48,8 @@ def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
             lists.append(_texts(node.elts))
         elif isinstance(node, ast.Dict):
             lists.append(_texts([key for key in node.keys if key is not None]))
-        elif isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
-            lists.append(tuple(_members(node)))
+        elif isinstance(node, ast.ClassDef):
+            lists.append(tuple(enum_members(node)))
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
             compared[node.left.id].update(_texts(node.comparators))
     return frozenset(map(frozenset, (*lists, *compared.values()))) - {frozenset()}
@@ -58,8 +57,8 @@ def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
 
 def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
-            yield node.name, tuple(_members(node))
+        if isinstance(node, ast.ClassDef):
+            yield node.name, tuple(enum_members(node))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -67,8 +66,11 @@ def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
                     yield target.id, _values(node.value, {})
 
 
-def _members(enum: ast.ClassDef) -> Iterator[str]:
-    for node in enum.body:
+def enum_members(definition: ast.ClassDef) -> Iterator[str]:
+    """Yield the texts of an Enum's members; nothing of another class."""
+    if not any(_last_name(base).endswith("Enum") for base in definition.bases):
+        return
+    for node in definition.body:
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             continue
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -80,8 +82,8 @@ def _members(enum: ast.ClassDef) -> Iterator[str]:
 def _values(annotation: ast.expr, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return _values_of_text(annotation.value, known)
-    if isinstance(annotation, ast.Name):
-        return known.get(annotation.id, ())
+    if isinstance(annotation, ast.Name | ast.Attribute):
+        return known.get(_last_name(annotation), ())
     if isinstance(annotation, ast.BinOp):  # X | None
         sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
         return _values(sides[0], known) if len(sides) == 1 else ()

@@ -89,7 +89,7 @@ def _cases(arguments: pl.DataFrame) -> pl.DataFrame:
         .with_row_index("place")
         .group_by("offset", "case")
         .agg(
-            is_customer=pl.col("name").str.to_lowercase().str.contains_any(CUSTOMERS).any(),
+            is_customer=pl.col("name").str.to_lowercase().str.contains_any(list(CUSTOMERS)).any(),
             n_calls=pl.col("call").n_unique(),
             place=pl.col("place").min(),
         )
