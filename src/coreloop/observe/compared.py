@@ -11,7 +11,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coreloop.base.project.choices import enum_members
+from coreloop.base.project.choices import enum_members, last_name
 from coreloop.base.project.imports import imported_files
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name, parse_python, python_files
@@ -129,7 +129,7 @@ def _read_tree(tree: ast.AST) -> _Found:
         tested=frozenset(name for test in tests if (name := _field(test)) is not None),
         names=frozenset(name for node in nodes if (name := _name(node)) is not None),
         fields=frozenset(pair for node in nodes for pair in _fields(node)),
-        operands=frozenset(map(_last_name, operands)) - {""},
+        operands=frozenset(map(last_name, operands)) - {""},
         constants=_constants(nodes),
     )
 
@@ -153,7 +153,7 @@ def _operands(node: ast.AST) -> Iterator[ast.expr]:
         yield from (node.left, *node.comparators)
     elif isinstance(node, ast.MatchValue):
         yield node.value
-    elif isinstance(node, ast.Subscript) and _last_name(node.value) == "Literal":
+    elif isinstance(node, ast.Subscript) and last_name(node.value) == "Literal":
         yield node.slice
     elif isinstance(node, ast.ClassDef):
         yield from map(ast.Constant, enum_members(node))
@@ -161,7 +161,7 @@ def _operands(node: ast.AST) -> Iterator[ast.expr]:
 
 def _texts(node: ast.expr) -> Iterator[str]:
     """The short texts of an operand: a constant, or the items of a list."""
-    if isinstance(node, ast.Call) and _last_name(node.func) in {"frozenset", "set", "tuple"} and node.args:
+    if isinstance(node, ast.Call) and last_name(node.func) in {"frozenset", "set", "tuple"} and node.args:
         node = node.args[0]
     items: Iterable[ast.expr | None] = [node]
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
@@ -202,12 +202,12 @@ def _fields(node: ast.AST) -> Iterator[tuple[str, str]]:
         for side, other in permutations([node.left, *node.comparators], 2):
             name = None if isinstance(side, ast.Constant) else _field(_unwrapped(side))
             if name:
-                yield name, "" if any(_texts(other)) else _last_name(other)
+                yield name, "" if any(_texts(other)) else last_name(other)
 
 
 def _unwrapped(node: ast.expr) -> ast.expr:
     """``order["status"]`` of ``Status(order["status"])`` and ``order["status"].lower()``."""
-    if isinstance(node, ast.Call) and _last_name(node.func) != "get":
+    if isinstance(node, ast.Call) and last_name(node.func) != "get":
         if isinstance(node.func, ast.Attribute) and not node.args:
             return node.func.value
         return node.args[0] if len(node.args) == 1 else node
@@ -216,13 +216,13 @@ def _unwrapped(node: ast.expr) -> ast.expr:
 
 def _field(node: ast.expr) -> str | None:
     """The field that an expression reads: ``item["open"]``, ``item.open``, ``item.get("open")``, ``open``."""
-    if isinstance(node, ast.Call) and _last_name(node.func) == "get" and node.args:
+    if isinstance(node, ast.Call) and last_name(node.func) == "get" and node.args:
         node = node.args[0]
     elif isinstance(node, ast.Subscript):
         node = node.slice
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
-    return _last_name(node) or None
+    return last_name(node) or None
 
 
 def _name(node: ast.AST) -> str | None:
@@ -230,8 +230,4 @@ def _name(node: ast.AST) -> str | None:
         return node.value if isinstance(node.value, str) and _WORD.fullmatch(node.value) else None
     if isinstance(node, ast.arg):
         return node.arg
-    return _last_name(node) or None
-
-
-def _last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last_name(node) or None

@@ -38,11 +38,6 @@ class Standing:
     without_text: int = 0
     waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was ever proposed."""
-        return not (self.pending or self.promoted or self.rejected or self.accepted)
-
 
 @dataclass(frozen=True, slots=True)
 class Alarm:

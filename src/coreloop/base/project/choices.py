@@ -9,6 +9,11 @@ _WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"
 """Annotations whose first argument is the type."""
 
 
+def last_name(node: ast.AST) -> str:
+    """``c`` of ``a.b.c`` and of ``c``; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def declared_choices(
     function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.AST
 ) -> dict[str, tuple[str, ...]]:
@@ -68,14 +73,14 @@ def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def enum_members(definition: ast.ClassDef) -> Iterator[str]:
     """Yield the texts of an Enum's members; nothing of another class."""
-    if not any(_last_name(base).endswith("Enum") for base in definition.bases):
+    if not any(last_name(base).endswith("Enum") for base in definition.bases):
         return
     for node in definition.body:
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             continue
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
-        elif isinstance(node.value, ast.Call) and _last_name(node.value.func) == "auto":
+        elif isinstance(node.value, ast.Call) and last_name(node.value.func) == "auto":
             yield node.targets[0].id.lower()
 
 
@@ -83,16 +88,16 @@ def _values(annotation: ast.expr, known: Mapping[str, tuple[str, ...]]) -> tuple
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return _values_of_text(annotation.value, known)
     if isinstance(annotation, ast.Name | ast.Attribute):
-        return known.get(_last_name(annotation), ())
+        return known.get(last_name(annotation), ())
     if isinstance(annotation, ast.BinOp):  # X | None
         sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
         return _values(sides[0], known) if len(sides) == 1 else ()
     if not isinstance(annotation, ast.Subscript):
         return ()
     inside = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-    if _last_name(annotation.value) in _WRAPPERS:
+    if last_name(annotation.value) in _WRAPPERS:
         return _values(inside[0], known)
-    return _texts(inside) if _last_name(annotation.value) == "Literal" else ()
+    return _texts(inside) if last_name(annotation.value) == "Literal" else ()
 
 
 def _values_of_text(annotation: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -110,7 +115,3 @@ def _texts(nodes: list[ast.expr]) -> tuple[str, ...]:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

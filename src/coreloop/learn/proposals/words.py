@@ -124,7 +124,7 @@ class BaseNames:
             return value in _strings(source)
         read = cache(lambda file: self.repository.read(self.base, file.as_posix()))
         tree = with_imported(
-            _parsed(source.encode()),
+            _parsed(source.encode("utf-8", "replace")),
             Path(path),
             Path(),
             lambda file: _parsed(read(file) or b""),
@@ -172,12 +172,8 @@ def names_in(line: str) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _defined(source: str) -> dict[str, list[Definition]]:
     """The functions and classes of a file by name."""
-    try:
-        tree = parse(source.encode("utf-8", "replace"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
     found: dict[str, list[Definition]] = {}
-    for definition in definitions(tree):
+    for definition in definitions(_parsed(source.encode("utf-8", "replace"))):
         found.setdefault(definition.qualname.rpartition(".")[2], []).append(definition)
     return found
 
@@ -185,7 +181,7 @@ def _defined(source: str) -> dict[str, list[Definition]]:
 @lru_cache(maxsize=8)
 def _strings(source: str) -> frozenset[str]:
     """The strings in a file; not comments, nor the text between two strings."""
-    return _texts(_parsed(source.encode()))
+    return _texts(_parsed(source.encode("utf-8", "replace")))
 
 
 def _parsed(source: bytes) -> ast.Module:
