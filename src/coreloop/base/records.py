@@ -38,7 +38,7 @@ class ToolCall(TypedDict):
     args_from: NotRequired[dict[str, list[str]]]
     """Argument -> where its value occurred before the call: fields of earlier results, or ``question``; empty
     if it did not occur."""
-    saw: NotRequired[dict[str, dict[str, str | bool]]]
+    saw: NotRequired[dict[str, dict[str, str | bool | None]]]
     """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
     the tool's own source. Empty: the object was shown, in a state that the source does not name."""
 

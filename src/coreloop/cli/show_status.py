@@ -131,10 +131,12 @@ def _standing(standing: Standing, today: date) -> str:
         say(" (the oldest {ago})", ago=_ago(standing.oldest, today)) if standing.oldest is not None else ""
     )
     accepted = say("{accepted:,} accepted, ", accepted=standing.accepted) if standing.accepted else ""
+    without = say(", {n:,} without text", n=standing.without_text) if standing.without_text else ""
     return say(
-        "{pending:,} pending{oldest}, {accepted}{promoted:,} promoted, {rejected:,} rejected",
+        "{pending:,} pending{oldest}, {accepted}{promoted:,} promoted, {rejected:,} rejected{without}",
         pending=standing.pending,
         oldest=oldest,
+        without=without,
         accepted=accepted,
         promoted=standing.promoted,
         rejected=standing.rejected,

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -70,6 +69,7 @@ def read_facts(
     else:
         promoting, versions = _of_group(repository, facts)
     project = _below(repository.root, find_root(folder))
+    added = list(_added(promoting, versions))
     return replace(
         facts,
         files={sha: files[0] for sha, files in versions.items()},
@@ -78,7 +78,9 @@ def read_facts(
         project=project,
         width=line_length(lambda name: repository.read(change.merge_base, f"{project}{name}")),
         ours=_ours(repository, promoting, versions, project),
-        names=BaseNames(repository, change.base, settings).among(_added(promoting, versions)),
+        names=BaseNames(repository, change.base, settings).among(
+            (line for _, line in added), {path for path, _ in added}
+        ),
     )
 
 
@@ -143,10 +145,11 @@ def _touched(repository: Repository, commit: Commit, commits: Sequence[Commit]) 
     return tuple(repository.changed_files(parents[0], commit.sha)) if parents else ()
 
 
-def _added(promoting: Mapping[str, Commit], versions: Mapping[str, _Versions]) -> Iterator[str]:
-    """The lines that the docstrings of promotions gain."""
+def _added(promoting: Mapping[str, Commit], versions: Mapping[str, _Versions]) -> Iterator[tuple[str, str]]:
+    """The lines that the docstrings of promotions gain, with their files."""
     for sha, commit in promoting.items():
-        yield from chain.from_iterable(lines_of(files, commit)[1] for files in versions[sha])
+        for files in versions[sha]:
+            yield from ((files[0].path, line) for line in lines_of(files, commit)[1])
 
 
 def _ours(

@@ -5,10 +5,11 @@ Runs in users' servers: only the standard library.
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b, sha256
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -17,7 +18,12 @@ from unicodedata import normalize
 VARIABLE: Final = "CORELOOP_CASE_KEY"
 FILE_NAME: Final = "case.key"
 MAX_IDENTIFIERS: Final = 8
-"""The smallest of a request's hashes: enough to tell requests of one case by Jaccard 0.5, under 100 bytes."""
+"""Of a request: enough to tell requests of one case by Jaccard 0.5, under 100 bytes."""
+CUSTOMERS: Final = (
+    *("account", "client", "customer", "email", "guest", "member", "patient", "subscriber", "user"),
+    *("고객", "사용자", "회원"),
+)
+"""Words in the names of arguments, in lower case, that say who the request is about."""
 MAX_TEXTS: Final = 1_000  # identifiers of a request that are remembered until it ends
 _MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
 _MAX_CHARS: Final = 60
@@ -52,19 +58,44 @@ def identifiers(values: Iterable[object], key: bytes) -> list[str]:
     Returns
     -------
     list of str
-        The smallest hashes, sorted and at most `MAX_IDENTIFIERS`: 8 hex digits each. The smallest of two
-        lists' union are those of all their values together.
+        8 hex digits each, in the order of the values.
     """
-    return hash_identifiers(identifying_texts(values), key)
+    return list(dict.fromkeys(_hash(text, key) for text in identifying_texts(values)))
 
 
-def hash_identifiers(texts: Iterable[str], key: bytes) -> list[str]:
-    """Hash texts that are identifiers; see `identifiers`."""
-    secret = _secret(key)
-    hashes = {
-        blake2b(text.encode("utf-8", "replace"), key=secret, digest_size=4).hexdigest() for text in texts
-    }
-    return sorted(hashes)[:MAX_IDENTIFIERS]
+def _hash(text: str, key: bytes) -> str:
+    return blake2b(text.encode("utf-8", "replace"), key=_secret(key), digest_size=4).hexdigest()
+
+
+class RequestIdentifiers:
+    """The identifiers of a request, from which those that name its customer are chosen first."""
+
+    __slots__ = ("_ranks",)
+
+    def __init__(self) -> None:
+        self._ranks: dict[str, tuple[bool, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def add(self, args: Mapping[str, object]) -> None:
+        """Note the identifiers in a call's arguments."""
+        of_call: dict[str, bool] = {}
+        for name, value in args.items():
+            for text in identifying_texts((value,)):
+                of_call[text] = of_call.get(text, False) or any(word in name.lower() for word in CUSTOMERS)
+        for text, is_customer in of_call.items():
+            if text in self._ranks or len(self._ranks) < MAX_TEXTS:
+                was_customer, n_calls = self._ranks.get(text, (False, 0))
+                self._ranks[text] = was_customer or is_customer, n_calls + 1
+
+    def case(self, key: bytes) -> list[str]:
+        """At most `MAX_IDENTIFIERS` hashes, whatever the key: of customers, then of those in most calls.
+
+        Among equals, the first in the request.
+        """
+        chosen = sorted(self._ranks, key=lambda text: (not self._ranks[text][0], -self._ranks[text][1]))
+        return [_hash(text, key) for text in chosen[:MAX_IDENTIFIERS]]
 
 
 @lru_cache(maxsize=32)
@@ -75,10 +106,7 @@ def _secret(key: bytes) -> bytes:
 def identifying_texts(values: Iterable[object]) -> Iterator[str]:
     """Yield the identifiers among values: texts and whole numbers; see `is_identifier`."""
     waiting = list(values)
-    for _ in range(_MAX_VALUES):
-        if not waiting:
-            return
-        value = waiting.pop()
+    for value in islice(waiting, _MAX_VALUES):  # grows
         if isinstance(value, str):
             text = value.strip()
             if is_identifier(text):

@@ -35,7 +35,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
-from coreloop.observe.case import MAX_TEXTS, case_key, hash_identifiers, identifying_texts
+from coreloop.observe.case import RequestIdentifiers, case_key
 from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
@@ -162,7 +162,7 @@ class AuditCollector:
                 return
             self._sequence = ""
             self._last_step = ""
-            self._identifiers: set[str] = set()
+            self._identifiers = RequestIdentifiers()
             self._conversation: list[dict[str, Any]] = []
             # Reentrant, because a signal handler may interrupt its own thread. In the locked sections nothing
             # that can be interrupted precedes changes that belong together.
@@ -287,8 +287,7 @@ class AuditCollector:
             record["tool_calls"].append(call)
             if self._settings.contexts is not None:
                 self._conversation.append(kept_call(call["name"], plain_args, result, error))
-            if len(self._identifiers) < MAX_TEXTS:
-                self._identifiers.update(identifying_texts(plain_args.values()))
+            self._identifiers.add(plain_args)
         if result is not ... or self._sources is not None:
             self._trace_sources(record, call, plain_args, result)
 
@@ -427,7 +426,7 @@ class AuditCollector:
             keys = self._settings.case_keys
             if not keys:  # reading the environment and the file each time would double the time of a flush
                 keys.append(case_key(self._settings.journal.folder.parent))
-            record["case"] = hash_identifiers(self._identifiers, keys[0])
+            record["case"] = self._identifiers.case(keys[0])
         except OSError:
             drop(drops.CASE_KEY)
 

@@ -7,9 +7,12 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from coreloop.base.project.choices import enum_members, last_name
+from coreloop.base.project.imports import imported_files
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name, parse_python, python_files
 from coreloop.observe.saw import LITERAL_CHARS, Compared
@@ -26,11 +29,15 @@ Reader = Callable[[str], Compared | None]
 
 
 class _Found(NamedTuple):
-    """What a file compares with; ``operands`` are names, which may be those of another file's constants."""
+    """What a file compares with; ``operands`` are names, which may be those of another file's constants.
+
+    ``fields`` are those that are compared, with the name of what they are compared with; empty for a text.
+    """
 
     literals: frozenset[str] = frozenset()
     tested: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    fields: frozenset[tuple[str, str]] = frozenset()
     operands: frozenset[str] = frozenset()
     constants: Mapping[str, frozenset[str]] = {}
 
@@ -93,7 +100,8 @@ def _compared(files: list[Path], root: Path) -> Compared | None:
     if not literals and not tested:
         return None
     names = frozenset().union(*(file.names for file in found))
-    return Compared({hash(text): text for text in literals}, tested, names)
+    fields = {field for file in found for field, other in file.fields if not other or other in constants}
+    return Compared({hash(text): text for text in literals}, tested, names, frozenset(fields))
 
 
 def _with_imported(files: list[Path], root: Path) -> list[Path]:
@@ -109,7 +117,7 @@ def _with_imported(files: list[Path], root: Path) -> list[Path]:
 @lru_cache(maxsize=512)
 def _read_file(path: Path, root: Path) -> tuple[_Found, tuple[Path, ...]]:
     tree = parse_python(path)
-    return (_Found(), ()) if tree is None else (_read_tree(tree), tuple(_imported(tree, path, root)))
+    return (_Found(), ()) if tree is None else (_read_tree(tree), tuple(imported_files(tree, path, root)))
 
 
 def _read_tree(tree: ast.AST) -> _Found:
@@ -120,7 +128,8 @@ def _read_tree(tree: ast.AST) -> _Found:
         literals=frozenset(text for operand in operands for text in _texts(operand)),
         tested=frozenset(name for test in tests if (name := _field(test)) is not None),
         names=frozenset(name for node in nodes if (name := _name(node)) is not None),
-        operands=frozenset(map(_last_name, operands)) - {""},
+        fields=frozenset(pair for node in nodes for pair in _fields(node)),
+        operands=frozenset(map(last_name, operands)) - {""},
         constants=_constants(nodes),
     )
 
@@ -144,18 +153,15 @@ def _operands(node: ast.AST) -> Iterator[ast.expr]:
         yield from (node.left, *node.comparators)
     elif isinstance(node, ast.MatchValue):
         yield node.value
-    elif isinstance(node, ast.Subscript) and _last_name(node.value) == "Literal":
+    elif isinstance(node, ast.Subscript) and last_name(node.value) == "Literal":
         yield node.slice
-    elif isinstance(node, ast.ClassDef) and any(_last_name(base).endswith("Enum") for base in node.bases):
-        for member in node.body:
-            if isinstance(member, ast.Assign) and isinstance(member.targets[0], ast.Name):
-                is_auto = isinstance(member.value, ast.Call) and _last_name(member.value.func) == "auto"
-                yield ast.Constant(member.targets[0].id.lower()) if is_auto else member.value
+    elif isinstance(node, ast.ClassDef):
+        yield from map(ast.Constant, enum_members(node))
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
     """The short texts of an operand: a constant, or the items of a list."""
-    if isinstance(node, ast.Call) and _last_name(node.func) in {"frozenset", "set", "tuple"} and node.args:
+    if isinstance(node, ast.Call) and last_name(node.func) in {"frozenset", "set", "tuple"} and node.args:
         node = node.args[0]
     items: Iterable[ast.expr | None] = [node]
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
@@ -187,15 +193,36 @@ def _tests(node: ast.AST) -> Iterator[ast.expr]:
             yield from sides
 
 
+def _fields(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Fields that are compared, with the name of what they are compared with; empty for a text."""
+    if isinstance(node, ast.Match):
+        name = _field(_unwrapped(node.subject))
+        yield from [(name, "")] if name else []
+    elif isinstance(node, ast.Compare):
+        for side, other in permutations([node.left, *node.comparators], 2):
+            name = None if isinstance(side, ast.Constant) else _field(_unwrapped(side))
+            if name:
+                yield name, "" if any(_texts(other)) else last_name(other)
+
+
+def _unwrapped(node: ast.expr) -> ast.expr:
+    """``order["status"]`` of ``Status(order["status"])`` and ``order["status"].lower()``."""
+    if isinstance(node, ast.Call) and last_name(node.func) != "get":
+        if isinstance(node.func, ast.Attribute) and not node.args:
+            return node.func.value
+        return node.args[0] if len(node.args) == 1 else node
+    return node
+
+
 def _field(node: ast.expr) -> str | None:
     """The field that an expression reads: ``item["open"]``, ``item.open``, ``item.get("open")``, ``open``."""
-    if isinstance(node, ast.Call) and _last_name(node.func) == "get" and node.args:
+    if isinstance(node, ast.Call) and last_name(node.func) == "get" and node.args:
         node = node.args[0]
     elif isinstance(node, ast.Subscript):
         node = node.slice
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
-    return _last_name(node) or None
+    return last_name(node) or None
 
 
 def _name(node: ast.AST) -> str | None:
@@ -203,39 +230,4 @@ def _name(node: ast.AST) -> str | None:
         return node.value if isinstance(node.value, str) and _WORD.fullmatch(node.value) else None
     if isinstance(node, ast.arg):
         return node.arg
-    return _last_name(node) or None
-
-
-def _last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _imported(tree: ast.AST, path: Path, root: Path) -> Iterator[Path]:
-    """The project's files that a file imports, anywhere in it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _module_file(alias.name, path.parent, root, level=0)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            for alias in node.names:
-                yield from _module_file(
-                    f"{base}.{alias.name}".strip("."), path.parent, root, level=node.level
-                )
-            yield from _module_file(base, path.parent, root, level=node.level)
-
-
-def _module_file(module: str, folder: Path, root: Path, *, level: int) -> Iterator[Path]:
-    """The file of a module: below the importing file's folder, or a folder above it within the project."""
-    if not module:
-        return
-    below = [parent for parent in (folder, *folder.parents) if parent == root or root in parent.parents]
-    folders = below[level - 1 : level] if level else [*below, root / "src"]
-    for start in folders:
-        stem = start.joinpath(*module.split("."))
-        file = next(
-            (path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None
-        )
-        if file is not None:
-            yield file
-            return
+    return last_name(node) or None

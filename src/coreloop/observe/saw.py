@@ -26,6 +26,8 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 Shown: TypeAlias = dict[str, int | bool]
 """Fields of an object: the hash of a short text, or a boolean."""
+State: TypeAlias = str | bool | None
+"""A field's value: a literal of the source, or a boolean that it tests; None for another text."""
 
 
 class Compared(NamedTuple):
@@ -39,11 +41,14 @@ class Compared(NamedTuple):
         Fields whose truth is tested.
     names : frozenset of str
         Names of fields that the source mentions.
+    fields : frozenset of str
+        Those of them that it compares with a literal.
     """
 
     literals: Mapping[int, str]
     tested: frozenset[str]
     names: frozenset[str]
+    fields: frozenset[str] = frozenset()
 
 
 class ShownObjects:
@@ -134,7 +139,7 @@ def numbers_of(values: Iterable[object]) -> list[int]:
 
 def saw(
     args: Mapping[str, object], memories: Iterable[ShownObjects], compared: Compared
-) -> dict[str, dict[str, str | bool]]:
+) -> dict[str, dict[str, State]]:
     """Say for each argument which of the tool's literals the object that it names was last seen with.
 
     Parameters
@@ -149,12 +154,12 @@ def saw(
     Returns
     -------
     dict of str to dict
-        Argument -> field -> literal, or a tested boolean. An object without any has an empty entry: it was
-        seen in another state. Of a list, what all its objects share; an argument whose object was not
-        seen, or has none of the fields that the source mentions, is left out.
+        Argument -> field -> state. An object without any has an empty entry. Of a list, what all its objects
+        share; an argument whose object was not seen, or has none of the fields that the source mentions, is
+        left out.
     """
     memories = list(memories)
-    entries: dict[str, dict[str, str | bool]] = {}
+    entries: dict[str, dict[str, State]] = {}
     for name, value in args.items():
         if len(entries) == MAX_ARGUMENTS:
             break
@@ -178,7 +183,7 @@ def _texts_of(value: object) -> list[str]:
     return texts if len(texts) == len(values) <= MAX_VALUES else []
 
 
-def _shown(text: str, memories: list[ShownObjects], compared: Compared) -> dict[str, str | bool] | None:
+def _shown(text: str, memories: list[ShownObjects], compared: Compared) -> dict[str, State] | None:
     number = hash(text)
     if number in compared.literals:  # the argument is a state itself
         return None
@@ -186,10 +191,10 @@ def _shown(text: str, memories: list[ShownObjects], compared: Compared) -> dict[
     if fields is None or compared.names.isdisjoint(fields):
         return None
     named = {name: value for name, value in fields.items() if name in compared.names}
-    literals: dict[str, str | bool] = {
-        name: compared.literals[value]
+    literals: dict[str, State] = {
+        name: compared.literals.get(value)
         for name, value in named.items()
-        if not isinstance(value, bool) and value in compared.literals
+        if not isinstance(value, bool) and (value in compared.literals or name in compared.fields)
     }
     booleans = {
         name: value for name, value in named.items() if isinstance(value, bool) and name in compared.tested

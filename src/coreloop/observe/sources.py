@@ -16,7 +16,7 @@ from unicodedata import normalize
 import orjson
 
 from coreloop.base.records import ToolCall
-from coreloop.observe.saw import Compared, ShownObjects, dataclass_fields, numbers_of, saw
+from coreloop.observe.saw import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4
@@ -74,7 +74,7 @@ class Lookup(NamedTuple):
     args_from: dict[str, list[str]] | None
     echoes: set[int]
     identifiers: list[int]
-    saw: dict[str, dict[str, str | bool]]
+    saw: dict[str, dict[str, State]]
 
     def add_to(self, call: ToolCall) -> None:
         """Add what was found to a call."""

@@ -73,13 +73,14 @@ def refuse_undeclared(
     RefusedError
         Names the first such word.
     """
-    qualname, _, number = target.partition("::")[2].partition(":")
+    path, _, symbol = target.partition("::")
+    qualname, _, number = symbol.partition(":")
     try:
         file = read_source(source)
         definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
         raise RefusedError(Phrase("{target}: {unproven}", target=target, unproven=unproven)) from unproven
-    known = names.among(lines)
+    known = names.among(lines, [path])
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:

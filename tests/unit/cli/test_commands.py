@@ -321,7 +321,7 @@ def test_a_count_of_1_takes_the_singular(run: Run, log: Path):
     ]
     runs += [run("sanitize", "--check", str(log)), run("status")]
     text = "\n".join(done.stdout + done.stderr for done in runs)
-    assert "1 failing group\n" in text
+    assert "1 failing group, 1 without text\n" in text
     assert "1 of 1 file was cached" in text
     assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
 

@@ -64,7 +64,7 @@ def test_statements_come_first_and_are_counted(folder: Path):
     )
     text = job_summary(path, caveats)
     assert "### 1 statement, 1 proposal\n" in text
-    assert "### 1 statement, 1 failing group\n" in text
+    assert "### 1 statement, 1 failing group, 1 without text\n" in text
     figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
     figures += ": analysis: First: show"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")

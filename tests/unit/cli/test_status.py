@@ -341,7 +341,14 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
         *("n_records", "n_days", "first", "newest", "n_future", "last", "days", "n_in_window"),
         *("n_patterns", "skipped", "skipped_first", "read_as_absent", "longest_gap", "failing"),
     }
-    assert set(status["candidates"]) == {"pending", "oldest", "promoted", "rejected", "accepted"}
+    assert set(status["candidates"]) == {
+        "pending",
+        "oldest",
+        "promoted",
+        "rejected",
+        "accepted",
+        "without_text",
+    }
     assert set(status["promotions"]) == {
         *("base", "merged", "by_phase", "reverted", "newest", "open", "stability"),
     }

@@ -15,12 +15,20 @@ from hypothesis import strategies as st
 from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
 from coreloop.observe import case, dropped
-from coreloop.observe.case import MAX_IDENTIFIERS, case_key, identifiers, identifying_texts, is_identifier
+from coreloop.observe.case import (
+    MAX_IDENTIFIERS,
+    RequestIdentifiers,
+    case_key,
+    identifiers,
+    identifying_texts,
+    is_identifier,
+)
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedCall, TracedRequest
 from observing import MOMENT
 
 KEY = b"k" * 64
+KEYS = (KEY, b"other")
 
 
 @pytest.fixture(autouse=True)
@@ -73,11 +81,29 @@ def test_another_key_gives_other_hashes() -> None:
     assert identifiers(["#W0001"], KEY) != identifiers(["#W0001"], b"other")
 
 
-@given(st.lists(st.integers(10_000, 99_999)), st.lists(st.integers(10_000, 99_999)))
-def test_smallest_of_two_lists_are_those_of_their_union(left: list[int], right: list[int]) -> None:
-    merged = sorted({*identifiers(left, KEY), *identifiers(right, KEY)})[:MAX_IDENTIFIERS]
-    assert merged == identifiers(left + right, KEY)
-    assert all(len(number) == 8 and int(number, 16) >= 0 for number in merged)
+def test_customers_then_what_most_calls_share_then_the_first_are_kept_whatever_the_key() -> None:
+    request = RequestIdentifiers()
+    for number in range(20):
+        request.add({"order_id": f"#W{number:04}", "items": ["10482", f"{90_000 + number}"]})
+    request.add({"note": "#W0015", "order_id": "#W0015"})
+    request.add({"customerEmail": "kim99@example.com"})
+    kept = ["kim99@example.com", "10482", "#W0015", "#W0000", "90000", "#W0001", "90001", "#W0002"]
+    assert len(kept) == MAX_IDENTIFIERS
+    assert [request.case(key) for key in (KEY, b"other")] == [
+        identifiers(kept, key) for key in (KEY, b"other")
+    ]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["id", "user_id", "b"]), st.integers(9_990, 10_040))))
+def test_the_choice_is_the_same_with_every_key(calls: list[dict[str, int]]) -> None:
+    request = RequestIdentifiers()
+    for args in calls:
+        request.add(args)
+    values = [value for args in calls for value in args.values()]
+    texts = [dict(zip(identifiers(values, key), identifiers(values, KEY), strict=True)) for key in KEYS]
+    chosen = [[names[number] for number in request.case(key)] for key, names in zip(KEYS, texts, strict=True)]
+    assert chosen[0] == chosen[1]
+    assert len(chosen[0]) == min(MAX_IDENTIFIERS, len(texts[0]))
 
 
 def test_requests_about_the_same_order_share_a_hash_and_its_number_is_nowhere(
@@ -163,14 +189,21 @@ def test_key_that_is_a_folder_costs_only_the_case(audit: Any, records: Any, tmp_
     assert dropped() == {"case_key": 1}
 
 
-def test_imported_record_has_the_case_that_the_collector_would_give_it(tmp_path: Path) -> None:
-    request = TracedRequest(
-        source="otlp", ids=("1",), question="x", ended=MOMENT,
-        calls=(TracedCall(name="get_order", args={"order_id": "#W2378156"}),),
-    )  # fmt: skip
+def test_imported_record_has_the_case_that_the_collector_would_give_it(
+    audit: Any, only_record: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORELOOP_CASE_KEY", "shared")
+    calls = [("get_order", {"order_id": f"#W{number:07}", "limit": number}) for number in range(12)]
+    calls.append(("find_user", {"user": {"id": "kim_1234"}}))
+    with audit(question="x") as live:
+        for name, args in calls:
+            live.observe_tool_call(name, args)
+    traced = tuple(TracedCall(name=name, args=args) for name, args in calls)
+    request = TracedRequest(source="otlp", ids=("1",), question="x", ended=MOMENT, calls=traced)
     land([request], tmp_path / "out", Settings(), tmp_path)
     (line,) = next((tmp_path / "out").glob("*.jsonl")).read_text().splitlines()
-    assert json.loads(line)["case"] == identifiers(["#W2378156"], case_key(tmp_path / "data" / "audit"))
+    assert json.loads(line)["case"] == only_record()["case"]
+    assert only_record()["case"][0] == identifiers(["kim_1234"], b"shared")[0]
 
 
 def test_case_of_a_long_record_stays_on_its_line(audit: Any, only_record: Any, tmp_path: Path) -> None:

@@ -83,7 +83,11 @@ def test_literal_of_the_tool_s_source_is_recorded_and_no_other_value(shop: Path)
 
 
 def test_object_in_another_state_is_said_without_it(shop: Path) -> None:
-    assert saw_after(shop, {"order_id": "#W2378156", "status": "on hold"}) == {"order_id": {}}
+    assert saw_after(shop, {"order_id": "#W2378156", "status": "on hold"}) == {"order_id": {"status": None}}
+
+
+def test_object_without_the_compared_field_is_in_no_state(shop: Path) -> None:
+    assert saw_after(shop, {"order_id": "#W2378156", "user": "kim"}) == {"order_id": {}}
 
 
 def test_object_that_was_not_shown_is_left_out(shop: Path) -> None:
@@ -122,6 +126,9 @@ def test_literals_come_from_match_sets_and_enums_across_imports(shop: Path, fiel
         'any(map(lambda one: one.status == "pending", [order]))',
         'allowed and order["status"] not in allowed',
         '"held" < order.status != "pending"',
+        'order["status"].lower() != "pending"',
+        'str(order["status"]) != "pending"',
+        "order.status not in allowed",
     ],
 )
 def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> None:
@@ -132,6 +139,34 @@ def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> 
     )
     reader_of.cache_clear()
     assert saw_after(tmp_path, ORDER, tool="ship") == {"order_id": {"status": "pending"}}
+    assert saw_after(tmp_path, {**ORDER, "status": "x"}, tool="ship") == {"order_id": {"status": None}}
+
+
+@pytest.mark.parametrize(
+    ("imported", "comparison", "package"),
+    [
+        ("from backend.types import Status", "Status.OPEN", ""),
+        ("from backend.types import Status as S", "S.OPEN", ""),
+        ("import backend.types as t", "t.Status.OPEN", ""),
+        ("import backend.types", "backend.types.Status.OPEN", ""),
+        ("from backend import Status", "Status.OPEN", "from backend.types import Status\n"),
+        ("from backend import Status", "Status.OPEN", "from .types import *\n"),
+    ],
+)
+def test_an_enum_of_another_file_is_followed(
+    tmp_path: Path, imported: str, comparison: str, package: str
+) -> None:
+    (tmp_path / "coreloop.yaml").write_text("{}\n")
+    (tmp_path / "src" / "backend").mkdir(parents=True)
+    (tmp_path / "src" / "backend" / "__init__.py").write_text(package)
+    enum = 'from enum import Enum\n\nclass Status(str, Enum):\n    OPEN = "open"\n    SHUT = "shut"\n'
+    (tmp_path / "src" / "backend" / "types.py").write_text(enum)
+    test = f"if find(order_id).status is not {comparison}:\n        raise ValueError\n"
+    (tmp_path / "src" / "tools.py").write_text(f"{imported}\n\ndef ship(order_id):\n    {test}")
+    reader_of.cache_clear()
+    for status, seen in (("shut", "shut"), ("open", "open"), ("lost", None)):
+        result = {"order_id": "#W2378156", "status": status}
+        assert saw_after(tmp_path, result, tool="ship") == {"order_id": {"status": seen}}
 
 
 def test_literal_and_target_are_read(shop: Path) -> None:
@@ -155,7 +190,7 @@ def test_last_result_counts(shop: Path) -> None:
         ("pay", CALL, {"order_id": "#W2378156", "status": "paid"}),
         ("cancel_order", CALL, "done"),
     ]
-    assert recorded(shop, *calls)[-1]["saw"] == {"order_id": {}}
+    assert recorded(shop, *calls)[-1]["saw"] == {"order_id": {"status": None}}
 
 
 def test_failed_call_shows_nothing(shop: Path) -> None:

@@ -24,6 +24,8 @@ class Standing:
         The day on which the oldest pending proposal was first made.
     promoted, rejected, accepted : int
         Merged and in effect; blocked by a verdict; accepted by a verdict, and not on a branch yet.
+    without_text : int
+        Found, but no text can be proposed.
     waiting : mapping of str to str
         Key -> newest id of each pending proposal.
     """
@@ -33,12 +35,8 @@ class Standing:
     promoted: int
     rejected: int
     accepted: int = 0
+    without_text: int = 0
     waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was ever proposed."""
-        return not (self.pending or self.promoted or self.rejected or self.accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +100,6 @@ def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
         promoted=sum(one.state in IN_FORCE for one in mine),
         rejected=sum(one.state is ProposalState.REJECTED for one in mine),
         accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
+        without_text=sum(one.state is ProposalState.FOUND for one in mine),
         waiting={one.key: one.id for one in waiting},
     )

@@ -5,9 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_ENUMS: Final = frozenset({"Enum", "StrEnum"})
 _WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
 """Annotations whose first argument is the type."""
+
+
+def last_name(node: ast.AST) -> str:
+    """``c`` of ``a.b.c`` and of ``c``; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def declared_choices(
@@ -20,7 +24,7 @@ def declared_choices(
     function : ast.FunctionDef or ast.AsyncFunctionDef
         The tool.
     tree : ast.AST
-        Its file, at whose top level names of a ``Literal`` or an ``Enum`` are looked up.
+        Its file with what it imports, at whose top level names of a ``Literal`` or an ``Enum`` are looked up.
 
     Returns
     -------
@@ -49,8 +53,8 @@ def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
             lists.append(_texts(node.elts))
         elif isinstance(node, ast.Dict):
             lists.append(_texts([key for key in node.keys if key is not None]))
-        elif isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
-            lists.append(tuple(_members(node)))
+        elif isinstance(node, ast.ClassDef):
+            lists.append(tuple(enum_members(node)))
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
             compared[node.left.id].update(_texts(node.comparators))
     return frozenset(map(frozenset, (*lists, *compared.values()))) - {frozenset()}
@@ -58,8 +62,8 @@ def listed_values(tree: ast.AST) -> frozenset[frozenset[str]]:
 
 def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
-            yield node.name, tuple(_members(node))
+        if isinstance(node, ast.ClassDef):
+            yield node.name, tuple(enum_members(node))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -67,30 +71,33 @@ def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
                     yield target.id, _values(node.value, {})
 
 
-def _members(enum: ast.ClassDef) -> Iterator[str]:
-    for node in enum.body:
+def enum_members(definition: ast.ClassDef) -> Iterator[str]:
+    """Yield the texts of an Enum's members; nothing of another class."""
+    if not any(last_name(base).endswith("Enum") for base in definition.bases):
+        return
+    for node in definition.body:
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             continue
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
-        elif isinstance(node.value, ast.Call) and _last_name(node.value.func) == "auto":
+        elif isinstance(node.value, ast.Call) and last_name(node.value.func) == "auto":
             yield node.targets[0].id.lower()
 
 
 def _values(annotation: ast.expr, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return _values_of_text(annotation.value, known)
-    if isinstance(annotation, ast.Name):
-        return known.get(annotation.id, ())
+    if isinstance(annotation, ast.Name | ast.Attribute):
+        return known.get(last_name(annotation), ())
     if isinstance(annotation, ast.BinOp):  # X | None
         sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
         return _values(sides[0], known) if len(sides) == 1 else ()
     if not isinstance(annotation, ast.Subscript):
         return ()
     inside = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-    if _last_name(annotation.value) in _WRAPPERS:
+    if last_name(annotation.value) in _WRAPPERS:
         return _values(inside[0], known)
-    return _texts(inside) if _last_name(annotation.value) == "Literal" else ()
+    return _texts(inside) if last_name(annotation.value) == "Literal" else ()
 
 
 def _values_of_text(annotation: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -108,7 +115,3 @@ def _texts(nodes: list[ast.expr]) -> tuple[str, ...]:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

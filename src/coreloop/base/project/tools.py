@@ -7,11 +7,12 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
 from coreloop.base.project.choices import declared_choices, listed_values
+from coreloop.base.project.imports import with_imported
 from coreloop.base.project.limits import SchemaLimits, declared_limits
 from coreloop.base.project.settings import ToolSettings
 
@@ -40,7 +41,7 @@ class Tool:
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
-        String constants of the file without docstrings.
+        String constants of the file, and of what it uses of the project's other files, without docstrings.
     docstring : str
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
@@ -48,9 +49,9 @@ class Tool:
     limits : mapping of str to SchemaLimits
         Argument -> what the schema says of it besides its type.
     listed : frozenset of frozenset of str
-        Sets of texts that the file lists together.
+        Sets of texts that these list together.
     numbers : frozenset of float
-        Number constants of the file.
+        Their number constants.
     """
 
     name: str
@@ -103,11 +104,14 @@ def resolve_tools(
     names = sorted(set(names))
     targets = {name: configured[name].target for name in names if name in configured}
     searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
-    matches = _search(searched, root) if searched else {}
+    source = _Source(root)
+    matches = _search(searched, source) if searched else {}
     resolved: dict[str, Tool | Unresolved] = {}
     for name in names:
         target = targets.get(name)
-        resolved[name] = _from_target(name, target, root) if target else _unique(name, matches.get(name, []))
+        resolved[name] = (
+            _from_target(name, target, source) if target else _unique(name, matches.get(name, []))
+        )
     return resolved
 
 
@@ -142,9 +146,23 @@ def logged_names(
     }
 
 
-def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
+class _Source:
+    """The project's files, each read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.tree = cache(parse_python)
+        self.used = cache(self._used)
+
+    def _used(self, path: Path) -> ast.AST | None:
+        """A file with what it uses of others, see `with_imported`."""
+        tree = self.tree(path)
+        return None if tree is None else with_imported(tree, path, self.root, self.tree)
+
+
+def _from_target(name: str, target: str, source: _Source) -> Tool | Unresolved:
     file, _, qualname = target.partition("::")
-    tree = parse_python(root / file)
+    tree = source.tree(source.root / file)
     if tree is None:
         return Unresolved(name, f"{file} is not readable Python")
     symbol, _, line = qualname.partition(":")
@@ -153,7 +171,7 @@ def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
         nodes = [node for node in nodes if line in map(str, _head_lines(node))]
     if not nodes:
         return Unresolved(name, f"{file} has no {qualname}")
-    return make_tool(name, file, qualname, nodes[0], tree)
+    return make_tool(name, file, qualname, nodes[0], source.used(source.root / file))
 
 
 def _head_lines(node: _Definition) -> Iterator[int]:
@@ -172,20 +190,17 @@ def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
     return Unresolved(name, f"defined {len(tools)} times ({places}); name one under tools: in coreloop.yaml")
 
 
-def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
+def _search(names: list[str], source: _Source) -> dict[str, list[Tool]]:
     mention = re.compile(
         rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
     )
     tools: dict[str, list[Tool]] = {name: [] for name in names}
-    for path in python_files(root):
-        source = _read(path)
-        if not mention.search(source):
-            continue
-        tree = _parse_bytes(source)
+    for path in python_files(source.root):
+        tree = source.tree(path) if mention.search(_read(path)) else None
         for qualname, node in definitions(tree) if tree is not None else ():
             if node.name in tools and not isinstance(node, ast.ClassDef):
-                file = path.relative_to(root).as_posix()
-                tools[node.name].append(make_tool(node.name, file, qualname, node, tree))
+                file = path.relative_to(source.root).as_posix()
+                tools[node.name].append(make_tool(node.name, file, qualname, node, source.used(path)))
     return tools
 
 
@@ -219,7 +234,7 @@ def _is_overload(node: _Definition) -> bool:
 
 
 def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
-    """Make the tool of a definition in a file."""
+    """Make the tool of a definition; ``tree`` is its file, and may have what it imports."""
     tool = Tool(name, file, qualname, _parameters(node), frozenset(), ast.get_docstring(node) or "")
     if tree is None:
         return tool

@@ -12,7 +12,7 @@ from coreloop.base.records import digest64
 from coreloop.learn.facts.schema import ARGUMENTS, SAW, frame_of
 from coreloop.learn.facts.shapes import CallColumns
 from coreloop.learn.facts.values import read_values
-from coreloop.observe.case import MAX_IDENTIFIERS
+from coreloop.observe.case import CUSTOMERS, MAX_IDENTIFIERS
 
 _MAX_PATHS: Final = 4
 """Places of a value that are kept, the nearest first."""
@@ -28,7 +28,7 @@ class ReadArguments:
     arguments, saw : polars.DataFrame
         The tables of these names.
     cases : polars.DataFrame
-        ``offset`` and ``case``: the smallest hashes of the identifiers of each request that has any.
+        ``offset`` and ``case``: the chosen hashes of the identifiers of each request that has any.
     texts : list
         Rows of `coreloop.learn.facts.schema.TEXTS`.
     """
@@ -82,9 +82,21 @@ def _sources(places: Sequence[dict[str, Sequence[str]]]) -> tuple[pl.DataFrame, 
 
 
 def _cases(arguments: pl.DataFrame) -> pl.DataFrame:
-    found = arguments.lazy().select("offset", case="identifiers").explode("case").drop_nulls().unique()
-    smallest = pl.col("case").sort().head(MAX_IDENTIFIERS)
-    return found.group_by("offset").agg(smallest).collect()
+    """As `coreloop.observe.case.RequestIdentifiers` chooses them."""
+    each = arguments.lazy().select("offset", "call", "name", case="identifiers").explode("case")
+    ranked = (
+        each.drop_nulls("case")
+        .with_row_index("place")
+        .group_by("offset", "case")
+        .agg(
+            is_customer=pl.col("name").str.to_lowercase().str.contains_any(list(CUSTOMERS)).any(),
+            n_calls=pl.col("call").n_unique(),
+            place=pl.col("place").min(),
+        )
+        .sort("is_customer", "n_calls", "place", descending=[True, True, False])
+    )
+    chosen = ranked.group_by("offset", maintain_order=True).agg(pl.col("case").head(MAX_IDENTIFIERS))
+    return chosen.collect()
 
 
 def _saw(calls: pl.DataFrame, columns: CallColumns) -> pl.DataFrame:

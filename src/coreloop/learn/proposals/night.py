@@ -264,6 +264,8 @@ def folded_note(count: int, noun: str) -> str:
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> Phrase:
-    """``1 proposal``, or ``2 statements, 1 failing group``."""
+    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text``."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
-    return join([*statements, number_of(number, noun)])
+    n_without = sum(entry.suggested_append is None for entry in document.entries)
+    without = [Phrase("{n:,} without text", n=n_without)] if n_without else []
+    return join([*statements, number_of(number, noun), *without])

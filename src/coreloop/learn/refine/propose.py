@@ -89,7 +89,12 @@ def refine(
         n_days=len(log.days),
         n_records=window.n_records(),
         n_files=len(files),
-        errors=error_table(log, tools, language=workspace.settings.language),
+        errors=error_table(
+            log,
+            tools,
+            undefined=unproposed.undefined,
+            language=workspace.settings.language,
+        ),
         counterexample_search=search,
         statements=with_questions(statements, places, window),
         nearest=nearest_statements(tools, log),

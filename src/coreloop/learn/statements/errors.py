@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.failures import TRANSIENT
@@ -22,10 +23,19 @@ _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "in
 
 
 def error_table(
-    log: CaseLog, searches: Sequence[ToolSearch], *, language: Language = "en"
+    log: CaseLog,
+    searches: Sequence[ToolSearch],
+    *,
+    undefined: Collection[str] = (),
+    language: Language = "en",
 ) -> tuple[ErrorRow, ...]:
-    """The errors of all tools, those that cost most requests first, then most calls."""
-    by_tool = {search.tool: search for search in searches}
+    """The errors of all tools, those that cost most requests first, then most calls.
+
+    A tool that is ``undefined`` in the project has no text that could be mended: its lines are only nearest.
+    """
+    by_tool = {
+        search.tool: replace(search, said=()) if search.tool in undefined else search for search in searches
+    }
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     wholes = _wholes(log)
     for number, request in enumerate(log.requests):

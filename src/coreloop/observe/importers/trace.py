@@ -9,7 +9,7 @@ from typing import Any, Final
 from coreloop.base.categories import Categories
 from coreloop.base.project.outcome import OutcomeRule, Score, judgment_by
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
-from coreloop.observe.case import identifiers
+from coreloop.observe.case import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
 from coreloop.observe.saw import Compared
@@ -159,10 +159,12 @@ def record_of(
     )
     recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
     _trace_sources(request, recorded_calls, Sources() if sources is None else sources, compared)
-    values = [value for recorded in recorded_calls for value in recorded.args.values()]
-    case = identifiers(values, key) if key is not None else []
-    if case:
-        record["case"] = case
+    if key is not None:
+        of_request = RequestIdentifiers()
+        for recorded in recorded_calls:
+            of_request.add(recorded.args)
+        if of_request:
+            record["case"] = of_request.case(key)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["tool_sequence_hash"] = hash_sequence(

@@ -99,7 +99,7 @@ def test_page_is_read_from_what_status_prints(tmp_path: Path, capsys: pytest.Cap
     page = capsys.readouterr().out
     assert "- 3 proposals from pattern for a promotion" in page
     assert "### 1 proposal\n" in page
-    assert "### 1 failing group\n" in page
+    assert "### 1 failing group, 1 without text\n" in page
 
 
 @pytest.mark.parametrize("content", ["", "[]", json.dumps({"alarms": []})])

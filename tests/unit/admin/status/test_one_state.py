@@ -8,8 +8,10 @@ import pytest
 
 from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.proposals.night import entries_counted, read_candidates
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.health import read_health
@@ -84,6 +86,16 @@ def test_three_statements_have_three_states_in_status_and_health(project: Projec
         view = read_health(source)
     falls = {fall.reason: fall.n for fall in view["falls"]}
     assert falls["accepted, wait for a promotion"] == falls["rejected by a verdict"] == 1
+
+
+def test_status_and_the_file_count_the_same_without_text(project: Project):
+    entries = [_entry(1), *(_entry(n, suggested_append=None, refused="weak: few") for n in (2, 3))]
+    write_candidates(project.candidates, *entries)
+    document = read_candidates(project.candidates)
+    counted = say(entries_counted(document, len(document.candidates), "proposal"))
+    assert counted == "3 statements, 0 proposals, 2 without text"
+    assert _read(project).candidates.without_text == 2
+    assert _read(project).candidates.pending == 1
 
 
 @pytest.mark.slow

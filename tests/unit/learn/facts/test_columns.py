@@ -13,7 +13,7 @@ from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.read import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.session import MiningOptions, open_mining
-from coreloop.observe.case import FILE_NAME, case_key, identifiers
+from coreloop.observe.case import FILE_NAME, RequestIdentifiers, case_key, identifiers
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from logs import call, failed, line, record, write_log
 from rows import each_row
@@ -54,10 +54,17 @@ def test_without_a_case_it_is_computed_from_the_arguments_of_all_calls():
     assert len(rows["case"][0]) == 4
 
 
-def test_only_the_eight_smallest_hashes_are_a_case():
-    values = [f"order-{number}" for number in range(30)]
-    rows = _requests(record(tool_calls=[call("t", {"a": value}) for value in values]), key=b"k")
-    assert rows["case"].to_list() == [_numbers(identifiers(values, b"k"))]
+@each_row("key", [b"k", b"l", b"m"])
+def test_the_case_is_what_the_collector_would_choose_whatever_the_key(key: bytes):
+    of_orders = [{"order_id": f"order-{number}"} for number in range(30)]
+    args = [*of_orders, {"ids": ["order-20", "zip-1"]}, {"userId": "ann_42", "order_id": "order-25"}]
+    expected = RequestIdentifiers()
+    for one in args:
+        expected.add(one)
+    rows = _requests(record(tool_calls=[call("t", one) for one in args]), key=key)
+    assert rows["case"].to_list() == [_numbers(expected.case(key))]
+    chosen = ["ann_42", "order-20", "order-25", *(f"order-{number}" for number in range(5))]
+    assert rows["case"].to_list() == [_numbers(identifiers(chosen, key))]
 
 
 def test_another_key_gives_other_hashes():

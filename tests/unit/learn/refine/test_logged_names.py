@@ -74,6 +74,7 @@ def test_two_servers_with_a_tool_of_that_name_need_a_setting(tmp_path: Path):
     refined = _refine(tmp_path, rows)
     assert refined.statements == ()
     assert set(refined.unproposed.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
+    assert {row.mender for row in refined.errors} == {"schema"}  # there is no text to mend
 
 
 def test_a_name_that_tools_maps_has_its_reach_under_its_last_part():

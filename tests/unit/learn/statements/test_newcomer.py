@@ -1,6 +1,6 @@
 """A newcomer's agent with four planted failures, each mended by a retry: only their causes are said."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import resolve_tools
+from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
@@ -20,9 +20,7 @@ from coreloop.learn.statements.search import search_tools
 from logs import one_by_one, write_log
 from samples import ALWAYS
 
-TOOLS = '''"""Tools of a newcomer's agent."""
-
-from enum import Enum
+PRIORITY = '''from enum import Enum
 
 
 class Priority(Enum):
@@ -31,6 +29,10 @@ class Priority(Enum):
     LOW = "low"
     NORMAL = "normal"
     HIGH = "high"
+'''
+TOOLS = '''"""Tools of a newcomer's agent."""
+
+{priority}
 
 
 def find_customer(name: str) -> dict:
@@ -43,14 +45,14 @@ def verify_customer(customer_id: str) -> dict:
 
 def open_ticket(customer_id: str, priority: str, note: str = "") -> dict:
     """Open a ticket."""
-    return {"priority": Priority(priority)}
+    return {taken}
 
 
 def get_invoice(customer_id: str, month: str = "") -> dict:
     """Get an invoice."""
     if not customer_id.startswith("cus_"):
         raise ValueError(customer_id)
-    return {}
+    return dict()
 
 
 def refund_order(customer_id: str, amount: float, note: str = "") -> dict:
@@ -116,21 +118,77 @@ def _records(seed: int) -> Iterator[dict[str, Any]]:
         }
 
 
+def _lines(records: Iterable[dict[str, Any]], folder: Path) -> set[tuple[str, str]]:
+    """What is said of the agent, whose tools are in the folder."""
+    write_log(folder / "log" / "2026-03-01.jsonl", records)
+    log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
+    words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
+    found = to_statements(search_tools(log, words), log)
+    return {(one.statement.tool, one.statement.line) for one in found}
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_four_causes_are_said_and_no_other_line(seed: int, tmp_path: Path) -> None:
-    write_log(tmp_path / "log" / "2026-03-01.jsonl", _records(seed))
-    assert _said(tmp_path) == EXPECTED
+    (tmp_path / "tools.py").write_text(TOOLS.format(priority=PRIORITY, taken="Priority(priority)"))
+    assert _lines(_records(seed), tmp_path) == EXPECTED
 
 
 def test_a_server_that_sees_single_calls_says_the_same(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS.format(priority=PRIORITY, taken="Priority(priority)"))
     calls = [call for record in _records(1) for call in one_by_one(record)]
-    write_log(tmp_path / "log" / "2026-03-01.jsonl", calls)
-    assert _said(tmp_path) == EXPECTED
+    assert _lines(calls, tmp_path) == EXPECTED
 
 
-def _said(tmp_path: Path) -> set[tuple[str, str]]:
-    (tmp_path / "tools.py").write_text(TOOLS)
-    log = read_log(merge(read_folder(tmp_path / "log", MineSettings()), ALWAYS), {})
-    words = Vocabulary(resolve_tools(set(log.tools), root=tmp_path, configured={}), Settings())
-    found = to_statements(search_tools(log, words), log)
-    return {(one.statement.tool, one.statement.line) for one in found}
+CREATE = "from shop.backend import types\n\n\ndef create(level):\n    return types.Priority(level)\n"
+COMPARED = 'def create(level):\n    if level not in ("low", "normal", "high"):\n        raise ValueError\n'
+
+
+ALL, ONE = (
+    {"backend/__init__": "from .types import *\n"},
+    {"backend/__init__": "from .types import Priority\n"},
+)
+
+
+@pytest.mark.parametrize(
+    ("imported", "taken", "files"),
+    [
+        pytest.param("from shop.backend.types import Priority", "Priority(priority)", {}, id="from"),
+        pytest.param("from shop.backend.types import Priority as P", "P(priority)", {}, id="as"),
+        pytest.param("from .backend.types import Priority", "Priority(priority)", {}, id="relative"),
+        pytest.param("import shop.backend.types as t", "t.Priority(priority)", {}, id="module as"),
+        pytest.param("import shop.backend.types", "shop.backend.types.Priority(priority)", {}, id="module"),
+        pytest.param("from shop.backend import types", "types.Priority(priority)", {}, id="from a package"),
+        pytest.param("from .backend import Priority", "Priority(priority)", ALL, id="passed on"),
+        pytest.param("from . import backend", "backend.Priority(priority)", ONE, id="passed on by a package"),
+        pytest.param(
+            "from shop.tickets import create", "create(priority)", {"tickets": CREATE}, id="by what it calls"
+        ),
+        pytest.param(
+            "from shop import tickets",
+            "tickets.create(priority)",
+            {"tickets": COMPARED, "backend/types": ""},
+            id="compared by what it calls",
+        ),
+    ],
+)
+def test_values_that_another_file_of_the_project_declares_are_said(
+    imported: str, taken: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    package = tmp_path / "src" / "shop"
+    texts = {"tools": TOOLS.format(priority=imported, taken=taken), "backend/types": PRIORITY, **files}
+    for name, text in texts.items():
+        path = package / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    tool = resolve_tools(["open_ticket"], root=tmp_path, configured={})["open_ticket"]
+    assert isinstance(tool, Tool)
+    assert frozenset({"low", "normal", "high"}) in tool.listed
+
+
+def test_a_cause_in_a_subfolder_is_said(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "shop"
+    (package / "backend").mkdir(parents=True)
+    text = TOOLS.format(priority="from shop.backend.types import Priority", taken="Priority(priority)")
+    (package / "tools.py").write_text(text)
+    (package / "backend" / "types.py").write_text(PRIORITY)
+    assert _lines(_records(1), tmp_path) == EXPECTED

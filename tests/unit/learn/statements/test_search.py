@@ -182,6 +182,14 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
 
 
+def test_an_error_of_a_tool_that_the_project_does_not_define_is_no_text_s_to_mend() -> None:
+    log = _log("bound")
+    (row,) = error_table(log, search_tools(log, WORDS), undefined={"act"})
+    assert row.mender == "tool"
+    assert row.nearest[0].startswith("limit: at most 50: ")
+    assert row.task
+
+
 def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
     log = _log("too many calls")
     (row,) = error_table(log, search_tools(log, WORDS))

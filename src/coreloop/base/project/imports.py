@@ -1,0 +1,172 @@
+"""What a file of the project takes from its other files, read without importing."""
+
+import ast
+from collections.abc import Callable, Iterator
+from copy import copy
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_MAX_DEFINITIONS: Final = 200  # of other files: a tool that uses more is not described by what they name
+
+Parse = Callable[[Path], ast.AST | None]
+Exists = Callable[[Path], bool]
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign
+
+
+class _Import(NamedTuple):
+    """What a name stands for: a name of another file (``*`` for all), or that file itself if empty."""
+
+    file: Path
+    name: str = ""
+
+
+class _Names(NamedTuple):
+    """The names of a file: those that it defines at its top level, and those that it imports."""
+
+    defined: dict[str, _Definition]
+    imported: dict[str, list[_Import]]
+
+
+def imported_files(tree: ast.AST, path: Path, root: Path) -> Iterator[Path]:
+    """Yield the project's files that a file imports, anywhere in it."""
+    for _, target in _imports(tree, path, root, Path.is_file):
+        yield target.file
+
+
+def with_imported(
+    tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists = Path.is_file
+) -> ast.Module:
+    """Return a file with the definitions of other files that it uses, and those that they use.
+
+    Parameters
+    ----------
+    tree : ast.AST
+        The file at ``path``.
+    root : Path
+        The project's folder; what lies elsewhere is not followed.
+    parse, exists : callable
+        Read a file (None if it is not readable Python), and say whether it is there.
+
+    Returns
+    -------
+    ast.Module
+        Its own statements, then classes, functions and constants under the names that the file has for them.
+    """
+    return ast.Module([*getattr(tree, "body", []), *_Followed(tree, path, root, parse, exists).used()], [])
+
+
+class _Followed:
+    """What a file uses of others, each of which is read once."""
+
+    def __init__(self, tree: ast.AST, path: Path, root: Path, parse: Parse, exists: Exists) -> None:
+        self._tree, self._path, self._root, self._parse, self._exists = tree, path, root, parse, exists
+        self._known: dict[Path, _Names] = {}
+
+    def used(self) -> list[_Definition]:
+        """The definitions, each under the name that its user has for it, nearest first."""
+        used: dict[int, _Definition] = {}
+        waiting: list[tuple[Path, ast.AST]] = [(self._path, self._tree)]
+        for file, node in waiting:  # grows
+            for name, place, definition in self._named_by(file, node):
+                if len(used) < _MAX_DEFINITIONS and place != self._path and id(definition) not in used:
+                    used[id(definition)] = _renamed(definition, name)
+                    waiting.append((place, definition))
+        return list(used.values())
+
+    def _named_by(self, file: Path, node: ast.AST) -> Iterator[tuple[str, Path, _Definition]]:
+        of_file = self._names(file).imported.values()
+        modules = dict.fromkeys(target.file for targets in of_file for target in targets if not target.name)
+        for name in sorted(set(_mentioned(node))):
+            for place in (file, *modules):
+                found = self._look_up(place, name, frozenset())
+                if found is not None:
+                    yield name, *found
+
+    def _look_up(self, file: Path, name: str, seen: frozenset[Path]) -> tuple[Path, _Definition] | None:
+        """A definition, also where a package only passes it on."""
+        names = self._names(file)
+        if name in names.defined:
+            return file, names.defined[name]
+        for target in (*names.imported.get(name, ()), *names.imported.get("*", ())):
+            if target.name and target.file not in seen | {file}:
+                wanted = name if target.name == "*" else target.name
+                found = self._look_up(target.file, wanted, seen | {file})
+                if found is not None:
+                    return found
+        return None
+
+    def _names(self, file: Path) -> _Names:
+        if file not in self._known:
+            tree = self._tree if file == self._path else self._parse(file)
+            self._known[file] = (
+                _Names({}, {}) if tree is None else _names(tree, file, self._root, self._exists)
+            )
+        return self._known[file]
+
+
+def _names(tree: ast.AST, path: Path, root: Path, exists: Exists) -> _Names:
+    defined: dict[str, _Definition] = {}
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            defined |= {target.id: node for target in targets if isinstance(target, ast.Name)}
+    imported: dict[str, list[_Import]] = {}
+    for name, target in _imports(tree, path, root, exists):
+        imported.setdefault(name, []).append(target)
+    return _Names(defined, imported)
+
+
+def _mentioned(node: ast.AST) -> Iterator[str]:
+    """Names and attributes, also in annotations that are texts."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+        elif isinstance(part, ast.arg) and isinstance(part.annotation, ast.Constant):
+            yield str(part.annotation.value)
+
+
+def _renamed(node: _Definition, name: str) -> _Definition:
+    """A definition under the name that a file has for it."""
+    new = copy(node)
+    if isinstance(new, ast.Assign):
+        new.targets = [ast.Name(name)]
+    elif isinstance(new, ast.AnnAssign):
+        new.target = ast.Name(name)
+    else:
+        new.name = name
+    return new
+
+
+def _imports(tree: ast.AST, path: Path, root: Path, exists: Exists) -> Iterator[tuple[str, _Import]]:
+    def file_of(module: str, level: int) -> Path | None:
+        return _module_file(module, path.parent, root, level=level, exists=exists)
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if file := file_of(alias.name, 0):
+                    yield alias.asname or alias.name, _Import(file)
+        elif isinstance(node, ast.ImportFrom):
+            package = file_of(node.module or "", node.level)
+            for alias in node.names:
+                name = alias.asname or alias.name
+                if file := file_of(f"{node.module or ''}.{alias.name}".strip("."), node.level):
+                    yield name, _Import(file)
+                if package:
+                    yield name, _Import(package, alias.name)
+
+
+def _module_file(module: str, folder: Path, root: Path, *, level: int, exists: Exists) -> Path | None:
+    """The file of a module: below the importing file's folder, or a folder above it within the project."""
+    below = [parent for parent in (folder, *folder.parents) if parent == root or root in parent.parents]
+    folders = below[level - 1 : level] if level else [*below, root / "src"]
+    if not module:
+        files = [start / "__init__.py" for start in folders] if level else []
+    else:
+        stems = [start.joinpath(*module.split(".")) for start in folders]
+        files = [file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py")]
+    return next(filter(exists, files), None)
