@@ -41,10 +41,14 @@ def command(
 ) -> None:
     """Record a verdict or, without options, list what most needs one.
 
+    With --id alone, shows that proposal or request, and what can be said next.
+
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
+    from coreloop.cli.show_item import show_item
+    from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
     from coreloop.observe.verdicts import VerdictLetter
@@ -56,8 +60,13 @@ def command(
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
         _show_queue(read_queue(workspace, now=now, watch=watched()), as_json=as_json)
         return
-    if wanted is None or verdict is None:
-        raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
+    if wanted is None:
+        raise UsageError("a verdict needs --id too; without options, the queue is shown")
+    if verdict is None:
+        if cause is not None or by is not None:
+            raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
+        show_item(read_item(workspace, wanted), _measured(workspace), as_json=as_json)
+        return
     name = judge_name(by or "", workspace.root)
     judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)

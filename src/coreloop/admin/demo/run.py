@@ -50,7 +50,7 @@ class DemoProposals(NamedTuple):
 
     proposals: Proposals
     document: CandidatesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
 
 
 class DemoRefined(NamedTuple):
@@ -58,7 +58,7 @@ class DemoRefined(NamedTuple):
 
     refined: Refined
     document: CounterexamplesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
