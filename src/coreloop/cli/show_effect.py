@@ -29,7 +29,8 @@ def show_effects(effects: Effects, *, as_json: bool) -> None:
             for line in _lines(effect):
                 click.echo(line)
     if not effects.effects:
-        click.echo(say("no description of a tool has changed in the base branch"))
+        click.echo(say("no description of a tool has changed in the base branch yet"))
+        click.echo(say("  merge a promotion, and the days after it are compared; status lists what is open"))
     for name, reason in sorted(effects.unknown.items()):
         click.echo(
             say("left out: {name}: {reason}", name=printable(name), reason=printable(say(reason))), err=True
