@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from coreloop.observe.verdicts import HumanVerdict
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
-_MAX_SHOWN: Final = 10
+_MAX_SHOWN: Final = 11
+_FEWEST: Final = 3
+"""Items in all, and of each kind: each has two lines of one screen."""
 
 
 @click.command()
@@ -122,15 +124,19 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
     from coreloop.base.text import fitted, printable
 
     columns = shutil.get_terminal_size().columns
-    for kind, group in groupby(waiting, key=lambda item: item.kind):
-        items = list(group)
+    groups = [(kind, list(group)) for kind, group in groupby(waiting, key=lambda item: item.kind)]
+    n_left = _MAX_SHOWN
+    for number, (kind, items) in enumerate(groups, 1):
+        for_others = sum(min(_FEWEST, len(others)) for _, others in groups[number:])
+        shown = items[: n_left - for_others]
+        n_left -= len(shown)
         click.echo(f"{say(kind)}: {len(items)}")
-        for item in items[:_MAX_SHOWN]:
+        for item in shown:
             reasons = map(say, filter(None, [item.reason, measured.get(item.id)]))
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
-        if len(items) > _MAX_SHOWN:
-            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - _MAX_SHOWN))
+        if len(items) > len(shown):
+            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown)))
     click.echo(
         say(
             "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
+from coreloop.cli.judge import _show_waiting
 from coreloop.cli.main import main
+from coreloop.learn.verdicts.queue import Waiting, WaitingKind
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
 from logs import record, repeated, write_log
@@ -222,3 +225,14 @@ def test_days_without_records_keep_the_proposals_of_earlier_days(command: str, r
     assert (facts["n_records"], facts["files"], facts["kept"]) == (0, [], str(path))
     assert path.read_bytes() == before
     assert list(path.parent.glob("*.json")) == [path]
+
+
+def test_the_queue_leaves_room_for_every_kind(capsys: pytest.CaptureFixture[str]):
+    waiting = [
+        Waiting(kind, f"{kind}-{n}", Phrase("failed"), "text") for kind in WaitingKind for n in range(8)
+    ]
+    _show_waiting(waiting, {})
+    shown = capsys.readouterr().out
+    counts = [shown.count(f"  {kind}-") for kind in WaitingKind]
+    assert counts == [5, 3, 3]
+    assert shown.count("more; --json lists all") == 3
