@@ -62,10 +62,9 @@ def _request(item: Item) -> Iterator[tuple[str, str]]:
 def _verdicts(item: Item) -> Iterator[tuple[str, str]]:
     given = [
         say(
-            "{day} {letter} ({word}), by {name}",
+            "{day} {verdict}, by {name}",
             day=verdict.judged_at.date(),
-            letter=verdict.verdict,
-            word=Phrase(verdict.verdict.word),
+            verdict=verdict.verdict.named,
             name=verdict.judged_by,
         )
         + (f": {verdict.cause}" if verdict.cause else "")

@@ -121,7 +121,7 @@ def _measured(source: PageSource, proposal: WaitingProposal) -> Measurement | No
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
     wanted, given = form.get("id", ""), form.get("verdict", "")
     if given not in set(VerdictLetter):
-        raise UsageError("a verdict is P, T, C or V")
+        raise UsageError("a verdict is P (pass), T (tolerable), C (caution) or V (violation)")
     ids = _read(source).ids
     workspace = source.workspace
     name = judge_name(by, workspace.root)
