@@ -12,7 +12,7 @@ import orjson
 from coreloop.base.messages import Phrase, say
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.learn.proposals.change import DocstringChange
-from coreloop.learn.verdicts.item import Item
+from coreloop.learn.verdicts.item import JudgedItem
 
 _LABEL: Final = 10
 _CONTEXT: Final = 2
@@ -22,7 +22,7 @@ _CALLS: Final = 8
 _VERDICTS: Final = 3
 
 
-def show_item(item: Item, measured: Mapping[str, str], *, as_json: bool) -> None:
+def show_item(item: JudgedItem, measured: Mapping[str, str], *, as_json: bool) -> None:
     """Print an item; ``measured`` are what a model did with each proposal's line, by its id."""
     if as_json:
         facts = {name: getattr(item, name) for name in item.__dataclass_fields__}
@@ -36,7 +36,7 @@ def show_item(item: Item, measured: Mapping[str, str], *, as_json: bool) -> None
     _show_next(item)
 
 
-def _proposal(item: Item, measured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _proposal(item: JudgedItem, measured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if item.state is not None:
         yield "state", say("{state}, since {since}", state=Phrase(item.state), since=item.since)
     yield from _labelled("evidence", _folded(map(say, item.evidence)))
@@ -47,7 +47,7 @@ def _proposal(item: Item, measured: Mapping[str, str]) -> Iterator[tuple[str, st
         yield from _labelled("change", _change(item.change))
 
 
-def _request(item: Item) -> Iterator[tuple[str, str]]:
+def _request(item: JudgedItem) -> Iterator[tuple[str, str]]:
     words = {True: say("ok"), False: say("failed"), None: "?"}
     calls = [
         f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
@@ -59,7 +59,7 @@ def _request(item: Item) -> Iterator[tuple[str, str]]:
         yield "error", item.error
 
 
-def _verdicts(item: Item) -> Iterator[tuple[str, str]]:
+def _verdicts(item: JudgedItem) -> Iterator[tuple[str, str]]:
     given = [
         say(
             "{day} {verdict}, by {name}",
@@ -99,7 +99,7 @@ def _change(change: DocstringChange) -> Iterator[str]:
         yield say("the docstring says it already")
 
 
-def _show_next(item: Item) -> None:
+def _show_next(item: JudgedItem) -> None:
     """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
     click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V --cause TEXT", err=True)
     effect = (

@@ -37,7 +37,7 @@ class JudgedCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class JudgedItem:
     """A proposal or a request.
 
     Attributes
@@ -79,7 +79,7 @@ class Item:
         return self.state in UNDECIDED and self.change is not None and not self.change.problem
 
 
-def read_item(workspace: Workspace, item_id: str) -> Item:
+def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
     """Read a proposal or a request by its id.
 
     Raises
@@ -95,13 +95,13 @@ def read_item(workspace: Workspace, item_id: str) -> Item:
     return _request(workspace, item_id) if key is None else _proposal(workspace, item_id, key)
 
 
-def _request(workspace: Workspace, item_id: str) -> Item:
+def _request(workspace: Workspace, item_id: str) -> JudgedItem:
     record = find_request(item_id, workspace)
     if record is None:  # its file was removed after the id was checked
         raise WorkspaceError("cannot be read", path=workspace.records_dir)
     calls = tuple(JudgedCall(call.name, call.ok, str(call.error or "")) for call in record.calls)
     given = read_verdicts(workspace.judgments_dir).given
-    return Item(
+    return JudgedItem(
         id=item_id,
         text=record.fields.question or "",
         calls=calls,
@@ -110,13 +110,13 @@ def _request(workspace: Workspace, item_id: str) -> Item:
     )
 
 
-def _proposal(workspace: Workspace, item_id: str, key: str) -> Item:
+def _proposal(workspace: Workspace, item_id: str, key: str) -> JudgedItem:
     judgments = read_verdicts(workspace.judgments_dir)
     standpoint = states_by_key(kept_states(workspace, judgments)).get(key)
     found = _entry(workspace, key)
     entry, path = found if found is not None else (None, None)
     change = change_of(workspace, entry.suggested_append, entry.refused) if entry is not None else None
-    return Item(
+    return JudgedItem(
         id=item_id,
         text=_text(entry) if entry is not None else standpoint.text if standpoint is not None else "",
         key=key,
