@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,7 @@ ROOT: Final = Path(__file__).parents[1]
 OUT: Final = ROOT / "docs" / "pages"
 QUESTION: Final = "When does pause take effect?"
 _RECORDS: Final = {
-    "review": "/ui/review/ce-2026-04-25-004",
+    "review": "/ui/review/ce-{day}-004",
     "health": "/ui/health",
     "tool": "/ui/tools/refund_order",
 }
@@ -48,13 +49,14 @@ def main() -> None:
     if not subprocess.run(["fc-list", ":lang=ko"], capture_output=True, check=True).stdout:
         raise SystemExit("the Korean pages would be empty boxes: install a Korean font, such as fonts-nanum")
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "helpdesk"
-        run_demo(HELPDESK, folder, seed=7, tell=lambda _stage: None)
+        folder, now = Path(scratch) / "helpdesk", datetime.now(UTC)
+        run_demo(HELPDESK, folder, seed=7, now=now, tell=lambda _stage: None)
         shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.jpg"))
         subprocess.run([sys.executable, "-m", "coreloop", "index", "docs"], cwd=folder, check=True)
         with served(folder) as service, chromium() as browser:
             _shoot_draft(browser)
-            _shoot(browser, service, _RECORDS)  # before any answer is a record of today
+            records = {name: path.format(day=now.date()) for name, path in _RECORDS.items()}
+            _shoot(browser, service, records)  # before any answer is a record of today
             _shoot(browser, service, _runs(service))
 
 

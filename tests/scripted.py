@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 
 from coreloop.admin.demo.agent import answer
@@ -10,6 +11,7 @@ from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import load_tools, scripted_requests
 from coreloop.observe import AuditCollector
 
+NOW = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
 SCENARIOS = {"helpdesk": HELPDESK, "finlab": FINLAB}
 
 

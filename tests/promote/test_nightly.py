@@ -106,7 +106,7 @@ def test_promotion_without_a_forge_opens_no_draft(project: Project) -> None:
 
 def test_night_without_candidates_is_not_empty() -> None:
     assert not is_empty([])
-    assert "There was no candidate." in drafts_summary([])
+    assert "There was no proposal." in drafts_summary([])
 
 
 def test_exit_code_tells_an_empty_night_from_an_error(

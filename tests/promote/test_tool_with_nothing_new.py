@@ -44,7 +44,7 @@ def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspa
         judged_by="Ann",
     )
     append_verdict(workspace.judgments_dir, judgment)
-    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: rejected by Ann \(V\)"):
+    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: rejected by Ann: V \(violation\)"):
         select_tool(workspace, "analysis", None)
 
 

@@ -1,20 +1,22 @@
 """``dartlab-coreloop ask``."""
 
 import sys
+from functools import partial
 
 import click
 
 from coreloop.cli.emit import emit
 from coreloop.cli.open_deps import project_deps
-from coreloop.cli.options import json_option
+from coreloop.cli.options import json_option, verbose_option
 
 
 @click.command()
 @click.argument("question")
 @click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
+@verbose_option
 @json_option
-def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> None:
+def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_json: bool) -> None:
     """Answer a question from the project's files, and repair a failed answer.
 
     New and changed files are read first. If no source says the answer, files that the settings do not name
@@ -28,5 +30,5 @@ def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> N
 
     with project_deps() as deps:
         found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
-    emit(found, as_json=as_json, text=show_answer)
+    emit(found, as_json=as_json, text=partial(show_answer, is_verbose=verbose))
     sys.exit(EXIT_CODES[found.end])

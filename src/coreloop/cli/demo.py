@@ -5,6 +5,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from coreloop.cli.options import FOLDER, json_option
 if TYPE_CHECKING:
     from coreloop.admin.demo.effect import SimulatedEffect
     from coreloop.admin.demo.promoting import Promoted
-    from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage
+    from coreloop.admin.demo.run import DemoCounts, DemoRefined, DemoResult, DemoStage
 
 
 @click.command()
@@ -46,11 +47,12 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
         click.get_current_context().with_resource(speaking("ko"))
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     scenario = FINLAB if korean else HELPDESK
-    result = run_demo(scenario, folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))
+    tell = partial(_show, folder=folder, as_json=as_json)
+    result = run_demo(scenario, folder, seed=seed, now=datetime.now(UTC), tell=tell)
     if as_json:
         click.echo(_to_json(result))
     elif result.promoted is not None:
-        _show_what_to_try(folder, result.promoted.done.branch)
+        _show_what_to_try(folder, result.promoted, result.refined)
     if result.failed is not None:
         raise result.failed
 
@@ -102,12 +104,14 @@ def _show_promoted(promoted: "Promoted") -> None:
 def _show_effect(effect: "SimulatedEffect") -> None:
     from coreloop.admin.demo.effect import CALLS_A_DAY, FOLLOWED
     from coreloop.cli.show_effect import effect_chart
+    from coreloop.learn.effect.verdict import HORIZON_DAYS
 
     decision = effect.decision
     click.echo(
         say(
-            "\neffect   SIMULATED: {calls_a_day} calls a day; after a merge, {followed:.0%} "
-            "of those against the line are right\n",
+            "\neffect   SIMULATED: {days} days of {calls_a_day} calls after a merge; {followed:.0%} "
+            "of those against the line become right\n",
+            days=HORIZON_DAYS,
             calls_a_day=CALLS_A_DAY,
             followed=FOLLOWED,
         )
@@ -126,12 +130,17 @@ def _show_effect(effect: "SimulatedEffect") -> None:
         )
 
 
-def _show_what_to_try(folder: Path, branch: str) -> None:
-    from coreloop.admin.demo.run import DAYS
-
+def _show_what_to_try(folder: Path, promoted: "Promoted", refined: "DemoRefined") -> None:
+    """Print commands that go on from here: decide on the next proposal, merge the first, see its effect."""
+    done, program = promoted.plan.proposal, _this_program()
+    drafted = [entry for entry in refined.document.statements if entry.suggested_append is not None]
+    waiting = next((entry for entry in drafted if entry.tool != done.engine), drafted[0])
     click.echo(say("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder))))
-    click.echo(f"  {_this_program()} refine --since {DAYS.since} --until {DAYS.until}")
-    click.echo(f"  git show {branch}")
+    for words in ("status", f"judge --id {waiting.id}", f"promote --tool {shlex.quote(waiting.tool)}"):
+        click.echo(f"  {program} {words}")
+    click.echo(f"  git show {promoted.done.branch}")
+    click.echo(f"  git merge {promoted.done.branch}")
+    click.echo(f"  {program} effect")
 
 
 def _this_program() -> str:

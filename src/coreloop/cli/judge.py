@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from coreloop.observe.verdicts import HumanVerdict
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
-_MAX_SHOWN: Final = 10
+_MAX_SHOWN: Final = 11
+_FEWEST: Final = 3
+"""Items in all, and of each kind: each has two lines of one screen."""
 
 
 @click.command()
@@ -41,10 +43,14 @@ def command(
 ) -> None:
     """Record a verdict or, without options, list what most needs one.
 
+    With --id alone, shows that proposal or request, and what can be said next.
+
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
+    from coreloop.cli.show_item import show_item
+    from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
     from coreloop.observe.verdicts import VerdictLetter
@@ -56,8 +62,13 @@ def command(
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
         _show_queue(read_queue(workspace, now=now, watch=watched()), as_json=as_json)
         return
-    if wanted is None or verdict is None:
-        raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
+    if wanted is None:
+        raise UsageError("a verdict needs --id too; without options, the queue is shown")
+    if verdict is None:
+        if cause is not None or by is not None:
+            raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
+        show_item(read_item(workspace, wanted), _measured(workspace), as_json=as_json)
+        return
     name = judge_name(by or "", workspace.root)
     judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
@@ -113,15 +124,19 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
     from coreloop.base.text import fitted, printable
 
     columns = shutil.get_terminal_size().columns
-    for kind, group in groupby(waiting, key=lambda item: item.kind):
-        items = list(group)
+    groups = [(kind, list(group)) for kind, group in groupby(waiting, key=lambda item: item.kind)]
+    n_left = _MAX_SHOWN
+    for number, (kind, items) in enumerate(groups, 1):
+        for_others = sum(min(_FEWEST, len(others)) for _, others in groups[number:])
+        shown = items[: n_left - for_others]
+        n_left -= len(shown)
         click.echo(f"{say(kind)}: {len(items)}")
-        for item in items[:_MAX_SHOWN]:
+        for item in shown:
             reasons = map(say, filter(None, [item.reason, measured.get(item.id)]))
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
-        if len(items) > _MAX_SHOWN:
-            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - _MAX_SHOWN))
+        if len(items) > len(shown):
+            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown)))
     click.echo(
         say(
             "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"

@@ -42,7 +42,7 @@ GROUPS: Final = {
         "promote": "Open a draft pull request that adds proposals to a docstring.",
         "measure": "Measure whether a line makes a model call a tool right, before it is merged.",
         "effect": "Show whether changes of descriptions helped.",
-        "verify": "Replay a candidate's questions and compare.",
+        "verify": "Replay a proposal's questions and compare.",
         "propose-axis": "Gather the evidence that a tool needs a new axis.",
     },
     "Answer": {

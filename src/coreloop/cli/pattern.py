@@ -73,7 +73,7 @@ def command(
     request = PatternRequest(days=days, mining=mining, **options)
     result = run_pattern(workspace, request, now=now, watch=watched())
     _show_notes(result)
-    show_proposals(result.proposals, result.document, result.paths, as_json=as_json)
+    show_proposals(result.proposals, result.document, result.paths, kept=result.kept, as_json=as_json)
     warn_of_skipped(result.mined.judgments.skipped, "judgments")
     _show_removed(result, workspace, mining, with_notes=options["with_notes"])
 

@@ -64,7 +64,15 @@ def command(
     request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     if as_json:
-        click.echo(refined_json(result.refined, result.document, result.paths, result.gaps))
+        facts = refined_json(result.refined, result.document, result.paths, result.gaps, result.kept)
+        click.echo(facts)
     else:
-        show_refined(result.refined, result.document, result.paths, gaps=result.gaps, is_verbose=verbose)
+        show_refined(
+            result.refined,
+            result.document,
+            result.paths,
+            kept=result.kept,
+            gaps=result.gaps,
+            is_verbose=verbose,
+        )
     warn_of_skipped(result.mined.judgments.skipped, "judgments")

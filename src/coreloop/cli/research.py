@@ -20,7 +20,7 @@ from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
-from coreloop.cli.options import FILE, DurationType, json_option
+from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
@@ -71,6 +71,7 @@ def command() -> None:
     metavar="new|last|RUN",
     help="Start anew, or continue a research.  [default: ask on a terminal if one is like it, else new]",
 )
+@verbose_option
 @json_option
 def ask(
     question: str,
@@ -79,6 +80,7 @@ def ask(
     exhaust: bool,
     second_check: bool,
     session: str | None,
+    verbose: bool,
     as_json: bool,
     **limits: Any,
 ) -> None:
@@ -110,7 +112,7 @@ def ask(
             )
             raise
         state = read_session(deps.store, response.run_id)
-    show_response(response, state, as_json=as_json)
+    show_response(response, state, as_json=as_json, is_verbose=verbose)
     if changed := changed_sources(state, deps.workspace):
         again = say("dartlab-coreloop index reads them again")
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
@@ -137,8 +139,9 @@ def list_(limit: int, as_json: bool) -> None:
 @click.option(
     "--iteration", type=click.IntRange(1), help="Show the sources of iteration N as they were retrieved."
 )
+@verbose_option
 @json_option
-def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
+def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
     from coreloop.answer.research.changed import changed_line, changed_sources
@@ -152,7 +155,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     if iteration is not None:
         emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
-    show_response(respond(state), state, as_json=as_json)
+    show_response(respond(state), state, as_json=as_json, is_verbose=verbose)
     if changed := changed_sources(state, workspace):
         click.echo(printable(changed_line(changed)), err=as_json)
 

@@ -31,11 +31,16 @@ _GATES = {
 
 
 def show_proposals(
-    proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path], *, as_json: bool
+    proposals: Proposals,
+    document: CandidatesFile,
+    paths: tuple[Path, ...],
+    *,
+    kept: Path | None = None,
+    as_json: bool,
 ) -> None:
     """Print a run's results to stdout and the paths of the written files to stderr."""
     if as_json:
-        click.echo(proposals_json(proposals, document, paths))
+        click.echo(proposals_json(proposals, document, paths, kept))
         return
     _show_head(proposals, document)
     _show_table(document)
@@ -51,8 +56,15 @@ def show_proposals(
             )
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
     _show_rest(proposals, document)
+    show_files(paths, kept)
+
+
+def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
+    """Say on stderr which files a run wrote or, since its days have no record, kept."""
     for path in paths:
         click.echo(say("wrote {path}", path=path), err=True)
+    if kept is not None:
+        click.echo(say("kept {path}: no record in these days, so nothing was written", path=kept), err=True)
 
 
 def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
@@ -214,7 +226,9 @@ def _lacks_target(entry: Statement | Candidate) -> bool:
     return entry.suggested_append is not None and entry.suggested_append.target_file is None
 
 
-def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
+def proposals_json(
+    proposals: Proposals, document: CandidatesFile, paths: tuple[Path, ...], kept: Path | None = None
+) -> str:
     """Return a run's results as JSON."""
     facts = {
         "window": document.window,
@@ -229,9 +243,14 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "candidates": document.candidates,
         "notes": document.notes,
         "n_folded": document.n_folded,
-        "files": [os.fsencode(path).decode("utf-8", "replace") for path in paths],
+        "files": [_spelled(path) for path in paths],
+        "kept": kept and _spelled(kept),
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
+
+
+def _spelled(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _show_candidate(candidate: Candidate, columns: int) -> None:

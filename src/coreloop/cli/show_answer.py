@@ -1,13 +1,20 @@
 """What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
+from typing import Final
+
 import click
 
 from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
 from coreloop.answer.research.knowledge import knowledge_of
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import printable
 from coreloop.runs.run import Run
+
+_LINES: Final = 15
+_FEWEST: Final = 4
+"""Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
+_SOURCES: Final = 4
 
 
 def show_attempt(run: Run) -> None:
@@ -27,9 +34,9 @@ def show_attempt(run: Run) -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def show_answer(answer: AgentResponse) -> None:
+def show_answer(answer: AgentResponse, *, is_verbose: bool = False) -> None:
     """Print an answer of `ask`, its passages and its sources."""
-    show_passages(answer)
+    show_passages(answer, is_verbose=is_verbose)
     click.echo(
         say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
     )
@@ -37,20 +44,29 @@ def show_answer(answer: AgentResponse) -> None:
         click.echo(printable(say(answer.reason)), err=True)
 
 
-def show_passages(answer: AgentResponse) -> None:
-    """Print what an answer says, whether sources say so, the passages, and the other sources."""
+def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
+    """Print what an answer says, whether sources say so, the passages, and the other sources.
+
+    Long passages are cut to the lines around what is marked, so that one screen holds all of it.
+    """
     if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
         for line in answer.final_answer.splitlines():
             click.echo(printable(line))
         click.echo()
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     click.echo(f"{say(answer.verdict)}{closest}")
-    for passage in answer.passages:
-        _show_passage(passage)
+    n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
+    is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
     shown_ids = {passage.id for passage in answer.passages}
-    for source in answer.sources:
-        if source.id not in shown_ids:
-            click.echo(place_line(source))
+    others = [source for source in answer.sources if source.id not in shown_ids]
+    listed = others if is_verbose else others[:_SOURCES]
+    for source in listed:
+        click.echo(place_line(source))
+    left_out = [say("the whole passages")] if any(is_cut) else []
+    if len(listed) < len(others):
+        left_out.append(say(number_of(len(others) - len(listed), "more source")))
+    if left_out:
+        click.echo(say("-v shows {left_out}", left_out=join(left_out)), err=True)
 
 
 def place_line(source: AnswerSource) -> str:
@@ -60,15 +76,30 @@ def place_line(source: AnswerSource) -> str:
     return printable(f"{source.id} {source.location}{line}  {source.title}{day}")
 
 
-def _show_passage(passage: AnswerPassage) -> None:
-    """Print a passage whole; its marked sentence is bold on a terminal, and between » and « elsewhere."""
+def _show_passage(passage: AnswerPassage, n_lines: int | None) -> bool:
+    """Print a passage, and say whether it was cut to so many lines.
+
+    Its marked sentence is bold on a terminal, and between » and « elsewhere.
+    """
     click.echo(place_line(passage))
     start, end = passage.start, passage.end
     marked = f"»{passage.text[start:end]}«" if end > start else ""
     text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
     is_marked = False
-    for line in text.splitlines():
+    lines = text.splitlines()
+    shown = lines if n_lines is None or len(lines) <= n_lines else _around_mark(lines, n_lines)
+    for line in shown:
         is_marked = is_marked or "»" in line
         indented = f"    {printable(line)}".rstrip()
         click.echo(click.style(indented, bold=True) if is_marked else indented)
         is_marked = is_marked and "«" not in line
+    return len(shown) < len(lines)
+
+
+def _around_mark(lines: list[str], n_lines: int) -> list[str]:
+    """Some lines with text: the marked ones, one before, and those after; ``…`` stands for the others."""
+    dense = [line for line in lines if line.strip()]
+    marked = next((number for number, line in enumerate(dense) if "»" in line), 0)
+    start = max(0, min(marked - 1, len(dense) - n_lines))
+    cut = dense[start : start + n_lines]
+    return [*(["…"] if start else []), *cut, *(["…"] if start + n_lines < len(dense) else [])]

@@ -1,39 +1,61 @@
 """Output of ``effect``: a block of lines per change, newest first, or JSON."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 import click
 import orjson
 
-from coreloop.base.messages import number_of, say
-from coreloop.base.text import printable
+from coreloop.base.messages import join, number_of, say
+from coreloop.base.text import printable, wrapped
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.facts import effect_facts
 from coreloop.learn.effect.run import Effects
 from coreloop.learn.effect.verdict import EffectVerdict, Look
 
+_MAX_SHOWN = 3
+"""Changes of at most eight lines each."""
+_MAX_NAMED = 3
 _STYLES = {EffectVerdict.HELPS: "green", EffectVerdict.HURTS: "red", EffectVerdict.NO_EFFECT: "yellow"}
 
 
-def show_effects(effects: Effects, *, as_json: bool) -> None:
-    """Print the changes with their verdicts."""
+def show_effects(effects: Effects, *, as_json: bool, is_verbose: bool = False) -> None:
+    """Print the changes with their verdicts, by default those that fit on one screen."""
     if as_json:
         facts = {"changes": [effect_facts(effect) for effect in effects.effects], "unknown": effects.unknown}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
-    ordered = sorted(effects.effects, key=lambda effect: (effect.change.tool, -effect.change.place))
+    listed = effects.effects if is_verbose else effects.effects[-_MAX_SHOWN:]
+    with_notes = is_verbose or len(listed) == 1
+    ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
     for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
         click.secho(printable(tool), bold=True)
         for effect in changes:
-            for line in _lines(effect):
+            for line in _lines(effect, with_notes=with_notes):
                 click.echo(line)
     if not effects.effects:
-        click.echo(say("no description of a tool has changed in the base branch"))
-    for name, reason in sorted(effects.unknown.items()):
-        click.echo(
-            say("left out: {name}: {reason}", name=printable(name), reason=printable(say(reason))), err=True
-        )
+        click.echo(say("no description of a tool has changed in the base branch yet"))
+        click.echo(say("  merge a promotion, and the days after it are compared; status lists what is open"))
+    left_out = [say("what else is known")] if any(one.notes for one in listed) and not with_notes else []
+    if len(listed) < len(effects.effects):
+        left_out.append(say(number_of(len(effects.effects) - len(listed), "older change")))
+    if left_out:
+        click.echo(say("-v shows {left_out}", left_out=join(left_out)))
+    _show_unknown(effects.unknown, is_verbose=is_verbose)
+
+
+def _show_unknown(unknown: Mapping[str, str], *, is_verbose: bool) -> None:
+    """Print on stderr which tools are left out and why; by default a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in sorted(unknown.items()):
+        by_reason.setdefault(say(reason), []).append(name)
+    columns = shutil.get_terminal_size().columns
+    for reason, names in by_reason.items():
+        listed = names if is_verbose else names[:_MAX_NAMED]
+        more = say(" and {n} more (-v lists them)", n=len(names) - len(listed)) if names != listed else ""
+        text = say("left out: {name}: {reason}", name=f"{', '.join(listed)}{more}", reason=reason)
+        click.echo(wrapped(printable(text), columns), err=True)
 
 
 def effect_chart(look: Look, *, columns: int = 30) -> str:
@@ -56,7 +78,7 @@ def effect_chart(look: Look, *, columns: int = 30) -> str:
     return f"0 {''.join(row)} {most:.0%}"
 
 
-def _lines(effect: Effect) -> Iterator[str]:
+def _lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
     change = effect.change
     verdict = click.style(say(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
     since = say(", since {decided_on}", decided_on=effect.decided_on) if effect.decided_on else ""
@@ -82,7 +104,7 @@ def _lines(effect: Effect) -> Iterator[str]:
             yield say("    also worse: {rail}", rail=say(rail.sentence))
     if effect.todo:
         yield say("    to do: {todo}", todo=printable(say(effect.todo)))
-    for note in effect.notes:
+    for note in effect.notes if with_notes else ():
         yield f"    {printable(say(note))}"
 
 

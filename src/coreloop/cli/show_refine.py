@@ -10,7 +10,7 @@ import orjson
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.show import MAX_SHOWN, show_more, show_oddities
+from coreloop.cli.show import MAX_SHOWN, show_files, show_more, show_oddities
 from coreloop.cli.show_statements import show_nearest, show_statements, show_unproposed
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.night import MIN_PUBLISHED, entries_counted
@@ -31,8 +31,9 @@ _GATES = {
 def show_refined(
     refined: Refined,
     document: CounterexamplesFile,
-    paths: tuple[Path, Path],
+    paths: tuple[Path, ...],
     *,
+    kept: Path | None = None,
     gaps: Sequence[ToolGaps] = (),
     is_verbose: bool = False,
 ) -> None:
@@ -62,8 +63,7 @@ def show_refined(
     show_oddities(refined.oddities)
     if not is_verbose:
         _show_left_out(document)
-    for path in paths:
-        click.echo(say("wrote {path}", path=path), err=True)
+    show_files(paths, kept)
 
 
 def _show_left_out(document: CounterexamplesFile) -> None:
@@ -167,7 +167,11 @@ def _show(entry: Counterexample, columns: int) -> None:
 
 
 def refined_json(
-    refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], gaps: Sequence[ToolGaps]
+    refined: Refined,
+    document: CounterexamplesFile,
+    paths: tuple[Path, ...],
+    gaps: Sequence[ToolGaps],
+    kept: Path | None = None,
 ) -> str:
     """Return a run's results as JSON."""
     facts = {
@@ -188,5 +192,6 @@ def refined_json(
         "n_folded": document.n_folded,
         "knowledge_gaps": gaps,
         "files": [str(path) for path in paths],
+        "kept": kept and str(kept),
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()

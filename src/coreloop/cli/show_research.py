@@ -56,12 +56,12 @@ def _echo(lines: Iterable[str]) -> None:
         click.echo(printable(line), err=True)
 
 
-def show_response(response: AgentResponse, state: State, *, as_json: bool) -> None:
+def show_response(response: AgentResponse, state: State, *, as_json: bool, is_verbose: bool = False) -> None:
     """Print the answer of a research in a state, and its sources."""
     if as_json:
         click.echo(orjson.dumps(response, option=orjson.OPT_INDENT_2))
         return
-    show_passages(response)
+    show_passages(response, is_verbose=is_verbose)
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))

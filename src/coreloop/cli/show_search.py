@@ -26,7 +26,8 @@ def show_index_report(report: IndexReport, *, as_json: bool) -> None:
         ]
         click.echo(orjson.dumps({**counts, "skipped": skipped}, option=orjson.OPT_INDENT_2))
         return
-    click.echo(", ".join(f"{count:,} {say(kind)}" for kind, count in counts.items()))
+    parts = (say("{count:,} {kind}", count=count, kind=Phrase(kind)) for kind, count in counts.items())
+    click.echo(", ".join(parts))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
         click.echo(

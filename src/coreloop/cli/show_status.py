@@ -56,7 +56,7 @@ def _facts(status: Status) -> dict[str, object]:
     names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
     facts = {name: getattr(status, name) for name in names} | standings
     facts["effects"] = [effect_facts(effect) for effect in status.effects]
-    facts["states"] = {str(state): n for state, n in count_states(status.states).items()}
+    facts["states"] = count_states(status.states)
     return facts
 
 

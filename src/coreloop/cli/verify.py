@@ -15,7 +15,7 @@ from coreloop.cli.options import candidate_options, json_option
 @click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
 @json_option
 def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_json: bool) -> None:
-    """Replay a candidate's questions and compare.
+    """Replay a proposal's questions and compare.
 
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
     --confirm. Exits 0 only if the result is reproduced.

@@ -61,13 +61,13 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
         own = [line for line in unmatched if statement_key(words.tool, line, section) == key]
         if len(own) != 1:
             yield Phrase(
-                "candidate {id} has no line of its own among the added lines", id=group["Candidate-Id"]
+                "proposal {id} has no line of its own among the added lines", id=group["Candidate-Id"]
             )
             continue
         unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
     if unmatched:
-        yield Phrase("{line} belongs to no candidate", line=printable(unmatched[0]))
+        yield Phrase("{line} belongs to no proposal", line=printable(unmatched[0]))
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:

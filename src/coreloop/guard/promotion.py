@@ -69,7 +69,7 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
             phases=phases,
         )
     if len({group["Candidate-Key"] for group in groups}) < len(groups):
-        yield Phrase("commit {sha} names a candidate twice, with different figures", sha=commit.sha[:12])
+        yield Phrase("commit {sha} names a proposal twice, with different figures", sha=commit.sha[:12])
     if len({group["Target"] for group in groups}) > 1:
         yield Phrase(
             "commit {sha} is for several docstrings; a promotion changes only one", sha=commit.sha[:12]

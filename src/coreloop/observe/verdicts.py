@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base import jsonl
+from coreloop.base.messages import Phrase
 
 _SCHEMA_VERSION: Final = 1
 USER: Final = "user"
@@ -34,6 +35,11 @@ class VerdictLetter(StrEnum):
     def word(self) -> str:
         """What the letter stands for, such as ``caution``."""
         return self.name.lower()
+
+    @property
+    def named(self) -> Phrase:
+        """The letter with its word: ``C (caution)``."""
+        return Phrase("{letter} ({word})", letter=str(self), word=Phrase(self.word))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

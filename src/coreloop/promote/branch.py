@@ -257,7 +257,7 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
 def _mismatch(published: PublishedBranch, proposal: Proposal) -> HumanDecidesError:
     return HumanDecidesError(
         Phrase(
-            "branch {branch} has other text or figures for {key} than {id}; promote the candidate that it "
+            "branch {branch} has other text or figures for {key} than {id}; promote the proposal that it "
             "was made from, or delete the branch",
             branch=published.branch,
             key=proposal.key,

@@ -140,7 +140,7 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     opened = sum(outcome.state is DraftState.OPENED for outcome in outcomes)
     lines = [say("### {drafts} opened\n", drafts=number_of(opened, "draft"))]
     if not outcomes:
-        lines.append(say("There was no candidate."))
+        lines.append(say("There was no proposal."))
     for outcome in outcomes[:_SHOWN]:
         id, text = escape_markdown(outcome.id), linked_markdown(say(outcome.text))
         lines.append(f"- **{id}** {say(outcome.state.value)}: {text}")

@@ -227,7 +227,7 @@ def replay(
         Called with the id of every request as soon as it is known.
     """
     if not questions:
-        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the candidate has no example question"),))
+        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the proposal has no example question"),))
     results: list[ReplayRun] = []
     for number in range(runs):
         try:

@@ -163,9 +163,9 @@ def _reason(standpoint: Standpoint) -> Phrase:
     judgment = standpoint.judgment
     if standpoint.state is ProposalState.REJECTED and judgment is not None:
         return Phrase(
-            "rejected by {judged_by} ({verdict})",
+            "rejected by {judged_by}: {verdict}",
             judged_by=printable(judgment.judged_by),
-            verdict=judgment.verdict,
+            verdict=judgment.verdict.named,
         )
     if standpoint.state is ProposalState.REVERTED:
         return Phrase("already reverted")
@@ -371,11 +371,15 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
         verdict = Phrase(
             "{judged_by} judged it {verdict} on {day:%Y-%m-%d}",
             judged_by=printable(newest.judged_by),
-            verdict=newest.verdict,
+            verdict=newest.verdict.named,
             day=newest.judged_at,
         )
         raise HumanDecidesError(
-            Phrase("{id} was rejected: {verdict}; judge it P or T first", id=proposal.id, verdict=verdict)
+            Phrase(
+                "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
+                id=proposal.id,
+                verdict=verdict,
+            )
         )
     return proposal
 

@@ -56,6 +56,16 @@ def test_the_code_says_nothing_in_korean():
     assert [text for text in code.messages() | code.help_texts() if HANGUL.search(text)] == []
 
 
+def test_screens_say_proposal():
+    """Candidate and counterexample name files and keys of JSON, and what a research may search for."""
+    word = re.compile(r"(?<![-/\w])(?:candidate|counterexample)s?\b(?! file)")
+    texts = code.messages() | code.help_texts() | catalogue().keys()
+    said = {english for english in texts if word.search(english)}
+    assert {
+        english for english in said if "search" not in english and "sub_questions" not in english
+    } == set()
+
+
 def test_a_message_and_its_korean_have_the_same_fields():
     for english, korean in catalogue().items():
         if english in code.messages() and is_template(english):

@@ -288,8 +288,13 @@ def test_without_a_command_the_help_is_shown(run: Run):
         pytest.param(
             ["pattern", "--min-chunk-len", "long"], ["--min-chunk-len"], id="a length that is no number"
         ),
-        pytest.param(["judge", "--verdict", "P"], ["both --id and --verdict"], id="a verdict on nothing"),
-        pytest.param(["judge", "--id", "req-1"], ["both --id and --verdict"], id="an id without a verdict"),
+        pytest.param(["judge", "--verdict", "P"], ["needs --id"], id="a verdict on nothing"),
+        pytest.param(
+            ["judge", "--id", "req-1"], ["no req-1", "ai-ask"], id="an unknown id without a verdict"
+        ),
+        pytest.param(
+            ["judge", "--id", "x", "--by", "A"], ["--id and --verdict"], id="a name without a verdict"
+        ),
         pytest.param(["judge", "--cause", "x"], ["--id and --verdict"], id="a cause without a verdict"),
         pytest.param(
             ["judge", "--id", "req-1", "--verdict", "X"], ["'X'", "'P', 'T', 'C', 'V'"], id="no verdict"

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
+from coreloop.cli.judge import _show_waiting
 from coreloop.cli.main import main
+from coreloop.learn.verdicts.queue import Waiting, WaitingKind
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
 from logs import record, repeated, write_log
-from promoting import candidate, write_candidates
+from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples
 
 Run = Callable[..., Result]
 
@@ -160,3 +163,76 @@ def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_p
     status = run("status").stdout
     assert "update: limit: at most 20: measured on 2026-11-20 by m: model too weak (5%)" in status
     assert json.loads(run("status", "--json").stdout)["measured"][0]["verdict"] == "model too weak"
+
+
+def test_an_id_alone_shows_the_proposal_and_what_can_be_said_next(run: Run, tmp_path: Path):
+    source = tmp_path / FILE
+    source.parent.mkdir(parents=True)
+    source.write_text(
+        'def analysis(company, axis):\n    """Analyse a company.\n\n    In one call.\n    """\n'
+    )
+    made = statement(line="- Always pass axis", kind="presence")
+    path = "data/audit/counterexamples/2026-04-25-counterexamples.json"
+    write_counterexamples(tmp_path / path, made)
+    done = run("judge", "--id", made["id"])
+    assert done.stdout.splitlines()[0] == f"{made['id']} analysis: Always pass axis"
+    assert "\nstate     waiting, since 2026-04-25\n" in done.stdout
+    assert "\nevidence  follows: " in done.stdout
+    assert f"\nchange    {FILE}::analysis\n" in done.stdout
+    assert "\n          + - Always pass axis\n" in done.stdout
+    assert done.stdout.endswith("\nverdicts  none yet\n")
+    assert f"judge --id {made['id']} --verdict P|T|C|V" in done.stderr
+    assert f"promote --candidate {path} --id {made['id']}\n" in done.stderr
+    run("judge", "--id", made["id"], "--verdict", "V", "--cause", "wrong", "--by", "Ann")
+    rejected = run("judge", "--id", made["id"])
+    assert "\nstate     rejected, since " in rejected.stdout
+    assert rejected.stdout.endswith(" V (violation), by Ann: wrong\n")
+    assert "promote" not in rejected.stderr.replace("promoted", "")
+    facts = json.loads(run("judge", "--id", made["id"], "--json").stdout)
+    assert (facts["state"], facts["key"], facts["verdicts"][0]["cause"]) == ("rejected", made["key"], "wrong")
+
+
+def test_an_id_alone_shows_a_request_a_sequence_and_a_failing_group(run: Run, tmp_path: Path):
+    request = run("judge", "--id", "req-bad")
+    assert request.stdout.startswith("req-bad 왜")
+    assert "\nerror     KeyError: x\n" in request.stdout
+    assert "counts as succeeded" in request.stderr
+    sequence, failing = candidate(key="a" * 16), counterexample(key="b" * 16, id="ce-2026-04-25-009")
+    write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", sequence)
+    folder = tmp_path / "data/audit/counterexamples"
+    write_counterexamples(folder / "2026-04-25-counterexamples.json", failing)
+    shown = run("judge", "--id", sequence["id"]).stdout
+    assert "evidence  12 of 12 requests succeeded, from 9 different" in shown
+    assert "첫째 질문?" in shown
+    assert "cannot be read" in " ".join(shown.split())  # its tool is not in this folder
+    shown = run("judge", "--id", failing["id"]).stdout
+    assert "state     found" in shown
+    assert "evidence  57 of 57 calls failed\n" in shown
+
+
+@pytest.mark.parametrize("command", ["pattern", "refine"])
+def test_days_without_records_keep_the_proposals_of_earlier_days(command: str, run: Run):
+    run("judge", "--id", "req-bad", "--verdict", "P")
+    first = json.loads(run(command, "--json").stdout)
+    path = Path(first["files"][0])
+    before = path.read_bytes()
+    assert first["kept"] is None
+    days = ("--since", "2020-01-01", "--until", "2020-01-31")
+    done = run(command, *days)
+    assert f"kept {path}: no record in these days, so nothing was written\n" in done.stderr
+    assert "wrote" not in done.stderr
+    facts = json.loads(run(command, "--json", *days).stdout)
+    assert (facts["n_records"], facts["files"], facts["kept"]) == (0, [], str(path))
+    assert path.read_bytes() == before
+    assert list(path.parent.glob("*.json")) == [path]
+
+
+def test_the_queue_leaves_room_for_every_kind(capsys: pytest.CaptureFixture[str]):
+    waiting = [
+        Waiting(kind, f"{kind}-{n}", Phrase("failed"), "text") for kind in WaitingKind for n in range(8)
+    ]
+    _show_waiting(waiting, {})
+    shown = capsys.readouterr().out
+    counts = [shown.count(f"  {kind}-") for kind in WaitingKind]
+    assert counts == [5, 3, 3]
+    assert shown.count("more; --json lists all") == 3

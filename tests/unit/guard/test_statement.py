@@ -282,13 +282,13 @@ def test_several_statements_are_one_commit():
 @each_row(
     ("message", "lines", "reason"),
     [
-        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} belongs to no candidate"),
+        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} belongs to no proposal"),
         (message_of(*BOTH, ALWAYS), BOTH, "has no line of its own among the added lines"),
         (message_of(*BOTH).replace("Observed: 87", "Observed: 88", 1), BOTH, "the trailer Observed is 88"),
         (
             message_of(BOTH[0]) + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
             BOTH[:1],
-            "names a candidate twice, with different figures",
+            "names a proposal twice, with different figures",
         ),
         (
             message_of(*BOTH)[::-1].replace("::analysis"[::-1], "::show"[::-1], 1)[::-1],

@@ -222,7 +222,7 @@ def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple
     give(VerdictLetter.VIOLATION)
     code, _, err = run(project, *options)
     assert code == 1
-    assert f"{ID} was rejected: Ann judged it V on" in err
+    assert f"{ID} was rejected: Ann judged it V (violation) on" in err
     assert list(project.heads()) == ["main"]
     give(VerdictLetter.PASS)
     assert "was rejected" not in run(project, *options)[2]

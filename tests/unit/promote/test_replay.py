@@ -209,7 +209,7 @@ def test_runs_can_be_given(ask: ASK) -> None:
 def test_without_a_question_nothing_is_asked(ask: ASK, questions: list[str]) -> None:
     with Agent(GOOD) as agent:
         replayed = ask(agent, example_questions=questions)
-    assert replayed.summary == "unavailable (0 of 1 runs agree: the candidate has no example question)"
+    assert replayed.summary == "unavailable (0 of 1 runs agree: the proposal has no example question)"
     assert agent.asked == []
 
 

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -31,9 +31,13 @@ from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.refine.propose import Refined, refine, write_refined
 from coreloop.observe import AuditCollector
 
-DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
-_START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())
-_NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
+_N_DAYS: Final = 30
+"""As many as the window of the commands has, so that they need no options in the demo's folder."""
+
+
+def demo_days(now: datetime) -> Days:
+    """Return the days of a demo's records: the last whole ones, since a record of the future is an alarm."""
+    return Days(now.date() - timedelta(days=_N_DAYS), now.date() - timedelta(days=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class DemoProposals(NamedTuple):
 
     proposals: Proposals
     document: CandidatesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
 
 
 class DemoRefined(NamedTuple):
@@ -58,7 +62,7 @@ class DemoRefined(NamedTuple):
 
     refined: Refined
     document: CounterexamplesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ def run_demo(
     folder: Path,
     *,
     seed: int,
+    now: datetime,
     tell: Callable[
         [DemoCounts | DemoProposals | DemoRefined | Promoted | SimulatedEffect], None
     ] = lambda _: None,
@@ -94,6 +99,8 @@ def run_demo(
         Becomes a small project and, if there is a statement to promote, a git repository.
     seed : int
         The same seed gives the same questions and proposals.
+    now : datetime
+        UTC; the requests are of the days before, the proposals of this day.
     tell : callable
         Called with the outcome of each stage when the stage ends.
 
@@ -103,10 +110,10 @@ def run_demo(
         The folder is not empty, or cannot be written.
     """
     make_project(scenario, folder)
-    tell(record_requests(scenario, folder, seed=seed))
-    proposed = propose_candidates(folder)
+    tell(record_requests(scenario, folder, seed=seed, now=now))
+    proposed = propose_candidates(folder, now=now)
     tell(proposed)
-    refined = refine_failures(folder)
+    refined = refine_failures(folder, now=now)
     tell(refined)
     first = _first_with_text(refined)
     if first is None:
@@ -146,7 +153,9 @@ def make_project(scenario: Scenario, folder: Path) -> None:
         raise WorkspaceError(Phrase("cannot be written ({error})", error=error), path=folder) from error
 
 
-def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> DemoCounts:
+def record_requests(
+    scenario: Scenario, folder: Path, *, seed: int, now: datetime, count: int = 300
+) -> DemoCounts:
     """Let the scripted agent answer its questions; every request becomes a line of the audit log.
 
     Parameters
@@ -156,14 +165,17 @@ def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int =
     folder : Path
         The demo's project.
     seed : int
-        The same seed gives the same questions, calls and times.
+        The same seed gives the same questions, calls and times of day.
+    now : datetime
+        As in `run_demo`.
     count : int
         Number of requests.
     """
     tools = load_tools(folder, scenario.name)
+    start_s = int(datetime.combine(demo_days(now).since, time(), tzinfo=UTC).timestamp())
     n_calls = n_failed = 0
     for request in scripted_requests(scenario, seed, count):
-        moment_ns = (_START_S + request.offset_min * 60) * 1_000_000_000
+        moment_ns = (start_s + request.offset_min * 60) * 1_000_000_000
         collector = AuditCollector(
             request.question,
             stockCode_hint=request.stock_code,
@@ -179,25 +191,25 @@ def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int =
     return DemoCounts(count, n_calls, n_failed)
 
 
-def propose_candidates(folder: Path) -> DemoProposals:
+def propose_candidates(folder: Path, *, now: datetime) -> DemoProposals:
     """Run Phase P on a demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
     files = read_folder(workspace.records_dir, settings)
-    proposals = propose(files, DAYS, Gates(), workspace=workspace)
-    document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
+    proposals = propose(files, demo_days(now), Gates(), workspace=workspace)
+    document, paths = write_proposals(proposals, workspace.candidates_dir, now=now, sanitized=False)
     return DemoProposals(proposals, document, paths)
 
 
-def refine_failures(folder: Path) -> DemoRefined:
+def refine_failures(folder: Path, *, now: datetime) -> DemoRefined:
     """Run Phase F on a demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
     files = read_folder(workspace.records_dir, settings)
-    refined = refine(files, DAYS, workspace=workspace, min_failures=gates.min_failures)
-    document, paths = write_refined(refined, workspace.counterexamples_dir, now=_NOW, sanitized=False)
+    refined = refine(files, demo_days(now), workspace=workspace, min_failures=gates.min_failures)
+    document, paths = write_refined(refined, workspace.counterexamples_dir, now=now, sanitized=False)
     return DemoRefined(refined, document, paths)
 
 

@@ -23,7 +23,7 @@ from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.observe.reading.decode import has_record
+from coreloop.observe.reading.decode import find_record
 from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
@@ -250,9 +250,8 @@ def _answered(deps: Deps, message_id: str) -> State | None:
         state = load_run(deps.store, message_id)[0].state
         if state.kind == ASK:
             return state
-    if not has_record(message_id, deps.workspace.own_records_dir) and not has_record(
-        message_id, deps.workspace.records_dir
-    ):
+    logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
+    if all(find_record(message_id, log) is None for log in logs):
         raise RunNotFoundError(
             Phrase("no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id))
         )

@@ -115,7 +115,7 @@ def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None)
             "the answer has {n} characters, fewer than {least}", n=answer_chars, least=MIN_ANSWER_CHARS
         )
     if grade not in GOOD_GRADES:
-        return Phrase("its grade is {grade}, not P or T", grade=grade or Phrase("unknown"))
+        return Phrase("its grade is {grade}, not P (pass) or T (tolerable)", grade=grade or Phrase("unknown"))
     return None
 
 

@@ -104,8 +104,10 @@ def propose(
 
 def write_proposals(
     proposals: Proposals, folder: Path, *, now: datetime, sanitized: bool
-) -> tuple[CandidatesFile, tuple[Path, Path]]:
+) -> tuple[CandidatesFile, tuple[Path, ...]]:
     """Write ``{day}-candidates.json`` and ``{day}-draft.md``; keys in the day's file keep their ids.
+
+    Without records or notes, a file that is there is kept, and there are no paths.
 
     Raises
     ------
@@ -127,4 +129,7 @@ def write_proposals(
 
     redact = partial(redact_candidate, words=words) if sanitized else None
     entries = proposals.candidate_search.candidates
-    return write_night(folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build)
+    n_records = proposals.n_records + len(notes)
+    return write_night(
+        folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build, n_records=n_records
+    )

@@ -14,6 +14,7 @@ from coreloop.learn.mine.folder import expired, remove
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile, Note
+from coreloop.learn.proposals.night import CANDIDATES, newest_night
 from coreloop.learn.verdicts.state import kept_states, settled_keys
 from coreloop.observe.journal import remove_days
 
@@ -67,19 +68,22 @@ class PatternResult:
     Attributes
     ----------
     paths : tuple of Path
-        The candidates file and the draft.
+        The candidates file and the draft; empty if the window has no records and an older file is kept.
     mined : Mined
         Closed; its counts and verdicts can still be read.
     removed : sequence of Path
         Files of records that were older than ``retention_days``.
+    kept : Path or None
+        The older file of candidates that is kept.
     """
 
     proposals: Proposals
     document: CandidatesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
     mined: Mined
     notes: NotesRead
     removed: Sequence[Path]
+    kept: Path | None = None
 
 
 def run_pattern(
@@ -133,7 +137,8 @@ def run_pattern(
         workspace.keep_private(folder)
         document, paths = write_proposals(proposals, folder, now=now, sanitized=request.sanitized)
         removed = () if request.with_notes else _remove_expired(workspace, mined, request, now)
-    return PatternResult(proposals, document, paths, mined, notes, removed)
+    kept = None if paths else newest_night(folder, CANDIDATES)
+    return PatternResult(proposals, document, paths, mined, notes, removed, kept)
 
 
 def _remove_expired(

@@ -214,8 +214,11 @@ def write_night(
     kind: ProposalKind,
     redact: Callable[[_Entry], _Entry] | None,
     build: Callable[[Numbered[_Entry]], tuple[_File, str]],
-) -> tuple[_File, tuple[Path, Path]]:
+    n_records: int,
+) -> tuple[_File, tuple[Path, ...]]:
     """Write ``{day}-{kind}.json`` and its draft, ``{day}-draft.md``, one process at a time.
+
+    A run over no records says nothing, so it writes no file that would hide the proposals of an earlier run.
 
     Parameters
     ----------
@@ -231,11 +234,13 @@ def write_night(
         Redacts an entry for a shared file; None for local files.
     build : callable
         Makes the file's model and the draft from the numbered entries.
+    n_records : int
+        Records of the run's window.
 
     Returns
     -------
     tuple
-        The content of the JSON file, and the paths of it and of the draft.
+        The content of the JSON file, and the paths of it and of the draft; none if `newest_night` is kept.
 
     Raises
     ------
@@ -243,13 +248,21 @@ def write_night(
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     path, draft = folder / f"{day}-{kind.name}.json", folder / f"{day}-draft.md"
+    entries = list(entries)
     with locked(folder):
-        numbered = _numbered(list(entries), path, day, kind)
+        numbered = _numbered(entries, path, day, kind)
         document, text = build(numbered if redact is None else numbered.redacted(redact))
         page = text.encode("utf-8", "replace")
         document = replace(document, draft_sha256=sha256(page).hexdigest())
+        if not n_records and not entries and newest_night(folder, kind) is not None:
+            return document, ()
         write_private_together({draft: page, path: to_json(document)})
     return document, (path, draft)
+
+
+def newest_night(folder: Path, kind: ProposalKind) -> Path | None:
+    """Return the newest file of a kind in a folder, or None if absent."""
+    return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
 
 
 def _numbered(entries: list[_Entry], path: Path, day: date, kind: ProposalKind) -> Numbered[_Entry]:

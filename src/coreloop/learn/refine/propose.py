@@ -112,8 +112,10 @@ def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
 
 def write_refined(
     refined: Refined, folder: Path, *, now: datetime, sanitized: bool
-) -> tuple[CounterexamplesFile, tuple[Path, Path]]:
+) -> tuple[CounterexamplesFile, tuple[Path, ...]]:
     """Write ``{day}-counterexamples.json`` and ``{day}-draft.md``; keys in the day's file keep their ids.
+
+    Without records, a file that is there is kept, and there are no paths.
 
     Raises
     ------
@@ -138,4 +140,7 @@ def write_refined(
         *refined.statements,
         *refined.counterexample_search.counterexamples,
     ]
-    return write_night(folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build)
+    n_records = refined.n_records
+    return write_night(
+        folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build, n_records=n_records
+    )

@@ -10,6 +10,7 @@ from coreloop.base.failures import known_types
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.proposals.night import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
 from coreloop.learn.verdicts.state import kept_states, settled_keys
@@ -51,13 +52,22 @@ class RefineRequest:
 
 @dataclass(frozen=True, slots=True)
 class RefineResult:
-    """Result of ``refine``; ``paths`` are the counterexamples file and the draft, ``gaps`` is in neither."""
+    """Result of ``refine``; ``gaps`` is in none of its files.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        The counterexamples file and the draft; empty if the window has no records and an older file is kept.
+    kept : Path or None
+        That older file.
+    """
 
     refined: Refined
     document: CounterexamplesFile
-    paths: tuple[Path, Path]
+    paths: tuple[Path, ...]
     mined: Mined
     gaps: tuple[ToolGaps, ...] = ()
+    kept: Path | None = None
 
 
 def run_refine(
@@ -110,4 +120,5 @@ def run_refine(
         workspace.keep_private(folder)
         document, paths = write_refined(refined, folder, now=now, sanitized=request.sanitized)
     gaps = tuple(read_tool_gaps(workspace, request.environ))
-    return RefineResult(refined, document, paths, mined, gaps)
+    kept = None if paths else newest_night(folder, COUNTEREXAMPLES)
+    return RefineResult(refined, document, paths, mined, gaps, kept)

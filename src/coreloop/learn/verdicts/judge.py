@@ -17,7 +17,7 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.night import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
-from coreloop.observe.reading.decode import has_record
+from coreloop.observe.reading.decode import RecordLine, find_record
 from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
 
 
@@ -66,7 +66,7 @@ def judge(
     """
     judgment = HumanVerdict(
         id=item_id,
-        key=_key_of(item_id, workspace),
+        key=key_of(item_id, workspace),
         verdict=verdict,
         cause=encodable(cause) if cause and not cause.isspace() else None,
         judged_at=now.astimezone(UTC),
@@ -116,8 +116,14 @@ def _text(entry: Statement | Candidate | Counterexample | None) -> str:
     return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
 
 
-def _key_of(item_id: str, workspace: Workspace) -> str | None:
-    """Key of a candidate or counterexample, None for a request; `UsageError` for an unknown id."""
+def find_request(request_id: str, workspace: Workspace) -> RecordLine | None:
+    """Return a request's record in the agent's log or in coreloop's own, or None if absent."""
+    logs = (workspace.records_dir, workspace.own_records_dir) if request_id else ()
+    return next(filter(None, (find_record(request_id, log) for log in logs)), None)
+
+
+def key_of(item_id: str, workspace: Workspace) -> str | None:
+    """Return the key of a proposal, None for a request; raise `UsageError` for an unknown id."""
     if item_id.startswith(("cand-", "ce-")):
         keys = {entry.id: entry.key for entry in read_proposed(workspace)}
         if item_id in keys:
@@ -126,8 +132,7 @@ def _key_of(item_id: str, workspace: Workspace) -> str | None:
         places = Phrase("{first} and {second}", first=folders[0], second=folders[1])
         damaged = damaged_files(workspace)
     else:
-        logs = (workspace.records_dir, workspace.own_records_dir)
-        if item_id and any(has_record(item_id, log) for log in logs):
+        if find_request(item_id, workspace) is not None:
             return None
         places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
     todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")

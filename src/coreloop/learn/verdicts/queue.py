@@ -22,7 +22,7 @@ from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
 from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
 from coreloop.observe.reading.decode import RecordLine
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, read_verdicts
+from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -307,7 +307,7 @@ def _same_questions(
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
         first, last = (
-            Phrase("{name} said {verdict}", name=entry.judged_by, verdict=_letter(entry))
+            Phrase("{name} said {verdict}", name=entry.judged_by, verdict=entry.verdict.named)
             for entry in (other, newest)
         )
         reason = Phrase(
@@ -317,10 +317,6 @@ def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterat
             cause=f" ({newest.cause})" if newest.cause else "",
         )
         yield Waiting(WaitingKind.CONFLICT, newest.id, reason, texts.get(newest.subject, ""))
-
-
-def _letter(entry: HumanVerdict) -> Phrase:
-    return Phrase("{letter} ({word})", letter=entry.verdict, word=Phrase(entry.verdict.word))
 
 
 def _pattern(candidate: Candidate) -> tuple[str, int]:

@@ -46,6 +46,8 @@ IN_FORCE: Final = frozenset(
 )
 """States of a line that stands in the base branch."""
 UNDECIDED: Final = frozenset({ProposalState.FOUND, ProposalState.WAITING})
+ACCEPTED: Final = "accepted"
+"""How screens count an undecided proposal with a verdict of P or T: it waits for its promotion alone."""
 _OF_VERDICT: Final = {
     EffectVerdict.HELPS: ProposalState.HELPS,
     EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
@@ -242,10 +244,18 @@ def read_states(
     return tuple(standpoints)
 
 
-def count_states(standpoints: Iterable[Standpoint]) -> dict[ProposalState, int]:
-    """How many proposals are in each state, in the order of the states; without those that are empty."""
-    counts = Counter(standpoint.state for standpoint in standpoints)
-    return {state: counts[state] for state in ProposalState if counts[state]}
+def count_states(standpoints: Iterable[Standpoint]) -> dict[str, int]:
+    """How many proposals are in each state, in the order of the states; without those that are empty.
+
+    ``waiting`` are those that `pending` lists; undecided ones that a maintainer accepted are ``accepted``.
+    """
+    counts = Counter(map(_counted_as, standpoints))
+    names = (ProposalState.FOUND, ProposalState.WAITING, ACCEPTED, *ProposalState)
+    return {str(name): counts[name] for name in dict.fromkeys(names) if counts[name]}
+
+
+def _counted_as(standpoint: Standpoint) -> str:
+    return ACCEPTED if standpoint.state in UNDECIDED and standpoint.is_judged else standpoint.state
 
 
 def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:

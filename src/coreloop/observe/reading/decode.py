@@ -80,14 +80,12 @@ def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
         yield decode_line(raw, offset)
 
 
-def has_record(request_id: str, folder: Path) -> bool:
-    """Return whether a request is in a log, or raise `WorkspaceError` if a file cannot be read."""
+def find_record(request_id: str, folder: Path) -> RecordLine | None:
+    """Return a request's newest record in a log, or raise `WorkspaceError` if a file cannot be read."""
     try:
-        return any(
-            isinstance(line, RecordLine) and line.fields.request_id == request_id
-            for path in sorted(folder.glob("*.jsonl"), reverse=True)
-            for line in read_lines(path)
-        )
+        files = sorted(folder.glob("*.jsonl"), reverse=True)
+        lines = (line for path in files for line in read_lines(path) if isinstance(line, RecordLine))
+        return next((line for line in lines if line.fields.request_id == request_id), None)
     except OSError as error:
         raise WorkspaceError(
             Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder

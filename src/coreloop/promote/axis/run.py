@@ -177,7 +177,7 @@ def _evidence(case: AxisCase) -> str:
         f"{escape_markdown(item.metrics)} |"
         for item in case.counted
     ]
-    head = ("| commit | phase | candidate | docstring | evidence |", "|---|---|---|---|---|")
+    head = ("| commit | phase | proposal | docstring | evidence |", "|---|---|---|---|---|")
     texts = (
         f"{_commit(item.promotion.sha, case.repo)} added:\n\n"
         + "\n".join(f"    {printable(line)}" for line in item.lines)

@@ -11,11 +11,12 @@ from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import make_project, record_requests
 from coreloop.cli.main import main
 from coreloop.learn.effect.verdict import EffectVerdict
+from scripted import NOW
 
 
 def test_the_share_before_is_that_of_the_records(tmp_path: Path):
     make_project(HELPDESK, tmp_path)
-    record_requests(HELPDESK, tmp_path, seed=7)
+    record_requests(HELPDESK, tmp_path, seed=7, now=NOW)
     effect = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     again = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     assert effect == again
@@ -29,6 +30,6 @@ def test_the_share_before_is_that_of_the_records(tmp_path: Path):
 @pytest.mark.slow
 def test_the_caption_says_that_it_is_simulated(tmp_path: Path):
     said = CliRunner().invoke(main, ["demo", "--out", str(tmp_path / "demo")]).stdout
-    caption, shown = said.index("effect   SIMULATED"), said.index("days after the merge")
+    caption, shown = said.index("effect   SIMULATED: 90 days"), said.index("days after the merge")
     assert caption < shown < said.index("Try it yourself")
     assert re.search(r"0 .*├.*●.*┤.*○", said)

@@ -9,7 +9,7 @@ from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK, customers
 from coreloop.admin.demo.run import make_project, propose_candidates, record_requests, refine_failures
 from rows import each_row, slow_after
-from scripted import tools_of
+from scripted import NOW, tools_of
 
 TOOLS = tools_of(HELPDESK)
 FINANCE = tools_of(FINLAB)
@@ -103,8 +103,8 @@ TRUE_KOREAN_LINES = {
 )
 def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, tmp_path):
     make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=seed)
-    documents = (propose_candidates(tmp_path).document, refine_failures(tmp_path).document)
+    record_requests(scenario, tmp_path, seed=seed, now=NOW)
+    documents = (propose_candidates(tmp_path, now=NOW).document, refine_failures(tmp_path, now=NOW).document)
     proposed = {
         (statement.tool, statement.suggested_append.body)
         for document in documents

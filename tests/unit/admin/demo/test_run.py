@@ -12,10 +12,10 @@ from coreloop.admin.demo.finlab import FINLAB
 from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
-    DAYS,
     DemoCounts,
     DemoProposals,
     DemoRefined,
+    demo_days,
     make_project,
     propose_candidates,
     record_requests,
@@ -30,15 +30,15 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.candidates import CandidatesFile
 from coreloop.learn.proposals.lines import refuse_line
 from coreloop.observe import dropped
-from scripted import SCENARIOS
+from scripted import NOW, SCENARIOS
 
 BY_RUN = ("request_id", "duration_total_ms", "case")
 
 
 def _demo(scenario: Scenario, folder: Path, seed: int = 7):
     make_project(scenario, folder)
-    recorded = record_requests(scenario, folder, seed=seed)
-    return recorded, *propose_candidates(folder)
+    recorded = record_requests(scenario, folder, seed=seed, now=NOW)
+    return recorded, *propose_candidates(folder, now=NOW)
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
@@ -77,7 +77,7 @@ def test_every_record_is_mined(demo):
 def test_nothing_is_dropped_while_recording(scenario, tmp_path):
     before = dropped()
     make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=3, count=50)
+    record_requests(scenario, tmp_path, seed=3, count=50, now=NOW)
     assert dropped() == before
 
 
@@ -96,7 +96,7 @@ def test_another_seed_gives_other_records(scenario, tmp_path):
     folders = [tmp_path / seed for seed in ("7", "8")]
     for folder in folders:
         make_project(scenario, folder)
-        record_requests(scenario, folder, seed=int(folder.name), count=50)
+        record_requests(scenario, folder, seed=int(folder.name), count=50, now=NOW)
     asked = [[record["question"] for record in _records(folder)] for folder in folders]
     assert asked[0] != asked[1]
 
@@ -154,8 +154,8 @@ def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(
     scenario, expected, seed, tmp_path
 ):
     make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=seed)
-    statements = refine_failures(tmp_path).document.statements
+    record_requests(scenario, tmp_path, seed=seed, now=NOW)
+    statements = refine_failures(tmp_path, now=NOW).document.statements
     assert expected <= {(statement.tool, statement.line) for statement in statements}
 
 
@@ -163,8 +163,9 @@ def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
     _, _, proposals, *_ = demo
     assert proposals.candidate_search.dropped["min_success_rate"] > 0
     assert proposals.candidate_search.dropped["min_repeat"] > 0
+    days = demo_days(NOW)
     assert all(
-        DAYS.since <= candidate.first_seen.date() <= candidate.last_seen.date() <= DAYS.until
+        days.since <= candidate.first_seen.date() <= candidate.last_seen.date() <= days.until
         for candidate in proposals.candidate_search.candidates
     )
 
@@ -186,7 +187,7 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
 @pytest.mark.slow
 def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
     stages = []
-    result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)
+    result = run_demo(scenario, tmp_path, seed=7, now=NOW, tell=stages.append)
     assert [type(stage) for stage in stages] == [
         DemoCounts,
         DemoProposals,
@@ -202,7 +203,7 @@ def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsy
 @pytest.mark.slow
 def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    result = run_demo(HELPDESK, tmp_path / "demo", seed=7)
+    result = run_demo(HELPDESK, tmp_path / "demo", seed=7, now=NOW)
     assert result.promoted is None
     assert "git is not installed" in str(result.failed)
     assert all(path.exists() for path in result.proposed.paths)

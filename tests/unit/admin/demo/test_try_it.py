@@ -1,5 +1,6 @@
 """What the demo says to try works as it stands, from any folder and however the demo was called."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -35,3 +36,6 @@ def test_the_printed_commands_run(called: tuple[str, ...], tmp_path: Path):
     )
     assert done.returncode == 0, done.stderr
     assert "\n+    - " in done.stdout  # what git shows of the branch
+    assert re.search(r"^alarms +none$", done.stdout, re.MULTILINE)
+    assert re.search(r"^state +waiting, since ", done.stdout, re.MULTILINE)
+    assert "too early (no call yet)" in done.stdout

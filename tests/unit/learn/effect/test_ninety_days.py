@@ -1,6 +1,7 @@
 """The maintainer's ninety days: a helpful, a useless and a harmful merge get their verdicts and days."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -46,6 +47,10 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
     assert shown[2] == "    + Always pass reason"
     assert any("of calls before" in line for line in shown[3:10])
+    show_effects(replace(found, effects=found.effects * 2), as_json=False)
+    shown = capsys.readouterr().out
+    assert "-v shows what else is known, 3 older changes\n" in shown
+    assert len(shown.splitlines()) <= 30  # one screen
     show_effects(found, as_json=True)
     listed = json.loads(capsys.readouterr().out)["changes"]
     assert {change["tool"]: change["verdict"] for change in listed} == {

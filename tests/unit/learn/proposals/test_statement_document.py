@@ -158,7 +158,9 @@ def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> Candi
         return document, "draft"
 
     redact = (lambda entry: refine_document.redact_entry(entry, WORDS)) if sanitized else None
-    return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build)[0]
+    return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build, n_records=1)[
+        0
+    ]
 
 
 def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
@@ -189,6 +191,7 @@ def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Pat
         kind=COUNTEREXAMPLES,
         redact=lambda entry: refine_document.redact_entry(entry, WORDS),
         build=build,
+        n_records=1,
     )
     assert [entry.id for entry in document.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
 

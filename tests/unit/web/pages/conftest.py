@@ -10,12 +10,13 @@ from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import run_demo
 from coreloop.base.project.workspace import open_workspace
 from coreloop.web.pages.source import PageSource, open_source
+from scripted import NOW
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(HELPDESK, folder, seed=7, tell=lambda _stage: None)
+    run_demo(HELPDESK, folder, seed=7, now=NOW, tell=lambda _stage: None)
     return folder
 
 

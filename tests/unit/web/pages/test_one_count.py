@@ -7,13 +7,28 @@ import pytest
 
 from coreloop.admin.status.read import read_status
 from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import WaitingKind, read_queue
+from coreloop.observe.verdicts import VerdictLetter
+from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
 from coreloop.web.pages.source import PageSource
 from promoting import statement, write_candidates
+
+
+def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
+    def counts() -> tuple[int, int, int]:
+        states = read_changes_section(source)["counts"]
+        return states["waiting"], read_review(source)["n_proposals"], states.get("accepted", 0)
+
+    waiting, listed, accepted = counts()
+    assert (waiting, accepted) == (listed, 0)
+    item = read_review(source)["proposals"][0].entry.id
+    judge(source.workspace, item, VerdictLetter.PASS, cause=None, by="Ann", now=datetime.now(UTC))
+    assert counts() == (waiting - 1, waiting - 1, 1)
 
 
 @pytest.mark.slow

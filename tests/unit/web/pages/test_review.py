@@ -127,7 +127,7 @@ def test_taking_back_leaves_verdicts_that_others_append(source: PageSource):
 
 @pytest.mark.parametrize("verdict", ["", "X", "p", "PP"])
 def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
-    with pytest.raises(UsageError, match="P, T, C or V"):
+    with pytest.raises(UsageError, match=r"P \(pass\), T \(tolerable\), C"):
         press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)
     assert not given(source)
 
