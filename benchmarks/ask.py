@@ -6,8 +6,8 @@
     uv run python benchmarks/ask.py --sixty
     uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
-All but the last ask without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with
-all of them, and without its own. The English corpus is click's source distribution, documentation and code,
+All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
+all of them, and without their own. The English corpus is click's source distribution, documentation and code,
 which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
 does not answer. `ask_httpx.yaml` has as many about httpx, whose files you unpack. Of 60 files, 15 are new,
 changed, renamed and as they were since the index was made.

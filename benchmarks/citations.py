@@ -32,7 +32,7 @@ from coreloop.answer.research.support import SUPPORTED_AT, CitedTexts, check_sup
 DRAWS = 2_000
 PLANTED = 1_000
 WORTH_A_MOVE = 0.005
-"""Macro-F1 of the half that chooses: a seventh of what its interval is wide to either side; less is chance."""
+"""Macro-F1 of the half that chooses: a seventh of half the width of its interval; less is chance."""
 Flags = NDArray[np.bool_]
 
 

@@ -141,3 +141,35 @@ def test_a_constant_of_a_program_is_marked():
     )
     _, marks = ask("How many attempts does a payment have?", code)
     assert marks == ["RETRIES = 7  # attempts of a payment"]
+
+
+def test_addresses_of_links_and_digits_of_names_are_no_words():
+    link = source("AsyncIO is Python's [library](https://docs.python.org/3/library/http.html).")
+    assert ask("Which library is used for HTTP/3?", link) == (found_nothing(link), [])
+    name = source("`requests` defers its HTTP networking to the urllib3 library.")
+    assert ask("Which library is used for HTTP/3?", name) == (found_nothing(name), [])
+
+
+def found_nothing(text: Source) -> Passages:
+    return find_passages("Who won the chess tournament on Mars?", [text])
+
+
+def test_what_announces_the_steps_is_marked_if_a_question_asks_how():
+    steps = "To route HTTP and HTTPS requests to two different proxies, pass a dict of URLs:"
+    other = "This is different to `proxies` of HTTP and HTTPS in other libraries."
+    _, marks = ask(
+        "How do I use different proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}")
+    )
+    assert marks == [steps]
+    _, marks = ask("Is it different to proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}"))
+    assert marks == [other]
+
+
+def test_a_sure_line_of_a_program_is_marked_before_unsure_prose():
+    code = source("DEFAULT_TIMEOUT = Timeout(5.0)\n", kind="python")
+    prose = source(
+        "Of some parameters such as `timeout` the signature needs a state for what is not set by default."
+    )
+    others = [source(f"Tea number {number} is green.") for number in range(8)]
+    _, marks = ask("What is the default timeout?", code, *others, prose)
+    assert marks[:1] == ["DEFAULT_TIMEOUT = Timeout(5.0)"]
