@@ -307,9 +307,11 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
 
 
 def contradiction_line(pair: Contradiction) -> str:
-    """Show both sides with their sources and dates; a later one that replaces the earlier one is said to."""
+    """Show both sides with their sources and dates, the newer first, or what superseded the other last."""
     a, b = _side(pair.a), _side(pair.b)
-    return f"Superseded: {a}; now: {b}" if pair.is_superseded else f"⚠ Contradiction: {a}; but: {b}"
+    if pair.is_superseded:
+        return f"Superseded: {a}; now: {b}"
+    return f"⚠ Contradiction: {b}; but: {a}" if pair.is_dated else f"⚠ Contradiction: {a}; but: {b}"
 
 
 def _side(side: SourcedText) -> str:

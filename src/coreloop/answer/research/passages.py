@@ -191,9 +191,8 @@ def _current(
     for pair in pairs:
         newer, older = (best[said.sources[0]] for said in (pair.b, pair.a))
         if older in quotes and (pair.is_superseded or pair.is_dated):
-            place = quotes.index(older)
             quotes = [quote for quote in quotes if quote != newer]
-            quotes.insert(min(place, len(quotes)), newer)
+            quotes.insert(quotes.index(older), newer)
             if pair.is_superseded:
                 quotes.remove(older)
     return quotes

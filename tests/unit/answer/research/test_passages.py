@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from coreloop.answer.research.answer import contradiction_line
 from coreloop.answer.research.passages import Passages, find_passages
 from coreloop.answer.search.source import Source
 from researching import MOMENT
@@ -85,11 +86,15 @@ DAYS = "Within how many days can a parcel be returned?"
 def test_different_numbers_stand_side_by_side_the_newer_first():
     old = source("A parcel can be returned within 30 days.", published=date(2024, 1, 1))
     new = source("A parcel can be returned within 60 days.", published=date(2026, 1, 1))
-    found, marks = ask(DAYS, old, new)
-    (pair,) = found.differing
-    assert (pair.kind, pair.a.sources, pair.b.sources, pair.is_superseded) == ("number", (1,), (2,), False)
-    assert [number for _, number in found.quoted] == [2, 1]
-    assert len(marks) == 2
+    for sources, number in (((old, new), 2), ((new, old), 1)):
+        found, marks = ask(DAYS, *sources)
+        (pair,) = found.differing
+        assert (pair.kind, pair.b.sources, pair.is_superseded) == ("number", (number,), False)
+        assert found.quoted[0] == (new.text, number)
+        assert contradiction_line(pair).startswith(
+            f"⚠ Contradiction: {new.text} [{number}] (2026-01-01); but: "
+        )
+        assert len(marks) == 2
 
 
 def test_what_a_heading_calls_superseded_is_not_the_answer():
