@@ -2,15 +2,15 @@
 
     uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
     uv run python benchmarks/ask.py --english
-    uv run python benchmarks/ask.py --httpx FOLDER
+    uv run python benchmarks/ask.py --project NAME FOLDER
     uv run python benchmarks/ask.py --sixty
     uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
 All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
 all of them, and without their own. The English corpus is click's source distribution, documentation and code,
 which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
-does not answer. `ask_httpx.yaml` has as many about httpx, whose files you unpack. Of 60 files, 15 are new,
-changed, renamed and as they were since the index was made.
+does not answer. `ask_httpx.yaml` and `ask_starlette.yaml` have as many about files that you unpack. Of 60
+files, 15 are new, changed, renamed and as they were since the index was made.
 A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
 Exits with 1 if more than 5 % of the absent questions get "says so".
 """
@@ -47,7 +47,6 @@ from coreloop.runs.stores.store import open_store
 
 MOST_INVENTED = 0.05
 CLICK = Path(__file__).with_name("ask_click.yaml")
-HTTPX = CLICK.with_name("ask_httpx.yaml")
 
 
 @contextmanager
@@ -251,7 +250,7 @@ def main() -> int:
     parser.add_argument("--korquad", type=Path)
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--english", action="store_true")
-    parser.add_argument("--httpx", type=Path, metavar="FOLDER", help="`git archive` of httpx's files")
+    parser.add_argument("--project", nargs=2, metavar=("NAME", "FOLDER"), help="of ask_NAME.yaml, unpacked")
     parser.add_argument("--sixty", action="store_true")
     parser.add_argument("--model", metavar="URL", help="OpenAI-compatible address of a model")
     options = parser.parse_args()
@@ -261,8 +260,9 @@ def main() -> int:
     if options.english:
         with tempfile.TemporaryDirectory() as folder:
             is_good &= english(unpacked(Path(folder)), CLICK)
-    if options.httpx:
-        is_good &= english(options.httpx, HTTPX)
+    if options.project:
+        name, folder = options.project
+        is_good &= english(Path(folder), CLICK.with_name(f"ask_{name}.yaml"))
     if options.sixty:
         is_good &= sixty()
     if options.model:

@@ -21,6 +21,7 @@ from coreloop.answer.models.contracts import (
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
 from coreloop.answer.models.questions import (
+    asks_how,
     asks_yes_or_no,
     is_korean,
     question_parts,
@@ -217,11 +218,11 @@ def best_quotes(question: str, ranked: Sequence[RankedSentence]) -> tuple[Ranked
     """Return the best of ranked sentences, or a row, signature or announcement."""
     asked = text_letters(question)
     ranked = [one for one in ranked if one.score >= ANSWER_AT]
-    asks_how = read_query(question).intents == {"how"}
     whole = [
         one
         for one in ranked
-        if not _NO_ANSWER.search(one.sentence.text) or (asks_how and _shows_how(one.sentence, asked))
+        if not _NO_ANSWER.search(one.sentence.text)
+        or (asks_how(question) and _shows_how(one.sentence, asked))
     ]
     last = (one for one in ranked if _may_answer(one.sentence, asked))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))

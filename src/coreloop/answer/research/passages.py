@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
-from coreloop.answer.models.questions import asks_yes_or_no, question_parts
+from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes, without_targets
 from coreloop.answer.models.synonyms import same_stem
@@ -83,6 +83,7 @@ def find_passages(
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
         prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
+        ranked = prose if asks_how(part) else ranked  # a line of a program says what it does itself
         answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
         for quote in (*answering, *ranked):
             if quote.score >= ANSWER_AT:

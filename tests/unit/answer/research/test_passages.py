@@ -178,3 +178,12 @@ def test_a_sure_line_of_a_program_is_marked_before_unsure_prose():
     others = [source(f"Tea number {number} is green.") for number in range(8)]
     _, marks = ask("What is the default timeout?", code, *others, prose)
     assert marks[:1] == ["DEFAULT_TIMEOUT = Timeout(5.0)"]
+
+
+def test_a_line_of_a_program_does_not_say_how():
+    line = source(
+        'await send({"type": "response.start", "file": file})  # a file as a response\n', kind="python"
+    )
+    prose = source("Pass a path to `FileResponse`.")
+    found, marks = ask("How do I send a file as a response?", line, prose)
+    assert (found.verdict, marks) == ("nothing said so", [])
