@@ -28,8 +28,8 @@ SAYS_AT: Final = 0.69
 """Score from which a sentence says so; from `ANSWER_AT` it may.
 
 Nine of ten such sentences should be right: of 500 questions of KorQuAD, 234 of 260 from here on were (90 %),
-of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26); of English
-questions about documentation 20 of 32 (benchmarks/README.md).
+of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26);
+of English questions about documentation 20 of 32 (benchmarks/README.md).
 """
 
 
