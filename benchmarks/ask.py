@@ -2,13 +2,15 @@
 
     uv run python benchmarks/ask.py --korquad ../shared/data/korquad_dev.json.xz
     uv run python benchmarks/ask.py --english
+    uv run python benchmarks/ask.py --project NAME FOLDER
     uv run python benchmarks/ask.py --sixty
     uv run python benchmarks/ask.py --model http://127.0.0.1:8911/v1
 
-The first three ask without a model. KorQuAD's paragraphs are a file each; each of 500 questions is asked with
-all of them, and without its own. The English corpus is click's source distribution, documentation and code,
-which pip downloads; `ask_questions.json` has 30 questions with what an answer must contain, and ten that it
-does not answer. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
+All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
+all of them, and without their own. The English corpus is click's source distribution, documentation and code,
+which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
+does not answer. `ask_httpx.yaml` and `ask_starlette.yaml` have as many about files that you unpack. Of 60
+files, 15 are new, changed, renamed and as they were since the index was made.
 A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
 Exits with 1 if more than 5 % of the absent questions get "says so".
 """
@@ -28,6 +30,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
+import yaml
+
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.repair.tables import Rejected
@@ -42,8 +46,7 @@ from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 
 MOST_INVENTED = 0.05
-CORPUS = "click==8.3.0"
-QUESTIONS = Path(__file__).with_name("ask_questions.json")
+CLICK = Path(__file__).with_name("ask_click.yaml")
 
 
 @contextmanager
@@ -109,38 +112,40 @@ def korquad(path: Path, n_questions: int) -> bool:
     return report(here, absent, n_questions, n_questions)
 
 
-def english() -> bool:
-    asked = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+def english(root: Path, questions: Path) -> bool:
+    """Ask about a project's files; a search alone for the three best is what `ask` may be worse than once."""
+    asked = yaml.safe_load(questions.read_text(encoding="utf-8"))
     here, absent, worse = Counter[str](), Counter[str](), []
-    with tempfile.TemporaryDirectory() as folder:
-        root = unpacked(Path(folder))
-        index_paths(open_workspace(root), [root], now=datetime.now(UTC))
-        with opened(root) as deps:
-            for entry in asked:
-                attempt = shown(deps, entry["question"])
-                if not entry["answers"]:
-                    absent[attempt.verdict] += 1
-                    continue
-                count(here, attempt, entry["answers"])
-                listed = [read.source.text for read in attempt.cited]
-                plain = deps.provider.search(
-                    " ".join(search_words(entry["question"])), SearchLimits(max_results=3)
-                )
-                texts = [source.text for source in getattr(plain, "sources", ())]
-                is_listed = any(has(text, part) for text in texts for part in entry["answers"])
-                here["search alone: among three"] += is_listed
-                if is_listed and not any(has(text, part) for text in listed for part in entry["answers"]):
-                    worse.append(entry["question"])
-                print(f"{attempt.verdict:16} {entry['question']}\n    {(*attempt.sentences, '-')[0][:160]}")
-    print("worse than the list of passages:", worse)
-    n_absent = sum(not entry["answers"] for entry in asked)
-    return report(here, absent, len(asked) - n_absent, n_absent) and len(worse) <= 1
+    index_paths(open_workspace(root), [root], now=datetime.now(UTC))
+    with opened(root) as deps:
+        for question, answers in asked["questions"].items():
+            attempt = shown(deps, question)
+            count(here, attempt, answers)
+            show(question, attempt)
+            words = " ".join(search_words(question))
+            plain = deps.provider.search(words, SearchLimits(max_results=3))
+            listed = any(has(one.text, part) for one in getattr(plain, "sources", ()) for part in answers)
+            here["search alone: among three"] += listed
+            if listed and not any(has(read.source.text, part) for read in attempt.cited for part in answers):
+                worse.append(question)
+        for question in asked["absent"]:
+            attempt = shown(deps, question)
+            absent[attempt.verdict] += 1
+            show(question, attempt)
+    print(f"{asked['project']}; worse than the list of passages: {worse}")
+    return report(here, absent, len(asked["questions"]), len(asked["absent"])) and len(worse) <= 1
+
+
+def show(question: str, attempt: Attempt) -> None:
+    print(f"{attempt.verdict:16} {question}\n    {(*attempt.sentences, '-')[0][:160]}")
+    print("   ", *(f"{read.source.location}:{read.source.line}" for read in attempt.cited))
 
 
 def unpacked(folder: Path) -> Path:
     """Download and unpack the corpus; returns its folder."""
+    project = yaml.safe_load(CLICK.read_text(encoding="utf-8"))["project"]
     command = ["uv", "run", "--no-project", "--with", "pip", "python", "-m", "pip", "download", "--quiet"]
-    options = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), CORPUS]
+    options = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), project]
     subprocess.run([*command, *options], check=True)
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as file:
@@ -245,6 +250,7 @@ def main() -> int:
     parser.add_argument("--korquad", type=Path)
     parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--english", action="store_true")
+    parser.add_argument("--project", nargs=2, metavar=("NAME", "FOLDER"), help="of ask_NAME.yaml, unpacked")
     parser.add_argument("--sixty", action="store_true")
     parser.add_argument("--model", metavar="URL", help="OpenAI-compatible address of a model")
     options = parser.parse_args()
@@ -252,7 +258,11 @@ def main() -> int:
     if options.korquad:
         is_good &= korquad(options.korquad, options.questions)
     if options.english:
-        is_good &= english()
+        with tempfile.TemporaryDirectory() as folder:
+            is_good &= english(unpacked(Path(folder)), CLICK)
+    if options.project:
+        name, folder = options.project
+        is_good &= english(Path(folder), CLICK.with_name(f"ask_{name}.yaml"))
     if options.sixty:
         is_good &= sixty()
     if options.model:

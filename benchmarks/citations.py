@@ -3,10 +3,10 @@
     uv run python benchmarks/citations.py --data ../shared/data
 
 AttributionBench's claims are split by a hash of the claim. The threshold of the overlap, in hundredths, is
-the one with the best macro-F1. The interval is a bootstrap of 2,000 draws. The Korean part changes one detail
-of sentences of KorQuAD, and checks them against
-their paragraph.
-Exits with 1 if the package has another threshold.
+the one with the best macro-F1; the package keeps its own until another one is better by `WORTH_A_MOVE`. The
+interval is a bootstrap of 2,000 draws. The Korean part changes one detail of sentences of KorQuAD, and checks
+them against their paragraph.
+Exits with 1 if the package should have another threshold.
 """
 
 import argparse
@@ -31,6 +31,8 @@ from coreloop.answer.research.support import SUPPORTED_AT, CitedTexts, check_sup
 
 DRAWS = 2_000
 PLANTED = 1_000
+WORTH_A_MOVE = 0.005
+"""Macro-F1 of the half that chooses: a seventh of half the width of its interval; less is chance."""
 Flags = NDArray[np.bool_]
 
 
@@ -129,16 +131,19 @@ def show_claims(claims: list[Claim]) -> bool:
     checked = [check(claim) for claim in claims]
     own = [one for one in checked if one.claim.fits]
     other = [one for one in checked if not one.claim.fits]
-    threshold = choose(own)
-    print(f"threshold {threshold}")
-    report("the other half", other, passes(other, threshold))
-    report("the half that chooses", own, passes(own, threshold))
+    report("the other half", other, passes(other, SUPPORTED_AT))
+    report("the half that chooses", own, passes(own, SUPPORTED_AT))
     report("halves exchanged", own, passes(own, choose(other)))
     for corpus in sorted({claim.corpus for claim in claims}):
         part = [one for one in other if one.claim.corpus == corpus]
-        report(f"the other half, {corpus}", part, passes(part, threshold))
+        report(f"the other half, {corpus}", part, passes(part, SUPPORTED_AT))
     show_settled(other)
-    return threshold == SUPPORTED_AT
+    best = choose(own)
+    truth = np.array([one.claim.is_supported for one in own])
+    gain = macro_f1(truth, passes(own, best)) - macro_f1(truth, passes(own, SUPPORTED_AT))
+    print(f"threshold {SUPPORTED_AT}; the half that chooses would gain {gain:.4f} with {best}")
+    report(f"the other half with {best}", other, passes(other, best))
+    return gain < WORTH_A_MOVE
 
 
 def read_paragraphs(data: Path) -> list[tuple[str, tuple[str, ...]]]:
@@ -203,7 +208,7 @@ def main() -> int:
     is_current = show_claims(read_claims(options.data))
     print("Korean sentences with one detail changed, against their own paragraph:")
     show_planted(options.data)
-    print("the package has this threshold" if is_current else "the package has another threshold")
+    print("the threshold stays" if is_current else "the package should have another threshold")
     return 0 if is_current else 1
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.options import json_option, verbose_option
 
@@ -28,7 +28,7 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
     from coreloop.answer.research.run import answer
     from coreloop.cli.show_answer import show_answer, show_attempt
 
-    with project_deps() as deps:
+    with project_deps() as deps, model_error_as_json(as_json):
         found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
     emit(found, as_json=as_json, text=partial(show_answer, is_verbose=verbose))
     sys.exit(EXIT_CODES[found.end])

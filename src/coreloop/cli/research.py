@@ -3,8 +3,6 @@
 import difflib
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from coreloop.base.errors import ModelError
 from coreloop.base.messages import say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
@@ -99,7 +96,7 @@ def ask(
 
     overrides = LimitOverrides(**limits).over(environment_limits(os.environ))
     request = Request(tier=tier, wishes=overrides, second_check=second_check)
-    with project_deps() as deps, _error_as_json(as_json):
+    with project_deps() as deps, model_error_as_json(as_json):
         begin = partial(begin_research, question, request, deps, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json
         run_id = choose_session(deps, question, session, begin=begin, is_asked=is_asked)
@@ -184,18 +181,3 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     click.echo(
         orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {out}", out=out)
     )
-
-
-@contextmanager
-def _error_as_json(as_json: bool) -> Iterator[None]:
-    """Print an ErrorResponse if no model gave a usable reply."""
-    from coreloop.answer.models.ladder import error_response
-
-    try:
-        yield
-    except ModelError as error:
-        if as_json:
-            import msgspec
-
-            click.echo(msgspec.json.encode(error_response(error)))
-        raise

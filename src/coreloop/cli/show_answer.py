@@ -54,7 +54,8 @@ def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
             click.echo(printable(line))
         click.echo()
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
-    click.echo(f"{say(answer.verdict)}{closest}")
+    if answer.end != "search_down":
+        click.echo(f"{say(answer.verdict)}{closest}")
     n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
     is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
     shown_ids = {passage.id for passage in answer.passages}

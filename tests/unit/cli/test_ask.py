@@ -74,6 +74,22 @@ def test_nothing_found_says_what_to_do(place: Path, entry_point):
     assert "index more files" in errors
 
 
+def test_a_search_that_was_down_is_no_answer(place: Path, entry_point):
+    settings = "search: {providers: [searxng], searxng_url: 'http://127.0.0.1:9'}\n"
+    (place / "coreloop.yaml").write_text(settings, encoding="utf-8")
+    code, out, errors = entry_point(place, "ask", RETURN_QUESTION)
+    assert (code, "nothing said so" in out) == (4, False)
+    assert errors.splitlines()[-1].startswith("the search was down: searxng")
+
+
+def test_a_model_that_cannot_be_reached_is_an_error_for_programs_too(place: Path, entry_point):
+    settings = "model: local:m\nendpoints: {local: {url: 'http://127.0.0.1:9/v1'}}\n"
+    (place / "coreloop.yaml").write_text(settings, encoding="utf-8")
+    code, out, errors = entry_point(place, "ask", RETURN_QUESTION, "--json")
+    assert (code, json.loads(out)["error"]["type"]) == (5, "unavailable")
+    assert "cannot be reached" in errors
+
+
 def test_the_first_question_makes_the_index(tmp_path: Path, entry_point):
     (tmp_path / "returns.md").write_text(RETURNS)
     assert ask(tmp_path, entry_point, RETURN_QUESTION)["sources"][0]["location"] == "returns.md"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from coreloop.answer.models.dates import Date, dates_agree, find_dates
-from coreloop.answer.models.opposites import Side, are_opposed, sides_of
+from coreloop.answer.models.opposites import are_opposed, sides_of
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.findings import Unsupported
 from coreloop.answer.research.quantities import Quantity, find_quantities, is_rounded
@@ -75,14 +75,8 @@ def find_exchange(claim: str, quote: str) -> Unsupported | None:
     """
     if len(quote) > _MAX_CHARS:
         return Unsupported("words", SEVERAL)
-    return (
-        _double_denial(claim, quote)
-        or _no_plan(claim, quote)
-        or _other_grade(claim, quote)
-        or _other_label(claim, quote)
-        or _turned(claim, quote)
-        or _opposite(claim, quote)
-    )
+    rules = (_double_denial, _no_plan, _other_grade, _other_label, _turned, _opposite)
+    return next(filter(None, (rule(claim, quote) for rule in rules)), None)
 
 
 _TWICE_DENIED: Final = re.compile(
@@ -211,12 +205,10 @@ def _values(text: str) -> list[_Value]:
     spans = amounts or [*dates]
     if not spans:
         return []
-    gaps = list(_gaps(text, spans))
     labels = [
-        (_labels(text, dates, amounts, *pre), _labels(text, dates, amounts, *post)) for pre, post in gaps
+        (_labels(text, dates, amounts, *pre), _labels(text, dates, amounts, *post))
+        for pre, post in _gaps(text, spans)
     ]
-    if not amounts:
-        labels = [(_words(text, *pre), _words(text, *post)) for pre, post in gaps]
     is_before = any(pre for pre, _ in labels[1:]) or not any(post for _, post in labels)
     named = _respective(text, len(spans))
     return [
@@ -306,12 +298,9 @@ def _respective(text: str, count: int) -> list[tuple[Label, ...]]:
 def _turned(claim: str, quote: str) -> Unsupported | None:
     """Two things that are compared, or do something to each other, the other way round."""
     here, there = _pair(claim), _pair(quote)
-    if here is None or there is None:
-        return None
-    is_turned = _is_of(here[0], there[1]) and _is_of(here[1], there[0])
-    is_straight = _is_of(here[0], there[0]) and _is_of(here[1], there[1])
-    is_opposed = are_opposed(claim, quote) or _is_passive(claim) != _is_passive(quote)
-    if is_turned and not is_straight and not is_opposed:
+    is_straight = _are_of(here, there)
+    is_opposed = are_opposed(claim, quote) or bool(_PASSIVE.search(claim)) != bool(_PASSIVE.search(quote))
+    if _are_of(here, there[::-1]) and not is_straight and not is_opposed:
         return _instead("label", " → ".join(map(" ".join, here)), " → ".join(map(" ".join, there)))
     return None
 
@@ -326,20 +315,19 @@ _ROLES: Final = re.compile(
 _PASSIVE: Final = re.compile(r"당했|당하|받았|받는|됐|되었|되는|\b(?:was|were|is|are|been)\s\w+ed\b")
 
 
-def _pair(text: str) -> tuple[list[str], list[str]] | None:
+def _pair(text: str) -> tuple[list[str], ...]:
+    """The words of two things that are compared, or one of which does something to the other; else none."""
     match = _ROLES.search(text) if is_korean(text) else _COMPARED.search(text)
     if match is None:
-        return None
+        return ()
     one, other = stems(match["one"]), stems(match["other"])
     return [word for word in one if word not in other], [word for word in other if word not in one]
 
 
-def _is_of(one: Sequence[str], other: Sequence[str]) -> bool:
-    return bool(one) and bool(set(one) & set(other))
-
-
-def _is_passive(text: str) -> bool:
-    return _PASSIVE.search(text) is not None
+def _are_of(here: Sequence[Sequence[str]], there: Sequence[Sequence[str]]) -> bool:
+    """Whether two pairs share a word in each of their places."""
+    both = zip(here, there, strict=False)
+    return bool(here and there) and all(set(one) & set(other) for one, other in both)
 
 
 def _opposite(claim: str, quote: str) -> Unsupported | None:
@@ -358,20 +346,10 @@ def _opposite(claim: str, quote: str) -> Unsupported | None:
             continue
         best = max(score for score, _ in scored)
         nearest = [other for score, other in scored if score == best]
-        if not any(side.agrees(other) for other in nearest) and not _is_turned_round(side, claim, quote):
+        is_turned = side.kind == "size" and _are_of(_pair(claim), _pair(quote)[::-1])
+        if not any(side.agrees(other) for other in nearest) and not is_turned:
             return _instead("opposite", side.text, nearest[0].text)
     return None
-
-
-def _is_turned_round(side: Side, claim: str, quote: str) -> bool:
-    here, there = _pair(claim), _pair(quote)
-    return (
-        side.kind == "size"
-        and here is not None
-        and there is not None
-        and _is_of(here[0], there[1])
-        and _is_of(here[1], there[0])
-    )
 
 
 def _clauses(text: str) -> list[str]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.answer.models.dates import Date, holds_date, split_dates
-from coreloop.answer.models.sentences import Sentence
+from coreloop.answer.models.sentences import Sentence, without_targets
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import is_hangul, read_query, split_tail, stems
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[&.’'+-]+[^\W_]+)*")  # KT&G, Acme's, e-mail
-_NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")
+_NUMBER: Final = re.compile(r"(?<![A-Za-z])(?<!\d)\d(?:[\d,.]*\d)?")  # 3 of HTTP/3; not of urllib3
 _TAILS: Final = PARTICLES | {"'s", "’s", "다", "이다", "였다", "이었다", "이며", "이고", "입니다"}
 _MAX_TAIL: Final = max(map(len, _TAILS))
 _HEAD: Final = re.compile(
@@ -112,7 +112,7 @@ class _Text:
 
 @lru_cache(maxsize=1_024)
 def _read(text: str) -> _Text:
-    plain = unicodedata.normalize("NFKC", text)
+    plain = unicodedata.normalize("NFKC", without_targets(text))
     words = (form for word in _WORD.findall(plain.casefold()) for form in _forms(word))
     return _Text(
         frozenset((*words, *_english_stems(plain))), split_dates(plain)[0], frozenset(_NUMBER.findall(plain))

@@ -21,6 +21,7 @@ from coreloop.answer.models.contracts import (
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
 from coreloop.answer.models.questions import (
+    asks_how,
     asks_yes_or_no,
     is_korean,
     question_parts,
@@ -45,7 +46,7 @@ NAME: Final = "offline"
 _NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> |def \w|class \w+\()|(?:[:…|]|\.\.\.)[*_]*\Z")
 """Headings, pictures, rows, commands, signatures, and what only announces: ``Do this:``."""
 _ROW: Final = re.compile(r"\A(?:\||def |class )")
-_ANNOUNCES: Final = re.compile(r"\A[^#!$>*-].*:\Z", re.DOTALL)
+_ANNOUNCES: Final = re.compile(r"\A[^#!$>*-].*(?::|…|\.\.\.)\Z", re.DOTALL)
 _LEAST_NEW: Final = 3
 """Words that an announcing sentence says beside the question's: ``Delete a run:`` says none."""
 MAX_QUOTES: Final = 2
@@ -217,9 +218,20 @@ def best_quotes(question: str, ranked: Sequence[RankedSentence]) -> tuple[Ranked
     """Return the best of ranked sentences, or a row, signature or announcement."""
     asked = text_letters(question)
     ranked = [one for one in ranked if one.score >= ANSWER_AT]
-    whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
+    whole = [
+        one
+        for one in ranked
+        if not _NO_ANSWER.search(one.sentence.text)
+        or (asks_how(question) and _shows_how(one.sentence, asked))
+    ]
     last = (one for one in ranked if _may_answer(one.sentence, asked))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
+
+
+def _shows_how(sentence: Sentence, asked: frozenset[str]) -> bool:
+    """Whether a text says what the code below it does: ``To route HTTP to another proxy, pass:``."""
+    is_long = len(text_letters(sentence.text) - asked) >= _LEAST_NEW
+    return is_long and _ANNOUNCES.search(sentence.text) is not None
 
 
 def _may_answer(sentence: Sentence, asked: frozenset[str]) -> bool:
@@ -227,8 +239,7 @@ def _may_answer(sentence: Sentence, asked: frozenset[str]) -> bool:
     if _ROW.search(sentence.text):
         below = sentence.around.partition(sentence.text)[2].lstrip()
         return not below.startswith(("|-", "|:", "| -", "| :"))
-    is_long = len(text_letters(sentence.text) - asked) >= _LEAST_NEW
-    return is_long and _ANNOUNCES.search(sentence.text) is not None
+    return _shows_how(sentence, asked)
 
 
 def _confidence(parts: Sequence[_Part]) -> float:

@@ -54,6 +54,11 @@ def asks_yes_or_no(question: str) -> bool:
     return is_korean(text) and not _INTERROGATIVE.search(text) and _KOREAN_YES_NO.search(text) is not None
 
 
+def asks_how(question: str) -> bool:
+    """Whether a question asks for a way to do something, not for how much or when."""
+    return read_query(question).intents == {"how"}
+
+
 def is_korean(text: str) -> bool:
     """Whether a text has Hangul, composed or not."""
     return any(map(is_hangul, unicodedata.normalize("NFC", text)))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.answer.models.asked import is_about, read_asked
-from coreloop.answer.models.sentences import Sentence
+from coreloop.answer.models.sentences import Sentence, without_targets
 from coreloop.answer.models.synonyms import same_stem
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import is_hangul, stems
@@ -124,6 +124,7 @@ def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedS
 @lru_cache(maxsize=1_024)
 def text_letters(text: str) -> frozenset[str]:
     """Return what texts are compared by: the letters of stems and numbers."""
+    text = without_targets(text)
     words = (word for word in stems(text) if len(word) > 1 or word not in PARTICLES)  # 가 of "KT가"
     return word_letters([*map(same_stem, words), *_NUMBER.findall(text)])
 

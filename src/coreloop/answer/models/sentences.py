@@ -34,6 +34,7 @@ _CODE: Final = re.compile(
 _FENCE: Final = re.compile(r"^ *(?:`{3,}|~{3,})(?P<language>[^\n]*)$", re.MULTILINE)
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 _FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
+_TARGET: Final = re.compile(r"(?<=\])\([^()\s]*\)")  # of a link: [library](https://docs.python.org/3/library)
 _CODE_LINE: Final = re.compile(
     r"""\s*(?: (?:async\s)?(?:def|class)\s | (?:return|raise|import|from|for|while|if|elif|with|assert)\b
       | [@#)\]}] | [\w.\[\]"']+(?:\s*:\s*[\w\[\], .|]+)?\s*(?:[-+*/|&]?=(?!=)|\() | ["'\w.]+\s*: )""",
@@ -95,6 +96,11 @@ def split_sentences(text: str, *, is_code: bool = False, max_chars: int = MAX_CH
 def without_footnotes(sentence: str) -> str:
     """Return a sentence on one line without the marks of footnotes, which would look like citations."""
     return " ".join(_FOOTNOTE.sub("", sentence).split())
+
+
+def without_targets(text: str) -> str:
+    """Return a text without the addresses of its links, which nobody reads as its words."""
+    return _TARGET.sub("", text)
 
 
 def _blocks(text: str, *, is_code: bool = False) -> Iterator[str]:

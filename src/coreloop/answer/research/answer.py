@@ -10,8 +10,6 @@ from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.ends import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
 from coreloop.answer.research.knowledge import (
-    ASK,
-    KIND,
     Attempt,
     Knowledge,
     MarkedPassage,
@@ -166,8 +164,8 @@ _NO_ATTEMPT: Final = Attempt(number=0, model="")
 def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings; of `ask`, its last attempt."""
     knowledge = knowledge_of(state)
-    if state.kind == ASK:
-        return build_response(state, knowledge.attempts[-1] if knowledge.attempts else _NO_ATTEMPT)
+    if knowledge.attempts:
+        return build_response(state, knowledge.attempts[-1])
     if knowledge.answer is None:
         response = build_response(state, answer_from(state, _NO_ATTEMPT))
         if response.supported:
@@ -230,20 +228,23 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
 
 
 def tool_calls(state: State) -> list[AnswerCall]:
-    """Return the searches of a run: of `ask` one for each attempt."""
-    knowledge = knowledge_of(state)
-    if state.kind == KIND:
-        return [
-            AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
-            for search in state.search_history
-        ]
+    """Return the searches of a run, and the attempts of `ask`."""
+    searches = [
+        AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
+        for search in state.search_history
+    ]
+    return searches + attempt_calls(state)
+
+
+def attempt_calls(state: State) -> list[AnswerCall]:
+    """Return the attempts of `ask`, which search once each."""
     return [
         AnswerCall(
             name="retrieve",
             args={"question": state.question, "attempt": attempt.number},
             ok=bool(attempt.sentences),
         )
-        for attempt in knowledge.attempts
+        for attempt in knowledge_of(state).attempts
     ]
 
 
@@ -307,9 +308,11 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
 
 
 def contradiction_line(pair: Contradiction) -> str:
-    """Show both sides with their sources and dates; a later one that replaces the earlier one is said to."""
+    """Show both sides with their sources and dates, the newer first, or what superseded the other last."""
     a, b = _side(pair.a), _side(pair.b)
-    return f"Superseded: {a}; now: {b}" if pair.is_superseded else f"⚠ Contradiction: {a}; but: {b}"
+    if pair.is_superseded:
+        return f"Superseded: {a}; now: {b}"
+    return f"⚠ Contradiction: {b}; but: {a}" if pair.is_dated else f"⚠ Contradiction: {a}; but: {b}"
 
 
 def _side(side: SourcedText) -> str:
@@ -344,8 +347,8 @@ def _passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassa
 def cited_sources(state: State) -> list[ReadSource]:
     """Return the sources that the answer or a finding cites, in their order."""
     knowledge = knowledge_of(state)
-    if state.kind == ASK:
-        return list(knowledge.attempts[-1].cited) if knowledge.attempts else []
+    if knowledge.attempts:
+        return list(knowledge.attempts[-1].cited)
     wanted = {source.id for source in respond(state).sources}
     wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}
     return [read for read in knowledge.sources if f"[{read.number}]" in wanted]

@@ -88,7 +88,7 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
 
 def _read_index(run: Run, deps: Deps) -> None:
     """Bring the index up to date before the first search."""
-    if not run.state.iteration and (deps.searches_index or run.state.kind == ASK):
+    if not run.state.iteration:
         run.record(events.Noted, name=NOTE, data=refresh_index(deps.workspace, now=run.now()))
 
 
@@ -137,7 +137,8 @@ def _signal(run: Run, reason: Reason, found: SearchResult) -> None:
 def _explore(run: Run, deps: Deps) -> None:
     """Plan, search and reflect; the reflection is last, so that the controller decides by what it found."""
     with phase(run, "plan"):
-        _read_index(run, deps)
+        if deps.searches_index:
+            _read_index(run, deps)
         if not run.state.sub_questions:
             _plan(run, deps)
         _turn(run)

@@ -7,9 +7,9 @@ from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
-from coreloop.answer.models.questions import asks_yes_or_no, question_parts
+from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
-from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
+from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes, without_targets
 from coreloop.answer.models.synonyms import same_stem
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
@@ -28,7 +28,8 @@ SAYS_AT: Final = 0.69
 """Score from which a sentence says so; from `ANSWER_AT` it may.
 
 Nine of ten such sentences should be right: of 500 questions of KorQuAD, 234 of 260 from here on were (90 %),
-of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-24).
+of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26);
+of English questions about documentation 20 of 32 (benchmarks/README.md).
 """
 
 
@@ -83,7 +84,8 @@ def find_passages(
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
         prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
-        answering = _listed(part, best_quotes(part, prose) or best_quotes(part, ranked), sentences)
+        ranked = prose if asks_how(part) else ranked  # a line of a program says what it does itself
+        answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
         for quote in (*answering, *ranked):
             if quote.score >= ANSWER_AT:
                 best.setdefault(quote.sentence.source, quote)
@@ -103,6 +105,12 @@ def find_passages(
     )
 
 
+def _surest(prose: Sequence[RankedSentence], any_: Sequence[RankedSentence]) -> Sequence[RankedSentence]:
+    """Prose before a line of a program, unless only the line is as sure as an answer must be."""
+    is_of_code = not prose or (any_[0].score >= SAYS_AT > prose[0].score)
+    return any_ if is_of_code else prose
+
+
 def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
     is_old = (
         rejected.until is not None and source.published is not None and source.published <= rejected.until
@@ -117,7 +125,7 @@ def sentence_key(text: str) -> str:
 
 def says_all(question: str, sentence: Sentence) -> bool:
     """Whether each English word of a question stands in a sentence or around it."""
-    said = {same_stem(stem) for stem in stems(f"{sentence.text}\n{sentence.around}")}
+    said = {same_stem(stem) for stem in stems(without_targets(f"{sentence.text}\n{sentence.around}"))}
     asked = [stem for stem in map(same_stem, stems(question)) if stem.isascii() and len(stem) > 1]
     return all(stem in said for stem in asked) or any(_is_opposite(stem, said, asked) for stem in asked)
 
@@ -185,9 +193,8 @@ def _current(
     for pair in pairs:
         newer, older = (best[said.sources[0]] for said in (pair.b, pair.a))
         if older in quotes and (pair.is_superseded or pair.is_dated):
-            place = quotes.index(older)
             quotes = [quote for quote in quotes if quote != newer]
-            quotes.insert(min(place, len(quotes)), newer)
+            quotes.insert(quotes.index(older), newer)
             if pair.is_superseded:
                 quotes.remove(older)
     return quotes

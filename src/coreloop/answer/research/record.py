@@ -9,7 +9,7 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow
-from coreloop.answer.research.answer import AgentResponse, respond, tool_calls
+from coreloop.answer.research.answer import AgentResponse, attempt_calls, respond
 from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.knowledge import ASK, Attempt, Knowledge, knowledge_of
 from coreloop.answer.research.pages import PAGE, PageResult
@@ -53,7 +53,7 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
         request_id=state.run_id,
         data_dir=_data_dir(deps),
     )
-    for call in _attempts(state) if state.kind == ASK else _steps(deps.store, state.run_id):
+    for call in (*_attempts(state), *_steps(deps.store, state.run_id)):
         audit.observe_tool_call(**call)
     audit.flush(
         chunk_len=len(answer.final_answer) if answer.supported else 0,
@@ -70,7 +70,7 @@ def _data_dir(deps: Deps) -> Path:
 def _attempts(state: State) -> Iterator[Mapping[str, Any]]:
     """Yield the attempts of an answer; a failed one is a failed call with its cause."""
     knowledge = knowledge_of(state)
-    for call, attempt in zip(tool_calls(state), knowledge.attempts, strict=True):
+    for call, attempt in zip(attempt_calls(state), knowledge.attempts, strict=True):
         located = [{"location": read.source.location} for read in attempt.cited]
         yield {
             "name": call.name,

@@ -116,3 +116,21 @@ def test_a_file_that_the_text_search_misses_answers_a_research_by_its_schema(tmp
     (tmp_path / "api.json").write_text(json.dumps(schema), encoding="utf-8")
     for response in asked_both(tmp_path, "What are refund_days until a refund ends?"):
         assert [source.type for source in response.sources] == ["schema"]
+
+
+def test_an_answer_far_down_a_long_file_is_found(tmp_path: Path):
+    said = "The alarm code of the cellar is 4711."
+    pots = "\n\n".join(f"Paragraph {number} is about the kitchen and its many pots." for number in range(120))
+    (tmp_path / "handbook.md").write_text(f"# Handbook\n\n{pots}\n\n{said}\n", encoding="utf-8")
+    for response in asked_both(tmp_path, "What is the alarm code of the cellar?"):
+        assert (response.verdict, response.final_answer.startswith(said)) == ("says so", True)
+
+
+def test_a_file_with_the_same_words_hides_none_that_answers(tmp_path: Path):
+    for number in range(12):
+        text = f"# Cellar {number}\n\nThe alarm of the cellar has a code, says page {number}.\n"
+        (tmp_path / f"cellar{number}.md").write_text(text, encoding="utf-8")
+    said = "The alarm code of the cellar is 4711."
+    (tmp_path / "zz.md").write_text(f"# Notes\n\n{said}\n", encoding="utf-8")
+    for response in asked_both(tmp_path, "What is the alarm code of the cellar?"):
+        assert said in response.final_answer

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from coreloop.answer.research.answer import contradiction_line
 from coreloop.answer.research.passages import Passages, find_passages
 from coreloop.answer.search.source import Source
 from researching import MOMENT
@@ -85,11 +86,15 @@ DAYS = "Within how many days can a parcel be returned?"
 def test_different_numbers_stand_side_by_side_the_newer_first():
     old = source("A parcel can be returned within 30 days.", published=date(2024, 1, 1))
     new = source("A parcel can be returned within 60 days.", published=date(2026, 1, 1))
-    found, marks = ask(DAYS, old, new)
-    (pair,) = found.differing
-    assert (pair.kind, pair.a.sources, pair.b.sources, pair.is_superseded) == ("number", (1,), (2,), False)
-    assert [number for _, number in found.quoted] == [2, 1]
-    assert len(marks) == 2
+    for sources, number in (((old, new), 2), ((new, old), 1)):
+        found, marks = ask(DAYS, *sources)
+        (pair,) = found.differing
+        assert (pair.kind, pair.b.sources, pair.is_superseded) == ("number", (number,), False)
+        assert found.quoted[0] == (new.text, number)
+        assert contradiction_line(pair).startswith(
+            f"⚠ Contradiction: {new.text} [{number}] (2026-01-01); but: "
+        )
+        assert len(marks) == 2
 
 
 def test_what_a_heading_calls_superseded_is_not_the_answer():
@@ -141,3 +146,44 @@ def test_a_constant_of_a_program_is_marked():
     )
     _, marks = ask("How many attempts does a payment have?", code)
     assert marks == ["RETRIES = 7  # attempts of a payment"]
+
+
+def test_addresses_of_links_and_digits_of_names_are_no_words():
+    link = source("AsyncIO is Python's [library](https://docs.python.org/3/library/http.html).")
+    assert ask("Which library is used for HTTP/3?", link) == (found_nothing(link), [])
+    name = source("`requests` defers its HTTP networking to the urllib3 library.")
+    assert ask("Which library is used for HTTP/3?", name) == (found_nothing(name), [])
+
+
+def found_nothing(text: Source) -> Passages:
+    return find_passages("Who won the chess tournament on Mars?", [text])
+
+
+def test_what_announces_the_steps_is_marked_if_a_question_asks_how():
+    steps = "To route HTTP and HTTPS requests to two different proxies, pass a dict of URLs:"
+    other = "This is different to `proxies` of HTTP and HTTPS in other libraries."
+    _, marks = ask(
+        "How do I use different proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}")
+    )
+    assert marks == [steps]
+    _, marks = ask("Is it different to proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}"))
+    assert marks == [other]
+
+
+def test_a_sure_line_of_a_program_is_marked_before_unsure_prose():
+    code = source("DEFAULT_TIMEOUT = Timeout(5.0)\n", kind="python")
+    prose = source(
+        "Of some parameters such as `timeout` the signature needs a state for what is not set by default."
+    )
+    others = [source(f"Tea number {number} is green.") for number in range(8)]
+    _, marks = ask("What is the default timeout?", code, *others, prose)
+    assert marks[:1] == ["DEFAULT_TIMEOUT = Timeout(5.0)"]
+
+
+def test_a_line_of_a_program_does_not_say_how():
+    line = source(
+        'await send({"type": "response.start", "file": file})  # a file as a response\n', kind="python"
+    )
+    prose = source("Pass a path to `FileResponse`.")
+    found, marks = ask("How do I send a file as a response?", line, prose)
+    assert (found.verdict, marks) == ("nothing said so", [])
