@@ -49,7 +49,7 @@ TESTS = (
     *("test_attackers_scenarios", "test_ordinary_work", "test_measured"),
 )
 MODULES = (
-    *("policy", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
+    *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
     *("labels", "added_lines", "facts", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""

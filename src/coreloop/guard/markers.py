@@ -141,6 +141,25 @@ def whose(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: Gua
     )
 
 
+def outside(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
+    return Phrase(
+        "{path}: {line} is a line of coreloop's and comes without its promotion ({whose}); promote it in a "
+        "pull request of its own, reword it, or have a person write, push and open it",
+        path=printable(line.path),
+        line=printable(line.line),
+        whose=whose(line, event, facts),
+    )
+
+
+def usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
+    if facts.unusable:
+        yield Phrase(
+            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
+            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
+            error=facts.unusable,
+        )
+
+
 def own_commits(facts: GuardFacts) -> tuple[Commit, ...]:
     """The commits that are not on a protected branch."""
     return tuple(commit for commit in facts.commits if commit.sha not in facts.landed)
