@@ -134,14 +134,14 @@ def logins_of(people: Collection[str]) -> set[str]:
 def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
     """Logins of those whose approval counts."""
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    listed = _listed(pull, facts)
-    if nameless(commits, listed):
+    made = authorships_of(pull, facts)
+    if nameless(commits, made):
         return set()
-    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, listed)
+    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, made)
 
 
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
-    addresses = nameless(facts.commits, _listed(pull, facts))
+    addresses = nameless(facts.commits, authorships_of(pull, facts))
     if not addresses:
         return Phrase(_UNAPPROVED)
     return Phrase(
@@ -153,9 +153,9 @@ def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
 
 def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> Iterator[str]:
     """An approval cannot be told from a self-approval where it is unknown who made a commit."""
-    listed = _listed(pull, facts)
-    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in listed))
-    unknown = unaccounted(pull, shas, listed, facts.commits)
+    made = authorships_of(pull, facts)
+    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in made))
+    unknown = unaccounted(pull, shas, made, facts.commits)
     if unknown and approved_by(pull, commits, facts):
         yield (
             Phrase(
@@ -168,5 +168,5 @@ def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFa
         )
 
 
-def _listed(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
+def authorships_of(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
     return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]

@@ -6,17 +6,19 @@ from typing import Final
 from coreloop.base.git.repository import Commit
 from coreloop.base.messages import Phrase
 from coreloop.guard.added_lines import stray_lines
-from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
+from coreloop.guard.approval import approved_by, authorships_of, refuse_unknown, why_unapproved
 from coreloop.guard.change import PathChange
-from coreloop.guard.event import MergeGroupEvent
+from coreloop.guard.event import MergeGroupEvent, ReportedPull
 from coreloop.guard.labels import refuse_merging
 from coreloop.guard.markers import (
     GuardFacts,
+    is_repeated,
     machine_lines,
     marks_of,
     outside,
     promoting_of,
     promotions_of,
+    refuse_repeated,
     usable_settings,
 )
 from coreloop.guard.promotion import refuse_files, refuse_trailers
@@ -35,8 +37,22 @@ def _merging(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
 
 def _contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promoting_of(facts):
-        yield from refuse_trailers(commit, facts.settings)
-        yield from refuse_files(_brought(commit, facts), commit, sha=commit.sha, facts=facts)
+        repeating = list(_repeating(commit, facts))
+        for pull in repeating:
+            yield from refuse_repeated(
+                pull, (commit.sha, *(made.sha for made in authorships_of(pull, facts))), facts
+            )
+        if not repeating:
+            yield from refuse_trailers(commit, facts.settings)
+            yield from refuse_files(_brought(commit, facts), commit, sha=commit.sha, facts=facts)
+
+
+def _repeating(commit: Commit, facts: GuardFacts) -> Iterator[ReportedPull]:
+    """The pull requests that bring a merged promotion's words with another change."""
+    marks = marks_of(commit.sha, commit.message)
+    for pull in promotions_of(facts):
+        if marks & marks_of(pull.head_sha, pull.body) and is_repeated(pull, [commit], facts):
+            yield pull
 
 
 def _brought(commit: Commit, facts: GuardFacts) -> tuple[PathChange, ...]:
@@ -76,20 +92,33 @@ def _approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
 def _known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     """Every promotion must have a known pull request, and every promoting pull request a promotion."""
     if event.number is None:
-        yield "the queue's branch names no pull request"
+        yield "the queue's branch names no pull request; merge the promotion without the queue"
     elif event.number not in {pull.number for pull in facts.pulls}:
-        yield Phrase("#{number} is in the group, but --pulls does not list it", number=event.number)
+        yield Phrase(
+            "#{number} is in the group, but --pulls does not list it; re-run this job", number=event.number
+        )
     promoting = list(promoting_of(facts))
     marks = [marks_of(commit.sha, commit.message) for commit in promoting]
     for pull in promotions_of(facts):
         if not any(map(marks_of(pull.head_sha, pull.body).intersection, marks)):
-            yield Phrase("#{number} contains no promotion", number=pull.number)
+            yield Phrase(
+                "#{number} is queued as a promotion, but the group has no commit of it; take it "
+                "out of the queue and queue it again",
+                number=pull.number,
+            )
     pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.body) for pull in promotions_of(facts)))
     for commit in promoting:
         if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
-            yield Phrase("the pull request of commit {sha} is unknown", sha=commit.sha[:12])
+            yield Phrase(
+                "commit {sha} is a promotion, but no queued pull request is known to bring it; "
+                "take its pull request out of the queue and merge it without the queue",
+                sha=commit.sha[:12],
+            )
     if not promoting and not machine_lines(event, facts):
-        yield "the group claims to be coreloop's, but contains no promotion"
+        yield (
+            "a title or branch in the group is a promotion's, but no commit is one; take that "
+            "pull request out of the queue"
+        )
 
 
 _RULES: Final[tuple[Callable[[MergeGroupEvent, GuardFacts], Iterator[str]], ...]] = (

@@ -26,10 +26,12 @@ from coreloop.guard.labels import refuse_merging, remedies
 from coreloop.guard.markers import (
     GuardFacts,
     claims,
+    is_repeated,
     outside,
     own_commits,
     promotion_of,
     promotions_of,
+    refuse_repeated,
     stated_claims,
     usable_settings,
 )
@@ -57,8 +59,9 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, markers)
     pull = _pull_after(event)
-    stated = any(stated_claims(event, facts))
-    rules = _RULES if stated and not facts.unusable else _RULES_OF_LINES
+    stated = any(stated_claims(event, facts)) and not facts.unusable
+    repeated = stated and is_repeated(pull, facts.commits, facts)
+    rules = _RULES_OF_REPEATED if repeated else _RULES if stated else _RULES_OF_LINES
     reasons = [reason for rule in rules for reason in rule(event, facts)]
     settled = reasons or approved_by(pull, facts.commits, facts)
     why = why_unapproved(pull, facts)
@@ -70,8 +73,8 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
         else (Phrase("#{number} waits for approval: {why}", number=pull.number, why=why),),
         actions=tuple(remedies(pull)),
         notes=(
-            *(() if reasons else _approved_lines(event, facts)),
-            *_other_authors(event, facts),
+            *(() if reasons else _repeated_lines(pull, facts) if repeated else _approved_lines(event, facts)),
+            *(() if repeated else _other_authors(event, facts)),
             *_unread(event, facts),
         ),
     )
@@ -87,6 +90,17 @@ def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
             path=printable(path),
             lines=lines,
         )
+
+
+def _repeated_lines(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
+    """A merged promotion's words on a person's change prove nothing, and are said."""
+    yield Phrase(
+        "#{number} has the trailers of a merged promotion on another change, which is its author's own, and "
+        "of which nothing is proved; unless it is a backport, reword its title and its commit's message, or "
+        "put the trailers in a code block",
+        number=pull.number,
+    )
+    yield from _human_lines(facts.added_lines)
 
 
 def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
@@ -184,7 +198,12 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in facts.commits:
         other = set(facts.touched.get(commit.sha, ())) - changed
         if other:
-            yield Phrase("commit {sha} changes {other}", sha=commit.sha[:12], other=printable(min(other)))
+            yield Phrase(
+                "commit {sha} changes {other} too; no commit may change more than the promoted "
+                "docstring's file",
+                sha=commit.sha[:12],
+                other=printable(min(other)),
+            )
 
 
 def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -206,7 +225,7 @@ def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
         match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
         if match is None or not is_day(match[1]):
             yield Phrase(
-                "branch {branch} does not match its commit; promote it again",
+                "branch {branch} is not the one that promote names for its commit; promote it again",
                 branch=printable(event.pull.branch),
             )
 
@@ -236,18 +255,58 @@ def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     head = event.pull.head_sha
     for commit in promotion_of(facts):
         if not _words_of_others(event, facts):
-            yield from refuse_files(facts.files.get(head, ()), commit, sha=head, facts=facts)
+            refused = refuse_files(facts.files.get(head, ()), commit, sha=head, facts=facts)
+            yield from _refuse_edits(commit, head, facts) or refused
+
+
+def _edits(commit: Commit, facts: GuardFacts) -> list[Commit]:
+    """The commits that edit a promotion: all but its own and merges."""
+    return [edit for edit in facts.commits if edit.sha != commit.sha and len(edit.parents) < 2]
+
+
+def _is_proved_alone(commit: Commit, head: str, facts: GuardFacts) -> bool:
+    alone = next(iter(facts.repairs.get(head, ())), ())
+    return not any(refuse_files(alone, commit, sha=head, facts=facts))
+
+
+def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> tuple[str, ...]:
+    """Why a proved promotion's lines must not be edited as they were; empty if something else is wrong."""
+    sides = [facts.files.get(head, ()), *facts.repairs.get(head, ())]
+    lines, own = ([set(part) for part in lines_of(side, commit)] for side in (*sides, ())[:2])
+    edits = _edits(commit, facts)
+    if not edits or lines == own or not _is_proved_alone(commit, head, facts):
+        return ()
+    for edit in edits:
+        if edit.sha in facts.machines:
+            name, sha = printable(facts.machines[edit.sha] or "?"), edit.sha[:12]
+            return (
+                Phrase(
+                    "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that "
+                    "commit, or promote it again",
+                    name=name,
+                    sha=sha,
+                ),
+            )
+    if list(map(len, lines)) == list(map(len, own)):
+        return ()
+    more = printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0])))
+    return (
+        Phrase(
+            "a suggestion may change the promoted line, not add or remove one ({line}); put other lines in a "
+            "pull request of their own",
+            line=more,
+        ),
+    )
 
 
 def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, ...]:
     """The lines that humans wrote instead of a promotion's, where nothing else changes."""
     head = event.pull.head_sha
     for commit in promotion_of(facts):
-        files, alone = facts.files.get(head, ()), next(iter(facts.repairs.get(head, ())), ())
-        own = (commit.sha, *(update.sha for update in facts.commits if len(update.parents) > 1))
-        edits = [edit for edit in facts.commits if edit.sha not in own]
+        edits = _edits(commit, facts)
         human = edits and not any(edit.sha in facts.machines for edit in edits)
-        if human and not any(refuse_files(alone, commit, sha=head, facts=facts)):
+        if human and _is_proved_alone(commit, head, facts):
+            files, alone = facts.files.get(head, ()), next(iter(facts.repairs.get(head, ())), ())
             return other_words(files, alone, commit, facts)
     return ()
 
@@ -265,8 +324,7 @@ def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]
 
 
 def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    promoted = {commit.sha for commit in promotion_of(facts)}
-    edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
+    edits = [edit for commit in promotion_of(facts) for edit in _edits(commit, facts)]
     names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
     for line in _words_of_others(event, facts):
         yield Phrase(
@@ -279,6 +337,10 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if not any(map(is_promotion, own_commits(facts))):
         yield from (outside(line, event, facts) for line in facts.added_lines)
+
+
+def _by_people(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    yield from refuse_repeated(event.pull, (commit.sha for commit in own_commits(facts)), facts)
 
 
 def _known_makers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -300,6 +362,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _lines,
     _known_makers,
 )
+_RULES_OF_REPEATED: Final = (_merging, _own_repository, _by_people, _known_makers)
 # For a pull request that only its lines give away: the other rules are about words that it does not have. And
 # where the settings cannot be used: the others would compare with what they say.
 _RULES_OF_LINES: Final = (_merging, _lines, usable_settings)

@@ -105,7 +105,9 @@ def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) 
     if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
         yield Phrase("the Candidate-Key of {where} is not a coreloop key", where=where)
     if group["Replay"] not in REPLAYS[phase]:
-        yield Phrase("the Replay of {where} does not allow a promotion", where=where)
+        yield Phrase(
+            "the trailer Replay of {where} is not one that allows a promotion; promote it again", where=where
+        )
     if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
         yield Phrase(
             "the {measured} of {where} is no verdict of a measurement", measured=MEASURED, where=where
@@ -147,18 +149,25 @@ def refuse_files(
         The commit that `facts.ours` has the lines of earlier promotions by.
     """
     if len(files) != 1:
-        yield Phrase("{n} files change; a promotion changes only one", n=len(files))
+        yield Phrase(
+            "{n} files change; a promotion changes only one, so put the others in a pull "
+            "request of their own",
+            n=len(files),
+        )
         return
     change, groups = files[0], read_promoted(commit.message)
     target = groups[0].get("Target", "") if groups else ""
     file, _, symbol = target.partition("::")
     if not change.is_regular or change.modes[0] != change.modes[1]:
-        yield Phrase("{path} is added, deleted, or changes its type or mode", path=printable(change.path))
+        yield Phrase(
+            "{path} is added, deleted, or changes its type or mode; a promotion only edits its text",
+            path=printable(change.path),
+        )
     elif not change.path.endswith(".py"):
         yield Phrase("{path} is not a Python file", path=printable(change.path))
     elif change.path != facts.project + file:
         yield Phrase(
-            "{path} changes, but the Target is {target}",
+            "{path} changes, but the trailer Target of its commit is {target}; promote it again",
             path=printable(change.path),
             target=printable(target) if target else Phrase("missing"),
         )
@@ -248,7 +257,7 @@ def _refuse_text(
     foreign = [text for text in changed.removed if text not in ours]
     if foreign:
         yield Phrase(
-            "{path}: {foreign} is removed, but no promotion added it",
+            "{path}: {foreign} is removed, but no promotion added it; put it back",
             path=printable(change.path),
             foreign=printable(foreign[0]),
         )
