@@ -248,8 +248,7 @@ class _Landing:
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
         """The trailers of those promotions in effect, as they were merged."""
         for key in self._in_effect.keys() & keys:
-            groups = read_promoted(self.repository.message(self._in_effect[key].sha))
-            yield from (group for group in groups if group.get("Candidate-Key") == key)
+            yield from read_promoted(self.repository.message(self._in_effect[key].sha))
 
     def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""

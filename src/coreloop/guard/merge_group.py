@@ -8,7 +8,7 @@ from coreloop.base.messages import Phrase
 from coreloop.guard.added_lines import stray_lines
 from coreloop.guard.approval import approved_by, authorships_of, refuse_unknown, why_unapproved
 from coreloop.guard.change import PathChange
-from coreloop.guard.event import MergeGroupEvent, ReportedPull
+from coreloop.guard.event import MergeGroupEvent
 from coreloop.guard.labels import refuse_merging
 from coreloop.guard.markers import (
     GuardFacts,
@@ -37,7 +37,7 @@ def _merging(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
 
 def _contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promoting_of(facts):
-        repeating = list(_repeating(commit, facts))
+        repeating = [pull for pull in promotions_of(facts) if is_repeated(pull, [commit], facts)]
         for pull in repeating:
             yield from refuse_repeated(
                 pull, (commit.sha, *(made.sha for made in authorships_of(pull, facts))), facts
@@ -45,14 +45,6 @@ def _contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
         if not repeating:
             yield from refuse_trailers(commit, facts.settings)
             yield from refuse_files(_brought(commit, facts), commit, sha=commit.sha, facts=facts)
-
-
-def _repeating(commit: Commit, facts: GuardFacts) -> Iterator[ReportedPull]:
-    """The pull requests that bring a merged promotion's words with another change."""
-    marks = marks_of(commit.sha, commit.message)
-    for pull in promotions_of(facts):
-        if marks & marks_of(pull.head_sha, pull.body) and is_repeated(pull, [commit], facts):
-            yield pull
 
 
 def _brought(commit: Commit, facts: GuardFacts) -> tuple[PathChange, ...]:

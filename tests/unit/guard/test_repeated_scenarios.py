@@ -126,32 +126,40 @@ def corrected_with_a_description(bench: Bench) -> None:
     bench.words["body"] = f"Corrects it.\n\n{BODY}"
 
 
+def other_work_with_a_description(bench: Bench) -> None:
+    """Other work of a person's with the trailers in its description"""
+    bench.land()
+    bench.start("work")
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.call(body=BODY)
+
+
 def corrected_with_a_quotation(bench: Bench) -> None:
-    """The same, in a code block"""
+    """The correction with the trailers in a code block"""
     corrected_with_its_trailers(bench, f"docs: the line\n\n```\n{BODY}\n```\n")
 
 
 def corrected_with_other_figures(bench: Bench) -> None:
-    """The same, with other figures"""
+    """The correction with other figures"""
     corrected_with_its_trailers(bench, f"docs: the line\n\n{BODY}".replace("Observed: ", "Observed: 9"))
     bench.review()
 
 
 def corrected_in_small_letters(bench: Bench) -> None:
-    """The same, in lower case"""
+    """The correction with trailers in lower case"""
     corrected_with_its_trailers(bench, f"docs: the line\n\n{BODY.lower()}")
     bench.review()
 
 
 def corrected_on_its_branch(bench: Bench) -> None:
-    """The same, on a branch with a name that promote gives"""
+    """The correction on a branch with a name that promote gives"""
     corrected_with_its_trailers(bench)
     bench.words["branch"] = BRANCH
     bench.review()
 
 
 def corrected_with_more_promoted(bench: Bench) -> None:
-    """The same, with another commit that has a promotion's title"""
+    """The correction and another commit, with a promotion's title"""
     corrected_with_its_trailers(bench)
     bench.write(b"x = 1\n", TITLE, "other.py")
     bench.review()
@@ -171,7 +179,12 @@ REPEATED = (
     *(backport_resolved_by_hand, resolved_and_approved, resolved_and_approved_by_its_author),
     *(resolved_before_a_push, resolved_in_a_machine_s_name, resolved_by_a_machine, resolved_by_nobody_known),
     *(resolved_in_a_fork, resolved_with_auto_merge, backport_that_moves_code, corrected_with_its_trailers),
-    *(corrected_with_a_description, corrected_with_a_quotation, corrected_with_other_figures),
+    *(
+        corrected_with_a_description,
+        other_work_with_a_description,
+        corrected_with_a_quotation,
+        corrected_with_other_figures,
+    ),
     *(corrected_in_small_letters, corrected_on_its_branch, corrected_with_more_promoted),
     *(corrected_after_a_revert, squashed_with_other_messages),
 )
