@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from guarding import Payload, commit, edit, event, ordinary_event  # noqa: E402 - needs the path above
-from promoting import FILE, make_project  # noqa: E402
+from promoting import FILE, SOURCE, make_project  # noqa: E402
 
 RUNS = 9
 GOAL_MS = 150
@@ -49,10 +49,11 @@ def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
     for name, make, files in (
         ("a promotion", event, {FILE: edit()}),
         ("ordinary work", ordinary_event, {"other.py": b"x = 1\n"}),
+        ("a tool's docstring", ordinary_event, {FILE: SOURCE.replace(b"Ratios of", b"All ratios of")}),
     ):
         project.git("switch", "--quiet", "--detach", "main")
         sha = project.commit(dict(files), commit().message if make is event else "fix: x")
-        payloads[name] = Payload(make(head_sha=sha, base_sha=base)).write(folder / f"{make.__name__}.json")
+        payloads[name] = Payload(make(head_sha=sha, base_sha=base)).write(folder / f"{len(payloads)}.json")
     project.git("switch", "--quiet", "main")
     return project.root, payloads
 
@@ -60,7 +61,7 @@ def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
 def milliseconds(command: list[str], folder: Path) -> tuple[float, float]:
     """Elapsed time and processor time."""
     begun, used_before = time.perf_counter(), processor_s()
-    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=False, capture_output=True)
     return (time.perf_counter() - begun) * 1e3, (processor_s() - used_before) * 1e3
 
 
@@ -80,20 +81,20 @@ def main() -> None:
         alone = [sys.executable, "-I", "-m", "coreloop.guard", *check[2:]]
         commands |= {f"{what}, -m": [*alone, str(path)] for what, path in payloads.items()}
         done = subprocess.run(
-            [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=True, capture_output=True
+            [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=False, capture_output=True
         )
-        assert json.loads(done.stdout)["coreloop"]
+        assert json.loads(done.stdout)["state"] == "pending"  # nobody has approved it
         best = dict.fromkeys(commands, (float("inf"), float("inf")))
         for _ in range(RUNS):
             for what, command in commands.items():
                 elapsed_ms, used_ms = milliseconds(command, root)
                 best[what] = min(best[what][0], elapsed_ms), min(best[what][1], used_ms)
     empty_ms, empty_used_ms = best.pop("python -c pass")
-    print(f"python -c pass                   {empty_ms:7.1f} ms, processor {empty_used_ms:.1f} ms")
+    print(f"python -c pass                      {empty_ms:7.1f} ms, processor {empty_used_ms:.1f} ms")
     for what, (elapsed_ms, used_ms) in best.items():
         above = f"{elapsed_ms - empty_ms:.0f} above it (goal: {GOAL_MS})"
         used = f"processor {used_ms - empty_used_ms:.0f} above"
-        print(f"guard check, {what:19} {elapsed_ms:7.1f} ms, {above}, {used}")
+        print(f"guard check, {what:22} {elapsed_ms:7.1f} ms, {above}, {used}")
 
 
 if __name__ == "__main__":

@@ -46,10 +46,10 @@ TESTS = (
     *("test_policy", "test_approval_policy", "test_queue_policy", "test_insertion", "test_lines"),
     *("test_statement", "test_labels", "test_added_lines", "test_scenarios", "test_queue_scenarios"),
     *("test_facts_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
-    *("test_attackers_scenarios", "test_ordinary_work", "test_measured"),
+    *("test_attackers_scenarios", "test_repeated_scenarios", "test_ordinary_work", "test_measured"),
 )
 MODULES = (
-    *("policy", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
+    *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
     *("labels", "added_lines", "facts", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""

@@ -22,7 +22,8 @@ from coreloop.guard.change import AddedLine, PathChange, Texts
 from coreloop.learn.proposals.lines import is_form
 
 _Key = TypeVar("_Key")
-_JOINED: Final = re.compile(r"[\"']\s*[rRuU]?[\"']")
+_JOINED: Final = re.compile(r"[\"']\s*(?:#[^\n]{0,200}\n\s*){0,3}[rRuU]?[\"']")
+"""Two literals that follow each other, with comments between: few and short, so that it is linear."""
 _FILLERS: Final = FILLERS | {"\u2800"}
 # Spaces but the plain one, fillers, controls but the line feed, and what a display may leave out.
 _ODD: Final = re.compile(
@@ -104,7 +105,8 @@ def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
         except UnprovenError:  # an f-string or bytes, which is not a docstring
             continue
         text = "" if node is None else str(node.value)
-        listed = _listed(text) if "-" in text else ()  # most have no list: it need not be looked for
+        # most have no list: it need not be looked for
+        listed = _listed(text) if "-" in text or not text.isascii() else ()
         yield from ((definition.qualname, bullet) for bullet in listed)
     yield from (("", bullet) for text in _descriptions(tree) for bullet in _listed(text))
 
@@ -113,10 +115,18 @@ def _descriptions(tree: ast.Module) -> Iterator[str]:
     """Texts that a model is sent without being a docstring: ``f.__doc__ = "…"``, ``description="…"``."""
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets=[*_, ast.Attribute(attr="__doc__")], value=ast.Constant(value=str(text))):
-                yield text
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if _sets_doc(node):
+                constants = (part.value for part in ast.walk(value) if isinstance(part, ast.Constant))
+                yield from (text for text in constants if isinstance(text, str))
             case ast.keyword(arg="description", value=ast.Constant(value=str(text))):
                 yield text
+
+
+def _sets_doc(node: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether a target of an assignment is ``f.__doc__``, alone or among others."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = (part for target in targets for part in ast.walk(target))
+    return any(isinstance(part, ast.Attribute) and part.attr == "__doc__" for part in parts)
 
 
 def _texts(source: bytes) -> Iterator[str]:

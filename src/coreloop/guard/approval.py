@@ -6,7 +6,10 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import co_authors
+from coreloop.base.messages import Phrase
+from coreloop.base.text import printable
 from coreloop.guard.event import Authorship, Push, ReportedPull, Review
+from coreloop.guard.markers import GuardFacts
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # NONE and the first-timers never count. A member whose membership is private shows as CONTRIBUTOR, so the
@@ -15,6 +18,10 @@ _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTO
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
 _NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _BOT: Final = "[bot]"
+_UNAPPROVED: Final = (
+    "no human who neither wrote nor pushed any of it has approved its head commit; "
+    "have one with write access approve it"
+)
 
 
 def approvers(reviews: Iterable[Review], *, head: str) -> set[str]:
@@ -122,3 +129,44 @@ def logins_of(people: Collection[str]) -> set[str]:
         noreply = _NOREPLY.match(person)
         logins.add((noreply[1] if noreply else person.partition("@")[0]).casefold())
     return logins
+
+
+def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
+    """Logins of those whose approval counts."""
+    reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
+    made = authorships_of(pull, facts)
+    if nameless(commits, made):
+        return set()
+    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, made)
+
+
+def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
+    addresses = nameless(facts.commits, authorships_of(pull, facts))
+    if not addresses:
+        return Phrase(_UNAPPROVED)
+    return Phrase(
+        "GitHub names no account for the co-author {addresses}, who may be the approver; "
+        "commit it again with the co-author's noreply address",
+        addresses=printable(addresses[0]),
+    )
+
+
+def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> Iterator[str]:
+    """An approval cannot be told from a self-approval where it is unknown who made a commit."""
+    made = authorships_of(pull, facts)
+    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in made))
+    unknown = unaccounted(pull, shas, made, facts.commits)
+    if unknown and approved_by(pull, commits, facts):
+        yield (
+            Phrase(
+                "who pushed commit {unknown} of #{number} is unknown, and GitHub has not "
+                "verified it, so an approval may be its author's own; push each commit by "
+                "itself, or sign it",
+                unknown=unknown[0][:12],
+                number=pull.number,
+            )
+        )
+
+
+def authorships_of(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
+    return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]

@@ -44,8 +44,12 @@ class Texts:
     new: bytes
 
     def may_gain(self) -> bool:
-        """Whether a new docstring may have a bullet: it has a dash, or an escape that may be one."""
-        return self.new != self.old and (b"-" in self.new or b"\\" in self.new)
+        """Whether a new docstring may have a bullet: it has a dash, or what may be one.
+
+        That is an escape, another letter that is shown as a dash, or the name of another encoding.
+        """
+        signs = any(sign in self.new for sign in (b"-", b"\\", b"coding"))
+        return self.new != self.old and (signs or not self.new.isascii())
 
 
 @dataclass(frozen=True, slots=True)

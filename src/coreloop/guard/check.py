@@ -1,6 +1,6 @@
 """``guard check``: from an event's files to the decision; reads the facts and lets the rules decide.
 
-Ordinary work is recognised here; only a possible promotion loads the rules and PyYAML.
+Ordinary work is recognised here; only a possible promotion loads the rules, PyYAML and coreloop.yaml.
 """
 
 from coreloop.base.git.repository import Repository
@@ -64,7 +64,12 @@ def _is_stated(event: PullRequestEvent | MergeGroupEvent, answers: Answers) -> b
 
 
 def _may_bring_lines(repository: Repository, change: CommitRange) -> bool:
-    """Whether a commit's message or a docstring's line can be a sign of a promotion."""
+    """Whether a commit's message is a sign of a promotion, or a docstring gains a line that may be one."""
     if any(claims_of_commits(change.commits)):
         return True
-    return any(text.may_gain() for text in read_texts(repository, change.merge_base, change.head))
+    texts = tuple(read_texts(repository, change.merge_base, change.head))
+    if not any(text.may_gain() for text in texts):
+        return False
+    from coreloop.guard.added_lines import read_added_lines  # loads what edits docstrings
+
+    return bool(read_added_lines(texts))

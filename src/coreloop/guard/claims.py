@@ -40,9 +40,9 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
     """Signs on a pull request itself. A squash merge copies trailers from its description."""
     if titled and _is_title(pull.title):
         yield "its title"
-    if titled and not _SIGNS.isdisjoint(_trailers(_last_paragraphs(pull.body))):
+    if titled and has_trailers(pull.body):
         yield "trailers in its description"
-    if _is_branch(pull.branch):
+    if is_branch(pull.branch):
         yield "its branch"
 
 
@@ -59,6 +59,11 @@ def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Signs in the changed files: lines of coreloop's that a machine's change brings."""
     for path in dict.fromkeys(line.path for line in added):
         yield Phrase("coreloop's lines in {path}", path=printable(path))
+
+
+def has_trailers(body: str) -> bool:
+    """Whether a description ends with trailers that name a candidate."""
+    return not _SIGNS.isdisjoint(_trailers(_last_paragraphs(body)))
 
 
 def is_promotion(commit: Commit) -> bool:
@@ -94,11 +99,11 @@ def _is_title(title: str) -> bool:
     return _TITLE.match(title.strip().casefold()) is not None
 
 
-def _is_branch(branch: str) -> bool:
+def is_branch(branch: str) -> bool:
     """Whether a branch has a name that promote gives, which ends in a day."""
     return _BRANCH.fullmatch(branch) is not None
 
 
 def _merges_branch(commit: Commit) -> bool:
     match = _MERGED.match(commit.message)
-    return match is not None and _is_branch(match[2])
+    return match is not None and is_branch(match[2])

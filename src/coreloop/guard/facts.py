@@ -10,7 +10,7 @@ from typing import TypeAlias
 from coreloop.base.errors import GitError, SettingsError
 from coreloop.base.git.promotions import Promotion, promotions
 from coreloop.base.git.repository import Commit, Repository
-from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
@@ -20,7 +20,7 @@ from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undon
 from coreloop.guard.approval import machines, unaccounted
 from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits, is_promotion
-from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of, shrunk_target
@@ -61,7 +61,7 @@ def read_facts(
         machines=dict(machines(change.commits, answers.authorships, pulls)),
         unknown=frozenset(_unknown(event, change, answers)),
     )
-    facts = _with_signs(repository, change, facts, default_branch=event.default_branch)
+    facts = _with_signs(repository, change, facts, pulls, default_branch=event.default_branch)
     if unusable or not claims(event, facts):
         return facts
     if isinstance(event, PullRequestEvent):
@@ -187,7 +187,12 @@ def _below(root: Path, project: Path) -> str:
 
 
 def _with_signs(
-    repository: Repository, change: CommitRange, facts: GuardFacts, *, default_branch: str
+    repository: Repository,
+    change: CommitRange,
+    facts: GuardFacts,
+    pulls: Iterable[ReportedPull],
+    *,
+    default_branch: str,
 ) -> GuardFacts:
     """The facts, with the commits whose signs do not count and the gained lines.
 
@@ -195,13 +200,16 @@ def _with_signs(
     """
     texts = read_texts(repository, change.merge_base, change.head)
     added = read_added_lines(texts)
-    if not added and not any(claims_of_commits(change.commits)):
+    texts_of = (*(commit.message for commit in change.commits), *(pull.body for pull in pulls))
+    keys = {key for text in texts_of for key in promoted_keys(text)}
+    if not added and not keys and not any(claims_of_commits(change.commits)):
         return facts
     landing = _Landing(repository, change, _tips(repository, default_branch, facts.settings.forge.base))
     added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,
         landed=frozenset(landing.commits()),
+        in_effect=tuple(landing.trailers(keys)),
         added_lines=added,
         machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
     )
@@ -236,6 +244,11 @@ class _Landing:
         return bool(landed) and all(
             self._patch(landed_commit.sha) == self._patch(commit.sha) for landed_commit in landed
         )
+
+    def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
+        """The trailers of those promotions in effect, as they were merged."""
+        for key in self._in_effect.keys() & keys:
+            yield from read_promoted(self.repository.message(self._in_effect[key].sha))
 
     def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""

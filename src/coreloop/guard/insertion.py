@@ -79,12 +79,16 @@ def changed_lines(
             return ChangedLines(added, removed)
     if _around(before) != _around(after):
         raise UnprovenError(
-            Phrase("something outside of the docstring of {qualname} changes", qualname=qualname)
+            Phrase(
+                "something outside of the docstring of {qualname} changes; put that in a pull "
+                "request of its own",
+                qualname=qualname,
+            )
         )
     raise UnprovenError(
         Phrase(
-            "text of the docstring of {qualname} is removed or rewritten, or its lines are "
-            "not where and as coreloop writes them",
+            "the docstring of {qualname} differs in more than its promoted lines, or has them "
+            "in another place or form than promote; undo that, or promote it again",
             qualname=qualname,
         )
     )

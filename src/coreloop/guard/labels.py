@@ -1,10 +1,15 @@
-"""Labels that ask a bot to merge, recognised by name, since every bot has its own labels."""
+"""What lets a machine merge: GitHub's auto-merge, and labels, known by name, since every bot has its own."""
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 from coreloop.base.letters import plain_letters, spellings
+from coreloop.base.messages import Phrase
+from coreloop.base.text import printable
+from coreloop.guard.decision import Action
+from coreloop.guard.event import ReportedPull
 
 # Words of the labels and commands of merge bots and queues: Kodiak, Mergify, Bors, Bulldozer, Aviator, Marge,
 # Homu, Tide, Zuul, merge trains, submit and commit queues, auto-submit, auto-land, ship-it.
@@ -50,3 +55,23 @@ def asks_to_merge(label: str) -> bool:
     if _ASKS_CJK.search(_ASKS_NOT_CJK.sub("", plain_letters(label))):
         return True
     return any(_ASKS.search(_ASKS_NOT.sub("", name)) for name in spellings(label))
+
+
+def refuse_merging(pull: ReportedPull) -> Iterator[str]:
+    """Why a machine may merge a pull request."""
+    for label in filter(asks_to_merge, pull.labels):
+        yield Phrase(
+            "the label {label} of #{number} asks a bot to merge; remove it",
+            label=printable(label),
+            number=pull.number,
+        )
+    if pull.auto_merge:
+        yield Phrase("auto-merge of #{number} is on; turn it off", number=pull.number)
+
+
+def remedies(pull: ReportedPull) -> Iterator[Action]:
+    """What takes that back."""
+    for label in filter(asks_to_merge, pull.labels):
+        yield Action("remove_label", pull.number, label)
+    if pull.auto_merge:
+        yield Action("disable_auto_merge", pull.number)

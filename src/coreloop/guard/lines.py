@@ -61,13 +61,17 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
         own = [line for line in unmatched if statement_key(words.tool, line, section) == key]
         if len(own) != 1:
             yield Phrase(
-                "proposal {id} has no line of its own among the added lines", id=group["Candidate-Id"]
+                "no added line is that of the proposal {id}, which the trailers name; promote it again",
+                id=group["Candidate-Id"],
             )
             continue
         unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
     if unmatched:
-        yield Phrase("{line} belongs to no proposal", line=printable(unmatched[0]))
+        yield Phrase(
+            "{line} is no line of a proposal that the trailers name; take it out",
+            line=printable(unmatched[0]),
+        )
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
@@ -76,7 +80,9 @@ def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[st
     for line in removed:
         advice = parse_advice(line)
         if advice is None or advice.subject() not in subjects:
-            yield Phrase("{line} is removed without a new line on the same subject", line=printable(line))
+            yield Phrase(
+                "{line} is removed without a new line on the same subject; put it back", line=printable(line)
+            )
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -101,7 +107,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     if statement is not None:
         section = SECTIONS[trailers["Phase"]]
         if words.tool and statement_key(words.tool, lines[0], section) != trailers["Candidate-Key"]:
-            yield "the Candidate-Key is not the line's key"
+            yield ("the Candidate-Key in its commit's trailers belongs to another line; promote it again")
         yield from _refuse_statement(statement, trailers, words)
         return
     values = tuple(map(parse_line, lines))
@@ -150,7 +156,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             yield from refuse_metrics(guide_figures(evidence), trailers)
             yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
-            yield "the lines are not the When and Call of a Guide"
+            yield ("the docstring gains lines other than its promotion's; take them out, or promote it again")
             return
     yield from _refuse_key(values, trailers, words)
     if trailers["Replay"] == "not-applicable":
@@ -175,7 +181,7 @@ def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], word
             section = SECTIONS[trailers["Phase"]]
             keys = {statement_key(label, text, section) for label in labels for text in texts}
             if trailers["Candidate-Key"] not in keys:
-                yield "the Candidate-Key is not the key of the calls"
+                yield ("the Candidate-Key in its commit's trailers belongs to other calls; promote it again")
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
@@ -195,7 +201,7 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
         case [(FailsApart() | FailsCall() | FailsSequence()) as fails, CaveatEvidence() as evidence]:
             pass
         case _:
-            yield "the lines are not the Fails and Evidence of a caveat"
+            yield ("the docstring gains lines other than its caveat's; take them out, or promote it again")
             return
     yield from refuse_fails(fails, words)
     yield from refuse_caveat(fails, evidence)

@@ -1,10 +1,10 @@
 """All inputs of a decision but the event, and what in them says that a change is coreloop's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
@@ -15,6 +15,8 @@ from coreloop.guard.claims import (
     claims_of_event,
     claims_of_lines,
     claims_of_pull,
+    has_trailers,
+    is_branch,
     is_promotion,
 )
 from coreloop.guard.event import (
@@ -55,6 +57,8 @@ class GuardFacts:
         By commit that removes lines: the docstring's lines from earlier promotions.
     landed : frozenset of str
         Commits with signs that are on a protected branch already, or repeat a promotion that is.
+    in_effect : tuple of mapping of str to str
+        The trailers of merged promotions in effect that the commits or the descriptions name, as merged.
     added_lines : tuple of AddedLine
         Lines of coreloop's that docstrings gain.
     machine_made : mapping of AddedLine to str
@@ -79,6 +83,7 @@ class GuardFacts:
     width: int = DEFAULT
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     landed: frozenset[str] = frozenset()
+    in_effect: tuple[Mapping[str, str], ...] = ()
     added_lines: tuple[AddedLine, ...] = ()
     machine_made: Mapping[AddedLine, str] = field(default_factory=dict)
     machines: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +92,11 @@ class GuardFacts:
     reviews: tuple[Review, ...] = ()
     pulls: tuple[ReportedPull, ...] = ()
     authorships: tuple[Authorship, ...] = ()
+
+    def repeats(self, text: str) -> bool:
+        """Whether all trailers of a text are those of merged promotions in effect."""
+        groups = read_promoted(text)
+        return bool(groups) and all(group in self.in_effect for group in groups)
 
 
 def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
@@ -130,15 +140,64 @@ def _machine_pulls(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts)
 def whose(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
     """What makes a line a machine's, or a promotion's."""
     for pull in _machine_pulls(event, facts):
-        return Phrase("{name} opened #{number}", name=printable(pull.author.login or "?"), number=pull.number)
+        return _opened(pull)
     sha = facts.machine_made.get(line)
-    if sha is None:
-        return Phrase("its pull request is said to be a promotion")
+    return Phrase("its pull request is said to be a promotion") if sha is None else _maker(sha, facts)
+
+
+def is_repeated(pull: ReportedPull, commits: Iterable[Commit], facts: GuardFacts) -> bool:
+    """Whether a pull request's only signs are the trailers of merged promotions, exactly as merged.
+
+    Its change is another than theirs, as in a backport that a conflict changed: it is no promotion, and
+    nothing of it is proved.
+    """
+    own = [commit for commit in commits if commit.sha not in facts.landed]
+    texts = [commit.message for commit in own if any(claims_of_commits([commit]))]
+    texts += [pull.body] if has_trailers(pull.body) else []
+    return bool(texts) and all(map(facts.repeats, texts)) and not is_branch(pull.branch)
+
+
+def refuse_repeated(pull: ReportedPull, shas: Iterable[str], facts: GuardFacts) -> Iterator[str]:
+    """Why the words of a merged promotion are not a person's to repeat: the change is a machine's."""
+    machine_made = [sha for sha in shas if sha in facts.machines or sha in facts.unknown]
+    if machine_made or not pull.author.human:
+        yield Phrase(
+            "#{number} has the trailers of a merged promotion on another change ({whose}); have a person "
+            "commit, push and open it as their own (git commit --amend --reset-author)",
+            number=pull.number,
+            whose=_maker(machine_made[0], facts) if pull.author.human else _opened(pull),
+        )
+
+
+def _opened(pull: ReportedPull) -> str:
+    return Phrase("{name} opened #{number}", name=printable(pull.author.login or "?"), number=pull.number)
+
+
+def _maker(sha: str, facts: GuardFacts) -> str:
     if sha not in facts.machines:
         return Phrase("who pushed commit {sha} is unknown", sha=sha[:12])
     return Phrase(
         "{name} made or pushed commit {sha}", name=printable(facts.machines[sha] or "?"), sha=sha[:12]
     )
+
+
+def outside(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
+    return Phrase(
+        "{path}: {line} is a line of coreloop's and comes without its promotion ({whose}); promote it in a "
+        "pull request of its own, reword it, or have a person write, push and open it",
+        path=printable(line.path),
+        line=printable(line.line),
+        whose=whose(line, event, facts),
+    )
+
+
+def usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
+    if facts.unusable:
+        yield Phrase(
+            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
+            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
+            error=facts.unusable,
+        )
 
 
 def own_commits(facts: GuardFacts) -> tuple[Commit, ...]:

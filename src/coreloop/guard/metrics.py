@@ -35,7 +35,7 @@ def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
     questions = trailers["Unique-Questions"]
     if not _COUNT.fullmatch(questions) or int(questions) > observed:
         yield Phrase(
-            "the trailer Unique-Questions is {questions} of {observed}",
+            "the trailer Unique-Questions, {questions}, is no count up to Observed, {observed}",
             questions=printable(questions),
             observed=observed,
         )
@@ -58,7 +58,7 @@ def refuse_guide(evidence: GuideEvidence) -> Iterator[str]:
     """A Guide's Evidence line must be possible: counts, days and shares."""
     if not evidence.questions <= evidence.requests:
         yield Phrase(
-            "the Evidence has {questions} distinct questions of {requests} requests",
+            "the Evidence has more distinct questions, {questions}, than requests, {requests}",
             questions=evidence.questions,
             requests=evidence.requests,
         )
@@ -87,15 +87,20 @@ def is_day(written: str) -> bool:
 
 def _refuse_part(count: int, of: int, what: str) -> Iterator[str]:
     if not 0 <= count <= of:
-        yield Phrase("the lines say that {count} of {of} {what}", count=count, of=of, what=Phrase(what))
+        yield Phrase(
+            "the lines say that {count} of {of} {what}, which is impossible",
+            count=count,
+            of=of,
+            what=Phrase(what),
+        )
 
 
 def _refuse_period(since: str, until: str) -> Iterator[str]:
     if not is_day(since) or not is_day(until) or since > until:
-        yield Phrase("the Evidence has no period from {since} to {until}", since=since, until=until)
+        yield Phrase("the Evidence has an impossible period, {since} to {until}", since=since, until=until)
 
 
 def _refuse_shares(*shares: str) -> Iterator[str]:
     for share in shares:
         if float(share) > 1:
-            yield Phrase("the Evidence has the share {share}", share=share)
+            yield Phrase("the Evidence has a share above 1, {share}", share=share)

@@ -6,7 +6,7 @@ is pending, so that nothing has to be taken back.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -17,34 +17,25 @@ from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promo
 from coreloop.base.letters import plain_letters
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.guard.added_lines import stray_lines
-from coreloop.guard.approval import approvers, makers, nameless, unaccounted
-from coreloop.guard.change import AddedLine, PathChange
-from coreloop.guard.claims import (
-    is_promotion,
-)
-from coreloop.guard.decision import Action, GuardDecision
-from coreloop.guard.event import (
-    Authorship,
-    Event,
-    MergeGroupEvent,
-    PullRequestEvent,
-    PushEvent,
-    ReportedPull,
-)
-from coreloop.guard.labels import asks_to_merge
+from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
+from coreloop.guard.change import AddedLine
+from coreloop.guard.claims import is_promotion
+from coreloop.guard.decision import GuardDecision
+from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent, ReportedPull
+from coreloop.guard.labels import refuse_merging, remedies
 from coreloop.guard.markers import (
     GuardFacts,
     claims,
-    machine_lines,
-    marks_of,
+    is_repeated,
+    outside,
     own_commits,
-    promoting_of,
     promotion_of,
     promotions_of,
+    refuse_repeated,
     stated_claims,
-    whose,
+    usable_settings,
 )
+from coreloop.guard.merge_group import group_reasons
 from coreloop.guard.metrics import is_day
 from coreloop.guard.promotion import (
     engine_of,
@@ -54,11 +45,6 @@ from coreloop.guard.promotion import (
     refuse_message,
     refuse_trailers,
     subject_of,
-)
-
-_UNAPPROVED: Final = (
-    "no human who neither wrote nor pushed any of it has approved its head commit; "
-    "have one with write access approve it"
 )
 
 
@@ -72,25 +58,27 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
         return GuardDecision(notes=(*_human_lines(facts.added_lines), *_unread(event, facts)))
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, markers)
-    stated = any(stated_claims(event, facts))
-    rules = _RULES if stated and not facts.unusable else _RULES_OF_LINES
+    pull = _pull_after(event)
+    stated = any(stated_claims(event, facts)) and not facts.unusable
+    repeated = stated and is_repeated(pull, facts.commits, facts)
+    rules = _RULES_OF_REPEATED if repeated else _RULES if stated else _RULES_OF_LINES
     reasons = [reason for rule in rules for reason in rule(event, facts)]
-    settled = reasons or _approved_by(event.pull, facts.commits, facts)
-    why = _unapproved(event.pull, facts)
+    settled = reasons or approved_by(pull, facts.commits, facts)
+    why = why_unapproved(pull, facts)
     decision = GuardDecision(
         markers,
         tuple(dict.fromkeys(reasons)),
         waits=()
         if settled
-        else (Phrase("#{number} waits for approval: {why}", number=event.pull.number, why=why),),
-        actions=tuple(_actions_on(_with_new_label(event))),
+        else (Phrase("#{number} waits for approval: {why}", number=pull.number, why=why),),
+        actions=tuple(remedies(pull)),
         notes=(
-            *(() if reasons else _approved_lines(event, facts)),
-            *_other_authors(event, facts),
+            *(() if reasons else _repeated_lines(pull, facts) if repeated else _approved_lines(event, facts)),
+            *(() if repeated else _other_authors(event, facts)),
             *_unread(event, facts),
         ),
     )
-    return _explained(decision, [event.pull])
+    return _explained(decision, [pull])
 
 
 def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
@@ -102,6 +90,17 @@ def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
             path=printable(path),
             lines=lines,
         )
+
+
+def _repeated_lines(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
+    """A merged promotion's words on a person's change prove nothing, and are said."""
+    yield Phrase(
+        "#{number} has the trailers of a merged promotion on another change, which is its author's own, and "
+        "of which nothing is proved; unless it is a backport, reword its title and its commit's message, or "
+        "put the trailers in a code block",
+        number=pull.number,
+    )
+    yield from _human_lines(facts.added_lines)
 
 
 def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
@@ -135,11 +134,10 @@ def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str,
                 "the guard does not handle the merge group action {action}", action=printable(event.action)
             )
         )
-    rules = (_group_labels, _usable_settings) if facts.unusable else _GROUP_RULES
-    reasons = [reason for rule in rules for reason in rule(event, facts)]
+    reasons = dict.fromkeys(group_reasons(event, facts))
     pulls = list(promotions_of(facts))
-    actions = tuple(action for pull in pulls for action in _actions_on(pull))
-    return _explained(GuardDecision(markers, tuple(dict.fromkeys(reasons)), actions=actions), pulls)
+    actions = tuple(action for pull in pulls for action in remedies(pull))
+    return _explained(GuardDecision(markers, tuple(reasons), actions=actions), pulls)
 
 
 def _explained(decision: GuardDecision, pulls: Iterable[ReportedPull]) -> GuardDecision:
@@ -150,43 +148,20 @@ def _explained(decision: GuardDecision, pulls: Iterable[ReportedPull]) -> GuardD
     return replace(decision, warnings=tuple(dict.fromkeys(warnings)), unread=tuple(dict.fromkeys(unread)))
 
 
-def _actions_on(pull: ReportedPull) -> Iterator[Action]:
-    for label in filter(asks_to_merge, pull.labels):
-        yield Action("remove_label", pull.number, label)
-    if pull.auto_merge:
-        yield Action("disable_auto_merge", pull.number)
-
-
 # --- rules for a pull request ----------------------------------------------------------------------
 
 
-def _labels(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    yield from _merging_labels(_with_new_label(event))
+def _merging(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    yield from refuse_merging(_pull_after(event))
 
 
-def _with_new_label(event: PullRequestEvent) -> ReportedPull:
-    """The pull request, with the event's label added if the payload's list does not have it yet."""
-    if event.live or event.action != "labeled" or event.label is None or event.label in event.pull.labels:
-        return event.pull
-    return replace(event.pull, labels=(*event.pull.labels, event.label))
-
-
-def _merging_labels(pull: ReportedPull) -> Iterator[str]:
-    for label in filter(asks_to_merge, pull.labels):
-        yield Phrase(
-            "the label {label} of #{number} asks a bot to merge; remove it",
-            label=printable(label),
-            number=pull.number,
-        )
-
-
-def _native_auto_merge(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    if event.pull.auto_merge or (event.action == "auto_merge_enabled" and not event.live):
-        yield _auto_merge_is_on(event.pull)
-
-
-def _auto_merge_is_on(pull: ReportedPull) -> str:
-    return Phrase("auto-merge of #{number} is on; turn it off", number=pull.number)
+def _pull_after(event: PullRequestEvent) -> ReportedPull:
+    """The pull request, with what a payload reports that its pull request does not show yet."""
+    pull, label = event.pull, event.label if event.action == "labeled" else None
+    if event.live:
+        return pull
+    labels = pull.labels if label is None or label in pull.labels else (*pull.labels, label)
+    return replace(pull, labels=labels, auto_merge=pull.auto_merge or event.action == "auto_merge_enabled")
 
 
 def _sticky_label(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -223,7 +198,12 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in facts.commits:
         other = set(facts.touched.get(commit.sha, ())) - changed
         if other:
-            yield Phrase("commit {sha} changes {other}", sha=commit.sha[:12], other=printable(min(other)))
+            yield Phrase(
+                "commit {sha} changes {other} too; no commit may change more than the promoted "
+                "docstring's file",
+                sha=commit.sha[:12],
+                other=printable(min(other)),
+            )
 
 
 def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -245,7 +225,7 @@ def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
         match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
         if match is None or not is_day(match[1]):
             yield Phrase(
-                "branch {branch} does not match its commit; promote it again",
+                "branch {branch} is not the one that promote names for its commit; promote it again",
                 branch=printable(event.pull.branch),
             )
 
@@ -275,25 +255,65 @@ def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     head = event.pull.head_sha
     for commit in promotion_of(facts):
         if not _words_of_others(event, facts):
-            yield from _refuse_contents(commit, facts.files.get(head, ()), head, facts)
+            refused = refuse_files(facts.files.get(head, ()), commit, sha=head, facts=facts)
+            yield from _refuse_edits(commit, head, facts) or refused
+
+
+def _edits(commit: Commit, facts: GuardFacts) -> list[Commit]:
+    """The commits that edit a promotion: all but its own and merges."""
+    return [edit for edit in facts.commits if edit.sha != commit.sha and len(edit.parents) < 2]
+
+
+def _is_proved_alone(commit: Commit, head: str, facts: GuardFacts) -> bool:
+    alone = next(iter(facts.repairs.get(head, ())), ())
+    return not any(refuse_files(alone, commit, sha=head, facts=facts))
+
+
+def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> tuple[str, ...]:
+    """Why a proved promotion's lines must not be edited as they were; empty if something else is wrong."""
+    sides = [facts.files.get(head, ()), *facts.repairs.get(head, ())]
+    lines, own = ([set(part) for part in lines_of(side, commit)] for side in (*sides, ())[:2])
+    edits = _edits(commit, facts)
+    if not edits or lines == own or not _is_proved_alone(commit, head, facts):
+        return ()
+    for edit in edits:
+        if edit.sha in facts.machines:
+            name, sha = printable(facts.machines[edit.sha] or "?"), edit.sha[:12]
+            return (
+                Phrase(
+                    "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that "
+                    "commit, or promote it again",
+                    name=name,
+                    sha=sha,
+                ),
+            )
+    if list(map(len, lines)) == list(map(len, own)):
+        return ()
+    more = printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0])))
+    return (
+        Phrase(
+            "a suggestion may change the promoted line, not add or remove one ({line}); put other lines in a "
+            "pull request of their own",
+            line=more,
+        ),
+    )
 
 
 def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, ...]:
     """The lines that humans wrote instead of a promotion's, where nothing else changes."""
     head = event.pull.head_sha
     for commit in promotion_of(facts):
-        files, alone = facts.files.get(head, ()), next(iter(facts.repairs.get(head, ())), ())
-        own = (commit.sha, *(update.sha for update in facts.commits if len(update.parents) > 1))
-        edits = [edit for edit in facts.commits if edit.sha not in own]
+        edits = _edits(commit, facts)
         human = edits and not any(edit.sha in facts.machines for edit in edits)
-        if human and not any(_refuse_contents(commit, alone, head, facts)):
-            return other_words(files, alone, commit, settings=facts.settings, width=facts.width)
+        if human and _is_proved_alone(commit, head, facts):
+            files, alone = facts.files.get(head, ()), next(iter(facts.repairs.get(head, ())), ())
+            return other_words(files, alone, commit, facts)
     return ()
 
 
 def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """Who has approved which lines."""
-    approved = _approved_by(event.pull, facts.commits, facts)
+    approved = approved_by(event.pull, facts.commits, facts)
     for commit in promotion_of(facts) if approved else ():
         lines = lines_of(facts.files.get(event.pull.head_sha, ()), commit)[1]
         yield Phrase(
@@ -304,8 +324,7 @@ def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]
 
 
 def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    promoted = {commit.sha for commit in promotion_of(facts)}
-    edits = [edit for edit in facts.commits if edit.sha not in promoted and len(edit.parents) < 2]
+    edits = [edit for commit in promotion_of(facts) for edit in _edits(commit, facts)]
     names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
     for line in _words_of_others(event, facts):
         yield Phrase(
@@ -317,35 +336,19 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     if not any(map(is_promotion, own_commits(facts))):
-        yield from (_outside(line, event, facts) for line in facts.added_lines)
+        yield from (outside(line, event, facts) for line in facts.added_lines)
 
 
-def _outside(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
-    return Phrase(
-        "{path}: {line} is a line of coreloop's and comes without its promotion ({whose}); promote it in a "
-        "pull request of its own, reword it, or have a person write, push and open it",
-        path=printable(line.path),
-        line=printable(line.line),
-        whose=whose(line, event, facts),
-    )
+def _by_people(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    yield from refuse_repeated(event.pull, (commit.sha for commit in own_commits(facts)), facts)
 
 
 def _known_makers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    yield from _refuse_unknown(event.pull, facts.commits, facts)
-
-
-def _usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    if facts.unusable:
-        yield Phrase(
-            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
-            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
-            error=facts.unusable,
-        )
+    yield from refuse_unknown(event.pull, facts.commits, facts)
 
 
 _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...]] = (
-    _labels,
-    _native_auto_merge,
+    _merging,
     _sticky_label,
     _own_repository,
     _one_commit,
@@ -359,140 +362,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _lines,
     _known_makers,
 )
+_RULES_OF_REPEATED: Final = (_merging, _own_repository, _by_people, _known_makers)
 # For a pull request that only its lines give away: the other rules are about words that it does not have. And
 # where the settings cannot be used: the others would compare with what they say.
-_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines, _usable_settings)
-
-
-# --- rules for a merge group -----------------------------------------------------------------------
-
-
-def _group_labels(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    for pull in promotions_of(facts):
-        yield from _merging_labels(pull)
-        if pull.auto_merge:
-            yield _auto_merge_is_on(pull)
-
-
-def _group_contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promoting_of(facts):
-        yield from refuse_trailers(commit, facts.settings)
-        yield from _refuse_contents(commit, _brought(commit, facts), commit.sha, facts)
-
-
-def _brought(commit: Commit, facts: GuardFacts) -> tuple[PathChange, ...]:
-    """What a promotion of a group changes; with later commits, such as a suggestion, if only they prove it.
-
-    Whoever wrote these: from the promotion's parent on, the bytes are those of a proved promotion. Without
-    known pull requests nobody has approved the later commits.
-    """
-    own = facts.files.get(commit.sha, ())
-    versions = (own, *(facts.repairs.get(commit.sha, ()) if facts.pulls else ()))
-    proved = (files for files in versions if not any(_refuse_contents(commit, files, commit.sha, facts)))
-    return next(proved, own)
-
-
-def _group_lines(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    promoting = {commit.sha: _brought(commit, facts) for commit in promoting_of(facts)}
-    stray = stray_lines(facts.added_lines, promoting)
-    brought = machine_lines(event, facts)
-    yield from (_outside(line, event, facts) for line in stray if line in brought)
-
-
-def _group_approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    for pull in promotions_of(facts):
-        marks = marks_of(pull.head_sha, pull.body)
-        commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
-        if not _approved_by(pull, commits, facts):
-            yield Phrase(
-                "#{number} is queued, but {unapproved}",
-                number=pull.number,
-                unapproved=_unapproved(pull, facts),
-            )
-        yield from _refuse_unknown(pull, (), facts)
-
-
-def _group_known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    """Every promotion must have a known pull request, and every promoting pull request a promotion."""
-    if event.number is None:
-        yield "the queue's branch names no pull request"
-    elif event.number not in {pull.number for pull in facts.pulls}:
-        yield Phrase("#{number} is in the group, but --pulls does not list it", number=event.number)
-    promoting = list(promoting_of(facts))
-    marks = [marks_of(commit.sha, commit.message) for commit in promoting]
-    for pull in promotions_of(facts):
-        if not any(map(marks_of(pull.head_sha, pull.body).intersection, marks)):
-            yield Phrase("#{number} contains no promotion", number=pull.number)
-    pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.body) for pull in promotions_of(facts)))
-    for commit in promoting:
-        if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
-            yield Phrase("the pull request of commit {sha} is unknown", sha=commit.sha[:12])
-    if not promoting and not machine_lines(event, facts):
-        yield "the group claims to be coreloop's, but contains no promotion"
-
-
-_GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, GuardFacts], Iterator[str]], ...]] = (
-    _group_labels,
-    _group_contents,
-    _group_lines,
-    _group_approved,
-    _group_known,
-)
-
-
-# --- shared ----------------------------------------------------------------------------------------
-
-
-def _refuse_contents(
-    commit: Commit, files: tuple[PathChange, ...], sha: str, facts: GuardFacts
-) -> Iterator[str]:
-    yield from refuse_files(
-        files,
-        commit,
-        settings=facts.settings,
-        project=facts.project,
-        width=facts.width,
-        ours=facts.ours.get(sha, frozenset()),
-        names=facts.names,
-    )
-
-
-def _refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> Iterator[str]:
-    """An approval cannot be told from a self-approval where it is unknown who made a commit."""
-    listed = _listed(pull, facts)
-    shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in listed))
-    unknown = unaccounted(pull, shas, listed, facts.commits)
-    if unknown and _approved_by(pull, commits, facts):
-        yield (
-            Phrase(
-                "who pushed commit {unknown} of #{number} is unknown, and GitHub has not "
-                "verified it, so an approval may be its author's own; push each commit by "
-                "itself, or sign it",
-                unknown=unknown[0][:12],
-                number=pull.number,
-            )
-        )
-
-
-def _approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
-    """Logins of those whose approval counts."""
-    reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    listed = _listed(pull, facts)
-    if nameless(commits, listed):
-        return set()
-    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, listed)
-
-
-def _unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
-    addresses = nameless(facts.commits, _listed(pull, facts))
-    if not addresses:
-        return Phrase(_UNAPPROVED)
-    return Phrase(
-        "GitHub names no account for the co-author {addresses}, who may be the approver; "
-        "commit it again with the co-author's noreply address",
-        addresses=printable(addresses[0]),
-    )
-
-
-def _listed(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
-    return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]
+_RULES_OF_LINES: Final = (_merging, _lines, usable_settings)

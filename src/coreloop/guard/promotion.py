@@ -20,7 +20,6 @@ from coreloop.base.git.trailers import (
     write_title,
 )
 from coreloop.base.messages import Phrase
-from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
 from coreloop.descriptions.ownership import docstring_bullets
@@ -28,6 +27,7 @@ from coreloop.descriptions.source import UnprovenError, find_definition, read_so
 from coreloop.guard.change import PathChange
 from coreloop.guard.insertion import ChangedLines, changed_lines
 from coreloop.guard.lines import refuse_groups, refuse_replaced
+from coreloop.guard.markers import GuardFacts
 from coreloop.guard.metrics import is_day
 from coreloop.learn.proposals.words import Words
 
@@ -105,7 +105,9 @@ def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) 
     if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
         yield Phrase("the Candidate-Key of {where} is not a coreloop key", where=where)
     if group["Replay"] not in REPLAYS[phase]:
-        yield Phrase("the Replay of {where} does not allow a promotion", where=where)
+        yield Phrase(
+            "the trailer Replay of {where} is not one that allows a promotion; promote it again", where=where
+        )
     if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
         yield Phrase(
             "the {measured} of {where} is no verdict of a measurement", measured=MEASURED, where=where
@@ -133,14 +135,7 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
 
 
 def refuse_files(
-    files: Sequence[PathChange],
-    commit: Commit,
-    *,
-    settings: Settings,
-    project: str,
-    width: int = DEFAULT,
-    ours: Collection[str] = (),
-    names: Collection[str] = (),
+    files: Sequence[PathChange], commit: Commit, *, sha: str, facts: GuardFacts
 ) -> Iterator[str]:
     """Why a change does more than replace lines of its docstring.
 
@@ -150,36 +145,36 @@ def refuse_files(
         All changed files.
     commit : Commit
         Its trailers name the docstring and the figures.
-    settings : Settings
-        The base's: the words that lines may contain.
-    project : str
-        Folder of the targets: ``""``, or with a trailing slash.
-    width : int
-        Columns at which the base's lines are wrapped.
-    ours : collection of str
-        Lines of earlier promotions in this docstring; these may be removed.
-    names : collection of str
-        What the base's other files have of the names in the lines.
+    sha : str
+        The commit that `facts.ours` has the lines of earlier promotions by.
     """
     if len(files) != 1:
-        yield Phrase("{n} files change; a promotion changes only one", n=len(files))
+        yield Phrase(
+            "{n} files change; a promotion changes only one, so put the others in a pull "
+            "request of their own",
+            n=len(files),
+        )
         return
     change, groups = files[0], read_promoted(commit.message)
     target = groups[0].get("Target", "") if groups else ""
     file, _, symbol = target.partition("::")
     if not change.is_regular or change.modes[0] != change.modes[1]:
-        yield Phrase("{path} is added, deleted, or changes its type or mode", path=printable(change.path))
+        yield Phrase(
+            "{path} is added, deleted, or changes its type or mode; a promotion only edits its text",
+            path=printable(change.path),
+        )
     elif not change.path.endswith(".py"):
         yield Phrase("{path} is not a Python file", path=printable(change.path))
-    elif change.path != project + file:
+    elif change.path != facts.project + file:
         yield Phrase(
-            "{path} changes, but the Target is {target}",
+            "{path} changes, but the trailer Target of its commit is {target}; promote it again",
             path=printable(change.path),
             target=printable(target) if target else Phrase("missing"),
         )
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
-        words = Words(settings, "", engine_of(commit), names=names)
-        yield from _refuse_text(change, symbol, groups, words, ours, width=width)
+        words = Words(facts.settings, "", engine_of(commit), names=facts.names)
+        ours = facts.ours.get(sha, frozenset())
+        yield from _refuse_text(change, symbol, groups, words, ours, width=facts.width)
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
@@ -201,12 +196,7 @@ def shrunk_target(files: Sequence[PathChange], commit: Commit) -> str | None:
 
 
 def other_words(
-    files: Sequence[PathChange],
-    alone: Sequence[PathChange],
-    commit: Commit,
-    *,
-    settings: Settings,
-    width: int,
+    files: Sequence[PathChange], alone: Sequence[PathChange], commit: Commit, facts: GuardFacts
 ) -> tuple[str, ...]:
     """The lines that later commits wrote instead of a promotion's; empty if they change anything else.
 
@@ -222,8 +212,9 @@ def other_words(
     groups = read_promoted(commit.message)
     symbol = groups[0]["Target"].partition("::")[2]
     try:
-        changed = _changed(files[0], symbol, groups, settings, width)
-        own = _changed(alone[0], symbol, groups, settings, width)
+        changed, own = (
+            _changed(side[0], symbol, groups, facts.settings, facts.width) for side in (files, alone)
+        )
     except UnprovenError:
         return ()
     other = tuple(line for line in changed.added if line not in own.added)
@@ -266,7 +257,7 @@ def _refuse_text(
     foreign = [text for text in changed.removed if text not in ours]
     if foreign:
         yield Phrase(
-            "{path}: {foreign} is removed, but no promotion added it",
+            "{path}: {foreign} is removed, but no promotion added it; put it back",
             path=printable(change.path),
             foreign=printable(foreign[0]),
         )

@@ -15,7 +15,10 @@ if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.protection import Protected
 
 _RESULTS: Final = {"success": "passes", "pending": "waits", "failure": "stops"}
-_CURE: Final = "Fix every point above, or close it and promote again. The check then runs by itself."
+_CURE: Final = (
+    "Fix every point above, or close it and promote again; if it is no promotion, remove what identifies it "
+    "as one. The check then runs by itself."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,7 @@ def test_other_texts_gain_no_lines():
         lines_of(PLAIN, PLAIN + b'label = "- Call once per request"; log(text="- Call once per request")')
         == []
     )
+    assert lines_of(PLAIN, PLAIN + b'f.label = "- Call once per request"') == []
 
 
 @each_row(

@@ -129,6 +129,37 @@ def wide_letters(bench: Bench) -> None:
     by_a_machine(bench, "- Ｆｉｒｓｔ： show")
 
 
+def of_a_new_tool(bench: Bench, source: bytes) -> None:
+    """A machine's new file."""
+    bench.start("docs")
+    bench.write(source, "feat: new", "tools/new.py")
+    bench.call(author=APP)
+
+
+def dash_of_another_width(bench: Bench) -> None:
+    """A dash of another width, in a file without any other"""
+    of_a_new_tool(bench, 'def new(a):\n    """New.\n\n    － First: show\n    """\n'.encode())
+
+
+def another_encoding(bench: Bench) -> None:
+    """A file in UTF-7, in which a dash is `+AC0`"""
+    of_a_new_tool(bench, b'# coding: utf7\ndef new(a):\n    """New.\n\n    +AC0 First: show\n    """\n')
+
+
+def description_among_other_targets(bench: Bench) -> None:
+    """`tool.__doc__ = other = "…"`, in a tuple, or with an annotation"""
+    targets = ("a.__doc__ = b", "a.__doc__, b", "a.__doc__: str")
+    tools = ("show", "search", "analysis")
+    texts = (f'{target} = "- First: {tool}", 1\n' for target, tool in zip(targets, tools, strict=True))
+    of_a_new_tool(bench, "".join(texts).encode())
+
+
+def literals_around_a_comment(bench: Bench) -> None:
+    """Two literals around a comment, in a file whose syntax is newer than the guard's Python"""
+    newer = b"try:\n    pass\nexcept A, B:\n    pass\n"
+    of_a_new_tool(bench, b'def new(a):\n    ("New.\\n\\n- Fir"  # x\n     "st: show")\n' + newer)
+
+
 def link_to_a_text(bench: Bench) -> None:
     """A `.py` that becomes a link to a text with the line"""
     bench.start("docs")
@@ -241,7 +272,8 @@ WAYS = (
     ),
     *(fillers_inside_words, ignorable_inside_words, wide_letters, link_to_a_text, text_behind_a_link),
     *(link_through_a_linked_folder, text_behind_a_linked_folder, link_back_from_a_linked_folder),
-    *(dash_alone, dash_alone_before_blanks),
+    *(dash_alone, dash_alone_before_blanks, dash_of_another_width, another_encoding),
+    *(description_among_other_targets, literals_around_a_comment),
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
     *(quoted_in_a_description, followed_in_a_description),
 )

@@ -161,7 +161,7 @@ def test_the_project_may_be_a_folder_with_a_korean_name(project: Project, check:
     assert check(happened(project, head_of(project)), "--repo", str(folder))[0] == 0
     code, out, _ = check(happened(project, head_of(project)))
     assert code == 1
-    assert "changes, but the Target is tools/finance.py::analysis" in out
+    assert "changes, but the trailer Target of its commit is tools/finance.py::analysis" in out
 
 
 SPOILED = [
@@ -199,9 +199,21 @@ EDITS = [
     pytest.param(lambda s: s.replace(b"return", b"raise SystemExit\n    return"), AROUND, id="code"),
     pytest.param(lambda s: s.replace(b"Tools.", b"Other tools."), AROUND, id="another docstring"),
     pytest.param(lambda s: s.replace(b'"""Ratios', b'r"""Ratios'), AROUND, id="a prefix"),
-    pytest.param(lambda s: s.replace(b"Ratios", b"All ratios"), "removed or rewritten", id="a line grows"),
-    pytest.param(lambda s: s.replace(b"Which.", b"Any."), "removed or rewritten", id="a line rewritten"),
-    pytest.param(lambda s: s.replace(b"        Which.\n", b""), "removed or rewritten", id="a line removed"),
+    pytest.param(
+        lambda s: s.replace(b"Ratios", b"All ratios"),
+        "differs in more than",
+        id="a line grows",
+    ),
+    pytest.param(
+        lambda s: s.replace(b"Which.", b"Any."),
+        "differs in more than",
+        id="a line rewritten",
+    ),
+    pytest.param(
+        lambda s: s.replace(b"        Which.\n", b""),
+        "differs in more than",
+        id="a line removed",
+    ),
     pytest.param(lambda s: s + b"def (:\n", "cannot read the file", id="no Python"),
     pytest.param(lambda s: s.replace(b"def analysis", b"def other"), "nothing named analysis", id="gone"),
 ]

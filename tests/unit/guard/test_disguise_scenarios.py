@@ -4,7 +4,7 @@ import pytest
 
 from coreloop.guard.event import Account
 from guard_bench import BODY, MESSAGE, PROMOTED, TITLE, Bench, assert_row, named, rows, with_line
-from promoting import FILE, SOURCE
+from promoting import SOURCE
 
 BOT = Account("docs-bot[bot]", human=False)
 
@@ -65,19 +65,6 @@ def landed_words_on_other_code(bench: Bench) -> None:
     bench.call(title=TITLE, body=BODY, auto_merge=True)
 
 
-def landed_patch_with_more(bench: Bench) -> None:
-    """A backport of a promotion whose commit also moves code"""
-    bench.base = "release"
-    bench.git("branch", "release")
-    sha = bench.land()
-    bench.start("backport", "release")
-    bench.git("cherry-pick", sha)
-    path = bench.project.root / FILE
-    path.write_bytes(path.read_bytes().replace(b'"""Tools."""\n\n\n', b"") + b'\n\n"""Tools."""\n')
-    bench.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    bench.call(title=TITLE, branch="backport")
-
-
 def trailing_blanks(bench: Bench) -> None:
     """100,000 blanks behind its line"""
     bench.promote(PROMOTED.replace(b"First: show", b"First: show" + b" " * 100_000))
@@ -133,7 +120,7 @@ def other_words_in_the_branch(bench: Bench) -> None:
 
 DISGUISES = (
     *(escaped_space, octal_space, line_continuation, two_literals, rest_of_a_bullet),
-    *(escaped_in_a_broken_file, no_break_space, landed_words_on_other_code, landed_patch_with_more),
+    *(escaped_in_a_broken_file, no_break_space, landed_words_on_other_code),
     *(trailing_blanks, carriage_return, rule_of_dashes, instructions_as_a_field, person_as_a_field),
     *(sentence_as_a_path, address_as_a_tool, other_words_in_the_message, other_words_in_the_branch),
 )

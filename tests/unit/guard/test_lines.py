@@ -96,7 +96,7 @@ def test_lines_of_a_caveat(fails, trailers):
     assert reasons((fails, SHARE), trailers) == []
 
 
-NO_GUIDE = "the lines are not the When and Call of a Guide"
+NO_GUIDE = "the docstring gains lines other than its promotion's; take them out, or promote it again"
 
 
 @each_row(
@@ -162,8 +162,12 @@ def test_steps_can_always_be_asked_for_again(lines):
         ("Evidence", "12 of 12 calls, lower bound 0.76", "the trailer Evidence is not that of a Guide"),
         ("Evidence", "12 of 12 requests, lower bound 0.76 and more", "the trailer Evidence is not that"),
         ("Observed", "13", "the trailer Observed is 13, but the Evidence says 12"),
-        ("Unique-Questions", "13", "the trailer Unique-Questions is 13 of 12"),
-        ("Unique-Questions", "not-applicable", "the trailer Unique-Questions is not-applicable of 12"),
+        ("Unique-Questions", "13", "the trailer Unique-Questions, 13, is no count up to Observed, 12"),
+        (
+            "Unique-Questions",
+            "not-applicable",
+            "the trailer Unique-Questions, not-applicable, is no count up to Observed, 12",
+        ),
         ("Success-Rate", "0.900", "the trailer Success-Rate does not fit 12 of 12 requests"),
     ],
 )
@@ -186,7 +190,9 @@ def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reas
     ],
 )
 def test_what_is_no_caveat(lines):
-    assert reasons(lines, CAVEAT) == ["the lines are not the Fails and Evidence of a caveat"]
+    assert reasons(lines, CAVEAT) == [
+        "the docstring gains lines other than its caveat's; take them out, or promote it again"
+    ]
 
 
 def test_keywords_are_those_of_coreloop_yaml(settings_of):
@@ -234,13 +240,13 @@ def test_a_rate_fits_when_it_rounds_to_the_count(succeeded, observed, rate, fits
 @each_row(
     ("old", "new", "reason"),
     [
-        ("9 distinct", "13 distinct", "the Evidence has 13 distinct questions of 12 requests"),
-        ("12 of 12", "13 of 12", "the lines say that 13 of 12 succeeded"),
-        ("2026-03-26", "2026-02-30", "the Evidence has no period from 2026-02-30 to 2026-04-25"),
-        ("2026-04-25", "2026-04-31", "the Evidence has no period from 2026-03-26 to 2026-04-31"),
-        ("2026-04-25", "2026-03-25", "the Evidence has no period from 2026-03-26 to 2026-03-25"),
-        ("bound 0.76", "bound 1.76", "the Evidence has the share 1.76"),
-        ("category 0.61", "category 1.01", "the Evidence has the share 1.01"),
+        ("9 distinct", "13 distinct", "the Evidence has more distinct questions, 13, than requests, 12"),
+        ("12 of 12", "13 of 12", "the lines say that 13 of 12 succeeded, which is impossible"),
+        ("2026-03-26", "2026-02-30", "the Evidence has an impossible period, 2026-02-30 to 2026-04-25"),
+        ("2026-04-25", "2026-04-31", "the Evidence has an impossible period, 2026-03-26 to 2026-04-31"),
+        ("2026-04-25", "2026-03-25", "the Evidence has an impossible period, 2026-03-26 to 2026-03-25"),
+        ("bound 0.76", "bound 1.76", "the Evidence has a share above 1, 1.76"),
+        ("category 0.61", "category 1.01", "the Evidence has a share above 1, 1.01"),
     ],
 )
 def test_evidence_of_a_guide_is_possible(old, new, reason):
@@ -250,11 +256,23 @@ def test_evidence_of_a_guide_is_possible(old, new, reason):
 @each_row(
     ("fails", "share", "reason"),
     [
-        (FAILS.replace("57 of 57", "58 of 57"), SHARE, "the lines say that 58 of 57 failed"),
-        (FAILS.replace("0 of 70", "71 of 70"), SHARE, "the lines say that 71 of 70 failed"),
-        (SEQUENCE.replace("1 of 18", "19 of 18"), SHARE, "the lines say that -1 of 18 failed"),
-        (FAILS, SHARE.replace("2026-04-25", "2026-13-01"), "no period from 2026-03-26 to 2026-13-01"),
-        (FAILS, SHARE.replace("0.93", "1.93"), "the Evidence has the share 1.93"),
+        (
+            FAILS.replace("57 of 57", "58 of 57"),
+            SHARE,
+            "the lines say that 58 of 57 failed, which is",
+        ),
+        (
+            FAILS.replace("0 of 70", "71 of 70"),
+            SHARE,
+            "the lines say that 71 of 70 failed, which is",
+        ),
+        (
+            SEQUENCE.replace("1 of 18", "19 of 18"),
+            SHARE,
+            "the lines say that -1 of 18 failed, which is",
+        ),
+        (FAILS, SHARE.replace("2026-04-25", "2026-13-01"), "an impossible period, 2026-03-26 to 2026-13-01"),
+        (FAILS, SHARE.replace("0.93", "1.93"), "the Evidence has a share above 1, 1.93"),
     ],
 )
 def test_figures_of_a_caveat_are_possible(fails, share, reason):
@@ -295,7 +313,7 @@ def test_a_value_is_a_string_of_the_file(source, declared):
 
 def test_the_key_is_computed_again():
     assert list(refuse_lines(LINES, {**GUIDE, "Candidate-Key": "0" * 16}, WORDS)) == [
-        "the Candidate-Key is not the key of the calls"
+        "the Candidate-Key in its commit's trailers belongs to other calls; promote it again"
     ]
     assert list(refuse_lines(LINES, GUIDE, WORDS)) == []  # of category and sequence
     as_written = statement_key("FIN-profitability-KR", CALL, "Guide")

@@ -225,11 +225,11 @@ def test_an_action_that_nobody_knows_is_decided_from_what_is_there():
     [
         ({"title": "docs: better words"}, "its title is not its commit's subject"),
         ({"title": ""}, "its title is not its commit's subject"),
-        ({"branch": "docs"}, "branch docs does not match its commit"),
-        ({"branch": "skill/caveat-analysis-profitability-20260425"}, "does not match its commit"),
-        ({"branch": "skill/docstring-show-profitability-20260425"}, "does not match its commit"),
-        ({"branch": "skill/docstring-analysis-profitability-20261325"}, "does not match its commit"),
-        ({"branch": "skill/docstring-analysis-profitability"}, "does not match its commit"),
+        ({"branch": "docs"}, "branch docs is not the one that promote names"),
+        ({"branch": "skill/caveat-analysis-profitability-20260425"}, "is not the one that promote names"),
+        ({"branch": "skill/docstring-show-profitability-20260425"}, "is not the one that promote names"),
+        ({"branch": "skill/docstring-analysis-profitability-20261325"}, "is not the one that promote names"),
+        ({"branch": "skill/docstring-analysis-profitability"}, "is not the one that promote names"),
         ({"same_repo": False}, "it comes from another repository"),
         ({"body": ""}, "the trailers in its description are not its commit's"),
         ({"body": with_trailer("Candidate-Key", "0" * 16)}, "the trailers in its description"),
@@ -270,11 +270,15 @@ def test_a_merge_stops_it():
         ("Candidate-Id", "cand-2026-02-30-001", "is not an id of phase R"),
         ("Candidate-Id", "ce-2026-04-25-001", "is not an id of phase R"),
         ("Candidate-Key", "5f3e", "is not a coreloop key"),
-        ("Replay", "not_reproduced", "does not allow a promotion"),
+        ("Replay", "not_reproduced", "is not one that allows a promotion"),
         ("Replay", "not-applicable", "the steps can be replayed"),
         ("Target", f"{FILE}::show", "is not the docstring of analysis"),
         ("Target", f"{FILE}::analysis\u2028x", "is not the docstring of analysis"),
-        ("Target", "tools/other.py::analysis", "changes, but the Target is tools/other.py::analysis"),
+        (
+            "Target",
+            "tools/other.py::analysis",
+            "but the trailer Target of its commit is tools/other.py::analysis",
+        ),
         ("Target", FILE, "is not the docstring of analysis"),
         ("Target", f"{FILE}::analysis:x", "is not the docstring of analysis"),
         ("Target", f"{FILE}::analysis:99", "not defined at line 99"),
@@ -309,7 +313,7 @@ def test_a_target_that_coreloop_yaml_declares_is_the_one(settings_of):
 def test_a_project_in_a_folder_has_its_targets_below_it():
     below = {HEAD: (file(path=f"sub/{FILE}"),)}
     assert judged(files=below, project="sub/").reasons == ()
-    assert_stops_only_for(judged(files=below), f"sub/{FILE} changes, but the Target")
+    assert_stops_only_for(judged(files=below), f"sub/{FILE} changes, but the trailer Target")
 
 
 # --- the file --------------------------------------------------------------------------------------
@@ -353,8 +357,12 @@ def test_a_project_in_a_folder_has_its_targets_below_it():
             id="a submodule",
         ),
         pytest.param((file(path=".github/workflows/ci.yml"),), "is not a Python file", id="only a workflow"),
-        pytest.param((file(path="tools/other.py"),), "changes, but the Target is", id="another file"),
-        pytest.param((file(new=SOURCE),), "is removed or rewritten", id="no line at all"),
+        pytest.param(
+            (file(path="tools/other.py"),),
+            "but the trailer Target of its commit is",
+            id="another file",
+        ),
+        pytest.param((file(new=SOURCE),), "differs in more than", id="no line at all"),
     ],
 )
 def test_exactly_one_file_is_modified_and_it_is_the_target(files, reason):
@@ -362,7 +370,7 @@ def test_exactly_one_file_is_modified_and_it_is_the_target(files, reason):
     assert_stops(decision, reason)
     # without its lines the axis of its branch is unknown
     assert {said for said in decision.reasons if reason not in said} <= {
-        f"branch {pull().branch} does not match its commit; promote it again"
+        f"branch {pull().branch} is not the one that promote names for its commit; promote it again"
     }
 
 

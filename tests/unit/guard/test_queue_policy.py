@@ -70,8 +70,8 @@ def test_a_group_that_is_given_up_goes_on():
         ({"labels": ("automerge",)}, "the label automerge of #7"),
         ({"auto_merge": True}, "auto-merge of #7 is on"),
         ({"number": 9}, "#7 is in the group, but --pulls does not list it"),
-        ({"body": "", "head_sha": OLD}, "the pull request of commit"),
-        ({"body": "", "head_sha": OLD}, "#7 contains no promotion"),
+        ({"body": "", "head_sha": OLD}, "no queued pull request is known"),
+        ({"body": "", "head_sha": OLD}, "#7 is queued as a promotion, but the group has no commit of it"),
     ],
 )
 def test_pull_requests_of_a_group_are_looked_at(changes, reason):
@@ -104,7 +104,9 @@ def test_every_promotion_of_a_group_needs_its_own_approval():
     assert_stops_only_for(grouped(**more, pulls=both, reviews=(approval(),)), "#8 is queued")
     approved = (approval(), approval(sha=OTHER, pull=8))
     assert grouped(**more, pulls=both, reviews=approved).reasons == ()
-    assert_stops_only_for(grouped(**more, pulls=(pull(),), reviews=approved), "the pull request of commit")
+    assert_stops_only_for(
+        grouped(**more, pulls=(pull(),), reviews=approved), "no queued pull request is known"
+    )
 
 
 def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours():
@@ -117,8 +119,9 @@ def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours()
 def test_a_group_without_known_pull_requests_stops():
     reasons = grouped(reviews=(approval(),)).reasons
     assert reasons == (
-        "#7 is in the group, but --pulls does not list it",
-        f"the pull request of commit {HEAD[:12]} is unknown",
+        "#7 is in the group, but --pulls does not list it; re-run this job",
+        f"commit {HEAD[:12]} is a promotion, but no queued pull request is known to bring it; take its pull "
+        "request out of the queue and merge it without the queue",
     )
 
 
@@ -129,14 +132,19 @@ def test_a_queue_branch_that_names_no_pull_request_stops():
 
 def test_a_group_that_claims_without_a_promotion_stops():
     plain = ordinary_event().pull
-    assert_stops_only_for(grouped(commits=(MERGE,), files={}, pulls=(plain,)), "contains no promotion")
+    assert_stops_only_for(grouped(commits=(MERGE,), files={}, pulls=(plain,)), "no commit is one")
     hidden = commit("docs: words", sha=HEAD)
     decision = grouped(commits=(hidden,), files={}, pulls=(pull(),), reviews=(approval(),))
-    assert_stops(decision, "#7 contains no promotion")
-    assert_stops(decision, "the group claims to be coreloop's, but contains no promotion")
+    assert_stops(decision, "#7 is queued as a promotion, but the group has no commit of it")
+    assert_stops(
+        decision,
+        "a title or branch in the group is a promotion's, but no commit is one",
+    )
 
 
-@each_row(("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "but the Target")])
+@each_row(
+    ("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "the trailer Target")]
+)
 def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
     decision = grouped(files={HEAD: files}, pulls=(pull(),), reviews=(approval(),))
     assert_stops_only_for(decision, reason)
@@ -168,4 +176,4 @@ def test_a_repair_brings_the_lines_of_its_group():
 def test_a_group_s_promotion_has_its_trailers():
     message = with_trailer("Replay", "not_reproduced")
     decision = grouped(commits=(commit(message),), pulls=(pull(body=message),), reviews=(approval(),))
-    assert_stops_only_for(decision, "does not allow a promotion")
+    assert_stops_only_for(decision, "is not one that allows a promotion")

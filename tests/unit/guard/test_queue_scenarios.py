@@ -184,7 +184,10 @@ def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench
 
 SPOILED = [
     # what is queued, the reason where it is squashed; else the promotion's own commit is not proved
-    (promotion_spoiled_by_a_suggestion, "the Candidate-Key is not the line's key"),
+    (
+        promotion_spoiled_by_a_suggestion,
+        "the Candidate-Key in its commit's trailers belongs to another line; promote it again",
+    ),
     (promotion_repaired_with_code, "something outside of the docstring of analysis changes"),
     (promotion_repaired_with_another_file, "2 files change; a promotion changes only one"),
 ]
@@ -198,7 +201,11 @@ def test_repair_that_does_more_is_no_repair(
 ):
     queue = Queue(bench, tmp_path)
     build(queue, way)
-    expected = reason if way == "squash" else "the lines are not the When and Call of a Guide"
+    expected = (
+        reason
+        if way == "squash"
+        else "the docstring gains lines other than its promotion's; take them out, or promote it again"
+    )
     assert any(expected in said for said in queue.decide().reasons)
 
 

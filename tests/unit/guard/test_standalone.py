@@ -18,6 +18,7 @@ from coreloop.guard.__main__ import _parser
 from github_stand_in import GithubStandIn
 from guarding import Payload, commit, edit, event, ordinary_event
 from promoting import BRANCH, FILE, Project
+from promoting import SOURCE as SOURCE_OF_TOOLS
 from rows import slow_after
 
 SOURCE = Path(coreloop.__file__).parents[1]
@@ -131,6 +132,17 @@ def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) 
     assert (completed.returncode, completed.stderr) == (0, "[]\n")
     completed = python("-c", f"import sys; {check}", "check", *about())
     assert completed.stderr == f"{sorted(heavy)}\n"
+
+
+@pytest.mark.slow
+def test_work_on_a_docstring_does_without_them_too(python: Run, about, project: Project) -> None:
+    project.git("switch", "--quiet", "--detach", "main")
+    sha = project.commit({FILE: SOURCE_OF_TOOLS.replace(b"Ratios of", b"All ratios of")}, "docs: x")
+    project.git("switch", "--quiet", "main")
+    script = "print({'yaml', 'coreloop.guard.policy'} & set(sys.modules), file=sys.stderr)"
+    check = f"from coreloop.guard.__main__ import main; main(sys.argv[1:]); {script}"
+    completed = python("-c", f"import sys; {check}", "check", *about(ordinary_event, head_sha=sha))
+    assert (completed.returncode, completed.stderr) == (0, "set()\n")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
 def test_the_key_is_that_of_the_line():
     forged = {**GUIDE, "Candidate-Key": "0" * 16}
     found = list(refuse_lines(("- First: show",), forged, words()))
-    assert found == ["the Candidate-Key is not the line's key"]
+    assert found == ["the Candidate-Key in its commit's trailers belongs to another line; promote it again"]
 
 
 @each_row(
@@ -210,8 +210,11 @@ def test_a_statement_has_nothing_to_repeat(verdict):
         ({"Evidence": "0 of 0 requests", "Observed": "0"}, "the trailer Evidence is not that"),
         ({"Evidence": "58 of 61 requests"}, "the trailer Observed is 87, but the Evidence says 61"),
         ({"Observed": "61"}, "the trailer Observed is 61, but the Evidence says 87"),
-        ({"Unique-Questions": "88"}, "the trailer Unique-Questions is 88 of 87"),
-        ({"Unique-Questions": "not-applicable"}, "the trailer Unique-Questions is not-applicable of 87"),
+        ({"Unique-Questions": "88"}, "the trailer Unique-Questions, 88, is no count up to Observed, 87"),
+        (
+            {"Unique-Questions": "not-applicable"},
+            "the trailer Unique-Questions, not-applicable, is no count up to Observed, 87",
+        ),
         ({"Success-Rate": "0.900"}, "the trailer Success-Rate does not fit 58 of 61 calls"),
     ],
 )
@@ -282,8 +285,8 @@ def test_several_statements_are_one_commit():
 @each_row(
     ("message", "lines", "reason"),
     [
-        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} belongs to no proposal"),
-        (message_of(*BOTH, ALWAYS), BOTH, "has no line of its own among the added lines"),
+        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} is no line of a proposal"),
+        (message_of(*BOTH, ALWAYS), BOTH, "no added line is that of the proposal"),
         (message_of(*BOTH).replace("Observed: 87", "Observed: 88", 1), BOTH, "the trailer Observed is 88"),
         (
             message_of(BOTH[0]) + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
