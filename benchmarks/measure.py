@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.answer.models.contracts import CallReply
+from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of
@@ -65,7 +66,7 @@ class ScriptedModel:
         question = user.partition("\n")[2].partition("\n")[0]
         if self.draw.random() < self.behaviour.lost:
             raise ModelError(f"no complete answer in {limits.timeout_s:g} s", kind="unavailable")
-        self.n_answered += 1
+        self.n_answered += len(messages) == 2  # a reply that is no JSON is asked for again, with a complaint
         if self.draw.random() < self.behaviour.garbage:
             raise ModelError("no JSON", kind="malformed")
         difficulty = self.behaviour.mean if self.behaviour.is_fresh else self.difficulty[question]
@@ -125,7 +126,7 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
         for _ in range(MAX_GOES):
             prepared = Prepared(
                 subject=MeasuredLines("update", (), ("LINE",), "scripted"),
-                asker=Asker(ModelCaller(model), replies),
+                asker=Asker(ModelCaller(Ladder([model])), replies),
                 contexts=CallContexts(tuple(about), tuple(controls)),
                 base=(base,),
                 edited=(edited,),

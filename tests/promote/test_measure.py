@@ -13,10 +13,16 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.workspace import open_workspace
+from coreloop.guard.change import read_files
+from coreloop.guard.promotion import refuse_files, refuse_message, refuse_trailers
+from coreloop.learn.proposals.words import BaseNames
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 
 pytestmark = pytest.mark.slow
 LINE = "priority: one of high, low, normal, urgent"
+KOREAN = "priority: 다음 중 하나 high, low, normal, urgent"
 
 
 class Always(list[Act]):
@@ -26,13 +32,13 @@ class Always(list[Act]):
         return self[0]
 
 
-def obeys(stand_in: ModelStandIn, *, with_line: str, without: str) -> None:
+def obeys(stand_in: ModelStandIn, *, with_line: str, without: str, line: str = LINE) -> None:
     """Reply with the priority of a description, and with the right call if it is told."""
 
     def act(handler: Any) -> None:
         system, user = (message["content"] for message in stand_in.bodies[-1]["messages"])
         stated = re.search(r"The right next call is (\{.*\})\. Make it", user)
-        priority = with_line if LINE in system else without
+        priority = with_line if line in system else without
         call = {"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": priority}}
         choice = {"message": {"content": stated[1] if stated else json.dumps(call)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1000, "completion_tokens": 30}
@@ -105,10 +111,76 @@ def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(helpdesk: Path,
     done = coreloop(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
     assert done.returncode == 0, done.stderr
     assert f"verdict's: 100% {LINE}; 0% priority: 다음 중 하나" in done.stdout
-    assert "another wording" not in done.stdout
+    assert "promote writes" not in done.stdout
     refused = coreloop(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
     assert refused.returncode == 2
     assert "--wordings is for one line" in refused.stderr
+
+
+def test_the_wording_that_helps_is_promoted_and_stands_for_its_proposal(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    words = entry(helpdesk)
+    obeys(model, with_line="high", without="critical", line=KOREAN)
+    done = coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    assert f"verdict's: 0% {LINE}; 100% {KOREAN}" in done.stdout
+    assert "promote writes this wording instead of the proposal's" in done.stdout
+    plan = coreloop(helpdesk, "promote", *words, "-v").stdout
+    assert f"+    - {KOREAN}" in plan
+    assert LINE not in plan.partition("diff")[2].partition("## What a model does")[0]
+    assert "Measured: helps" in plan
+    assert coreloop(helpdesk, "promote", *words, "--confirm").returncode == 0
+    branch = promoted(helpdesk)
+    assert refused_by_guard(helpdesk, branch) == []
+    # the branch keeps its wording, whatever is measured of the proposal later
+    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
+    obeys(model, with_line="high", without="critical")
+    done = coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    assert "promote writes" not in done.stdout
+    again = coreloop(helpdesk, "promote", *words, "-v")
+    assert again.returncode == 0, again.stderr
+    assert f"+    - {KOREAN}" in again.stdout
+    output(helpdesk, "git", "branch", "-D", branch)
+
+
+def test_a_wording_that_hurts_stops_its_proposal_and_an_uncertain_one_is_not_written(
+    helpdesk: Path, model: ModelStandIn
+) -> None:
+    words, file = entry(helpdesk), helpdesk / "data" / "audit" / "measured.jsonl"
+    obeys(model, with_line="high", without="critical", line=KOREAN)
+    coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    text = file.read_text()
+    file.write_text(text.replace('"helps"', '"not known"'))
+    plan = coreloop(helpdesk, "promote", *words, "-v")
+    assert plan.returncode == 0
+    assert f"+    - {LINE}" in plan.stdout
+    assert "## What a model does with it" not in plan.stdout
+    file.write_text(text.replace('"helps"', '"hurts"'))
+    plan = coreloop(helpdesk, "promote", *words)
+    assert plan.returncode == 1
+    assert "--allow-harm goes on" in plan.stdout
+
+
+def promoted(folder: Path) -> str:
+    """The branch of the only promotion."""
+    names = output(folder, "git", "branch", "--format=%(refname:short)")
+    (branch,) = (name for name in names if name.startswith("skill/"))
+    return branch
+
+
+def refused_by_guard(folder: Path, branch: str) -> list[str]:
+    """What the guard has against the text and the trailers of a branch's commit."""
+    settings = open_workspace(folder).settings
+    with Repository(folder) as repository:
+        commit = next(iter(repository.log(branch)))
+        files = read_files(repository, f"{branch}^", branch)
+        names = BaseNames(repository, "main", settings).among([f"- {KOREAN}"])
+    reasons = (
+        *refuse_trailers(commit, settings),
+        *refuse_message(commit),
+        *refuse_files(files, commit, settings=settings, project="", names=names),
+    )
+    return list(map(str, reasons))
 
 
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
@@ -269,12 +341,7 @@ def test_lines_that_stand_are_measured_and_a_fall_is_an_error(helpdesk: Path, mo
     obeys(model, with_line="high", without="critical")
     assert coreloop(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
-    branch = next(
-        name
-        for name in output(helpdesk, "git", "branch", "--format=%(refname:short)")
-        if name.startswith("skill/")
-    )
-    output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", branch)
+    output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", promoted(helpdesk))
     done = coreloop(helpdesk, "measure", "--all")
     assert done.returncode == 0, done.stderr
     assert "helps" in done.stdout

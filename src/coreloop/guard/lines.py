@@ -35,6 +35,7 @@ from coreloop.learn.proposals.grammar import (
     parse_line,
 )
 from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.wordings import keys_of
 from coreloop.learn.proposals.words import Words
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
@@ -58,7 +59,7 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
     unmatched = list(lines)
     for group in groups:
         section, key = SECTIONS[group["Phase"]], group["Candidate-Key"]
-        own = [line for line in unmatched if statement_key(words.tool, line, section) == key]
+        own = [line for line in unmatched if key in keys_of(words.tool, line, section)]
         if len(own) != 1:
             yield Phrase(
                 "no added line is that of the proposal {id}, which the trailers name; promote it again",
@@ -106,7 +107,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     statement = parse_advice(lines[0]) if len(lines) == 1 else None
     if statement is not None:
         section = SECTIONS[trailers["Phase"]]
-        if words.tool and statement_key(words.tool, lines[0], section) != trailers["Candidate-Key"]:
+        if words.tool and trailers["Candidate-Key"] not in keys_of(words.tool, lines[0], section):
             yield ("the Candidate-Key in its commit's trailers belongs to another line; promote it again")
         yield from _refuse_statement(statement, trailers, words)
         return

@@ -17,8 +17,8 @@ from coreloop.base.git.trailers import (
 from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.ownership import docstring_bullets
-from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.proposals.figures import read_statement_evidence
+from coreloop.learn.proposals.wordings import keys_of
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
@@ -168,7 +168,7 @@ def _restored(
     phase, key, id = (group.get(name, "") for name in ("Phase", "Candidate-Key", "Candidate-Id"))
     evidence = read_statement_evidence(group.get("Evidence", ""))
     section = SECTIONS.get(phase, "")
-    line = next((text for text in lines if statement_key(sibling.engine, text, section) == key), None)
+    line = next((text for text in lines if key in keys_of(sibling.engine, text, section)), None)
     if evidence is None or line is None:
         raise HumanDecidesError(
             Phrase(

@@ -6,14 +6,13 @@ from math import inf
 from typing import Final
 
 from coreloop.base.errors import RefusedError
-from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.proposals.night import read_every_night
+from coreloop.learn.proposals.wordings import keys_of
 
 _UNDECIDED: Final = 4
 _HELPS: Final = 5
@@ -95,8 +94,7 @@ def _ranked(
             if together:
                 yield _rank(effect), Weak(together)
             continue
-        keys = (statement_key(tool, line, section) for section in SECTIONS.values())
-        known = next((wasted[key] for key in keys if key in wasted), None)
+        known = next((wasted[key] for key in keys_of(tool, line) if key in wasted), None)
         if known is not None:
             helps = effect is not None and effect.verdict is EffectVerdict.HELPS
             yield _HELPS if helps else _UNDECIDED, Weak((line,), known)

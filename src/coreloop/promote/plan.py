@@ -124,7 +124,7 @@ def _ignore(_: Reach) -> None:
     pass
 
 
-def _unmeasured(_: Collection[str]) -> None:
+def _unmeasured(_keys: Collection[str], _lines: Collection[str]) -> None:
     pass
 
 
@@ -155,7 +155,7 @@ class Promoting:
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
     measured : callable, optional
-        The newest measurement of proposals, by their keys.
+        The newest measurement of proposals, by their keys and lines.
     worth : Worth
         Which lines are weak.
     """
@@ -171,7 +171,7 @@ class Promoting:
     returned: frozenset[str] = frozenset()
     worth: Worth = NOTHING_KNOWN
     on_reach: Callable[[Reach], None] = _ignore
-    measured: Callable[[Collection[str]], Measurement | None] = _unmeasured
+    measured: Callable[[Collection[str], Collection[str]], Measurement | None] = _unmeasured
 
     @property
     def proposal(self) -> Proposal:
@@ -250,7 +250,8 @@ def make_plan(
 
 def _measured(promoting: Promoting, published: PublishedBranch | None) -> Measurement | None:
     """The newest measurement; for a published branch the one that its commit names."""
-    newest = promoting.measured([proposal.key for proposal in promoting.proposals])
+    keys = [proposal.key for proposal in promoting.proposals]
+    newest = promoting.measured(keys, [line for proposal in promoting.proposals for line in proposal.lines])
     if published is None:
         return newest
     if newest is not None and newest.verdict == published.measured:

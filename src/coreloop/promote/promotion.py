@@ -122,6 +122,7 @@ def _preview(promoting: Promoting) -> Plan:
     published = _open_branch(promoting, base_sha, None, fetch=False)
     if published is None or published.keys == {proposal.key for proposal in promoting.proposals}:
         if published is not None:
+            promoting = replace(promoting, proposals=_as_published(promoting, published))
             refuse_other(promoting, published)
         return make_plan(promoting, base_sha)
     extended = replace(promoting, proposals=_joined(promoting, published))
@@ -226,8 +227,19 @@ def _joined(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal,
     restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
     subjects = {_subject(proposal) for proposal in new}
     restored = tuple(proposal for proposal in restored if _subject(proposal) not in subjects)
-    known = {proposal.key: proposal for proposal in promoting.proposals}  # with complete evidence
+    known = {proposal.key: proposal for proposal in _as_published(promoting, published)}  # with all evidence
     return (*(_same_metrics(proposal, known.get(proposal.key)) or proposal for proposal in restored), *new)
+
+
+def _as_published(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal, ...]:
+    """The proposals in the wordings that a branch has, whichever was measured since."""
+    if not all(map(_is_statement, promoting.proposals)):
+        return promoting.proposals
+    restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
+    lines = {proposal.key: proposal.lines for proposal in restored}
+    return tuple(
+        replace(proposal, lines=lines.get(proposal.key, proposal.lines)) for proposal in promoting.proposals
+    )
 
 
 def _subject(proposal: Proposal) -> tuple[str, ...] | None:

@@ -20,6 +20,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_proposals
 from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.learn.verdicts.closed import reopened_keys
 from coreloop.learn.verdicts.state import (
     UNDECIDED,
@@ -33,7 +34,8 @@ from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.budget import Worth, wasted_by_key
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.measurement import newest_measurement
+from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
+from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.promotion import Done, preview, promote
 from coreloop.promote.proposal import Proposal, read_proposal
@@ -344,8 +346,17 @@ def confirm_promotion(
     return PromoteResult(plan, done, body, selection.left_out, remote, on_github)
 
 
-def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection:
+def select_proposals(
+    workspace: Workspace, request: PromoteRequest, *, as_proposed: bool = False
+) -> Selection:
     """Read the proposals that a request chooses.
+
+    Parameters
+    ----------
+    workspace, request
+        The project, and which proposals.
+    as_proposed : bool
+        Keep their own words, also where the newest measurement chose another wording, and it helps.
 
     Raises
     ------
@@ -353,10 +364,24 @@ def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection
         As for `plan_promotion`.
     """
     if request.tool is not None:
-        return select_tool(workspace, request.tool, request.path)
-    if request.path is None or request.wanted is None:
+        selection = select_tool(workspace, request.tool, request.path)
+    elif request.path is None or request.wanted is None:
         raise UsageError("specify what to promote: --tool NAME, or --candidate FILE with --id ID")
-    return Selection((_read_promotable(workspace, request.path, request.wanted),))
+    else:
+        selection = Selection((_read_promotable(workspace, request.path, request.wanted),))
+    if as_proposed:
+        return selection
+    newest = newest_by_key(workspace.measured_file)
+    worded = (_in_measured_words(proposal, newest.get(proposal.key)) for proposal in selection.proposals)
+    return replace(selection, proposals=tuple(worded))
+
+
+def _in_measured_words(proposal: Proposal, measured: Measurement | None) -> Proposal:
+    """The proposal in the wording that was measured to help; the file is local, so only in one of its own."""
+    if measured is None or measured.verdict is not MeasureVerdict.HELPS or len(measured.lines) != 1:
+        return proposal
+    is_own = len(proposal.lines) == 1 and measured.lines[0] in wordings_of(proposal.lines[0])
+    return replace(proposal, lines=measured.lines) if is_own else proposal
 
 
 def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:

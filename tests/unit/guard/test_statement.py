@@ -7,7 +7,7 @@ from coreloop.base.git.trailers import SECTIONS, read_trailers
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.source import find_definition, read_source
-from coreloop.guard.lines import refuse_lines
+from coreloop.guard.lines import refuse_groups, refuse_lines
 from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.lines import is_form
@@ -59,6 +59,18 @@ def test_the_key_is_that_of_the_line():
     forged = {**GUIDE, "Candidate-Key": "0" * 16}
     found = list(refuse_lines(("- First: show",), forged, words()))
     assert found == ["the Candidate-Key in its commit's trailers belongs to another line; promote it again"]
+
+
+def test_a_line_may_have_any_wording_of_its_proposal():
+    key = statement_key("analysis", "- Always pass axis", "Caveats")
+    group = {**CAVEAT, "Candidate-Key": key}
+    for line in ("- Always pass axis", "- 항상 전달: axis", "- without axis fails"):
+        assert list(refuse_lines((line,), group, words())) == []
+    for line in ("- Always pass company", "- without axis fails (auth)", "- Leave out axis"):
+        assert list(refuse_lines((line,), group, words())) == ["the Candidate-Key is not the line's key"]
+    other = {**group, "Candidate-Key": statement_key("analysis", "- Leave out amount", "Caveats")}
+    pair = ["- with amount fails", "- 항상 전달: axis"]
+    assert list(refuse_groups(pair, (group, other), words())) == []
 
 
 @each_row(

@@ -98,7 +98,7 @@ class Ladder:
         )
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
-        """Ask until a reply can be used; ``timeout_s`` is for all models together.
+        """Ask until a reply can be used; ``timeout_s`` is for all models together, as is the usage.
 
         Raises
         ------
@@ -106,12 +106,18 @@ class Ladder:
             No model gave a usable reply; the last one's error, which names the others.
         """
         failures: dict[int, ModelError] = {}
+        used: object = None
         for call in self.calls(messages, schema, limits, failures):
             try:
-                return call.make()
+                reply = call.make()
             except ModelError as error:
                 failures[call.place] = error
-        raise all_failed(failures)
+                used = error.usage.after(used) if isinstance(error.usage, Usage) else used
+            else:
+                return replace(reply, usage=reply.usage.after(used))
+        failed = all_failed(failures)
+        failed.usage = used
+        raise failed
 
     def calls(
         self,

@@ -1,7 +1,7 @@
 """The protocol of a model: one call, one typed reply, and what the call used."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:  # the contracts bring msgspec, 20 ms
@@ -73,6 +73,19 @@ class Usage:
     def tokens(self) -> int:
         """Input and output tokens."""
         return self.input_tokens + self.output_tokens
+
+    def after(self, failed: object) -> "Usage":
+        """Add what an earlier call used, which failed; None if that is not known."""
+        if not isinstance(failed, Usage):
+            return self
+        prices = [price for price in (failed.microusd, self.microusd) if price is not None]
+        return replace(
+            self,
+            input_tokens=failed.input_tokens + self.input_tokens,
+            output_tokens=failed.output_tokens + self.output_tokens,
+            microusd=sum(prices) if prices else None,
+            is_estimated=failed.is_estimated or self.is_estimated,
+        )
 
 
 @dataclass(frozen=True, slots=True)

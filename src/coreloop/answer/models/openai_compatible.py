@@ -178,7 +178,8 @@ class OpenAICompatible:
         try:
             arguments = msgspec.json.decode(written or "{}", type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-            raise self._error("the call's arguments are not JSON", "malformed", usage=usage) from error
+            message = "the call's arguments are not JSON"
+            raise self._error(message, "malformed", usage=usage, retry=True) from error
         name = "".join(part.function.name or "" for part in parts)
         if not name:
             raise self._error("the reply calls no tool", "malformed", usage=usage)

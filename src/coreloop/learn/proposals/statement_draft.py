@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import Phrase
 from coreloop.base.project.limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
-from coreloop.learn.proposals.advice import Advice, parse_advice, statement_key
+from coreloop.learn.proposals.advice import Advice, parse_advice
 from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.wordings import keys_of
 
 MAX_EXAMPLES: Final = 5
 _SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})
@@ -147,8 +147,7 @@ def in_force_since(
 
 
 def _merged_at(tool: str, line: str, merges: Mapping[str, datetime]) -> datetime | None:
-    keys = (statement_key(tool, line, section) for section in SECTIONS.values())
-    return max((merges[key] for key in keys if key in merges), default=None)
+    return max((merges[key] for key in keys_of(tool, line) if key in merges), default=None)
 
 
 def _is_twin(advice: Advice, own: Advice) -> bool:

@@ -1,7 +1,7 @@
 """Asking a model for the next call, each question once: replies are kept, so that a measurement can go on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -19,8 +19,9 @@ from coreloop.promote.measure.contexts import CallContext, NextCall
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
 Tools = Sequence[ToolText]
-_MAX_REFUSED_SETTINGS: Final = 2
-"""Temperature and seed."""
+_REPEATS: Final = {"setting": 2, "malformed": 1}
+"""How often a question is repeated: without temperature and seed; where the reply is no JSON, as other models
+are asked again. A reply that calls no tool is an answer."""
 _NO_CALL: Final = frozenset({"malformed", "cut", "refused"})
 """Replies that name no call: the model's answer, not a failure of the endpoint."""
 _INSTRUCTION: Final = (
@@ -89,17 +90,22 @@ class ModelCaller:
         return self.model.most(_with_tools(messages, tools), self._limits)
 
     def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
-        """Ask once; again where the endpoint refuses a setting, which is left out from then on."""
+        """Ask; again without a setting that the endpoint refuses, and once more if a reply is no JSON."""
         if self.native is None:
             return self.model.complete(_with_tools(messages, tools), CallReply, self._limits)
-        described = [_described(tool) for tool in tools]
-        for _ in range(_MAX_REFUSED_SETTINGS):
+        described, left = [_described(tool) for tool in tools], dict(_REPEATS)
+        used: object = None
+        while True:
             try:
-                return self.native.call_tool(messages, described, self._limits)
+                reply = self.native.call_tool(messages, described, self._limits)
             except ModelError as error:
-                if error.kind != "setting":
+                left[error.kind] = left.get(error.kind, 0) - 1
+                used = error.usage.after(used) if isinstance(error.usage, Usage) else used
+                if left[error.kind] < 0 or not (error.is_retryable or error.kind == "setting"):
+                    error.usage = used
                     raise
-        return self.native.call_tool(messages, described, self._limits)
+            else:
+                return replace(reply, usage=reply.usage.after(used))
 
     @property
     def _limits(self) -> CallLimits:

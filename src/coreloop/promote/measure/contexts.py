@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,10 @@ from coreloop.base.encoding import ELIDED
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, places_against
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.file import facts_of_lines
+from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.folder import day_files
+from coreloop.learn.statements.cases import RequestKeys, case_numbers
+from coreloop.observe.case import known_case_key
 from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import is_ok
@@ -138,25 +140,45 @@ def choose_contexts(
         The log cannot be read.
     """
     about, controls = list[CallContext](), list[CallContext]()
-    never = workspace.settings.measure.never_ask
+    never, requests = workspace.settings.measure.never_ask, dict[str, RequestKeys]()
+    settings = MineSettings(case_key=known_case_key(workspace.audit_dir))
     for path in reversed(day_files(workspace.records_dir)):
         lines = ((offset, raw) for offset, raw in raw_lines(path))
-        facts = facts_of_lines(lines, MineSettings(), path=path)
+        facts = facts_of_lines(lines, settings, path=path)
         against = places_against(failure, tool, [facts])
-        kept = _conversations(workspace, path)
+        kept, keys = _conversations(workspace, path), _request_keys(facts)
         for line in _records(workspace, path):
             found = [
                 context
                 for context in _contexts(line, tool, against, kept)
                 if context.reference is not None and context.tool not in never
             ]
+            requests |= {context.key: keys.get(line.offset, RequestKeys()) for context in found}
             about.extend(context for context in found if context.tool == tool)
             controls.extend(context for context in found if context.tool != tool)
         if len(about) >= 10 * n_about and len(controls) >= 10 * n_controls:
             break
+    cases = _cases(requests)
     about.sort(key=lambda context: (not context.was_against, context.key))
     controls.sort(key=lambda context: context.key)
-    return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
+    return CallContexts(_few_per_case(about, cases, n_about), _few_per_case(controls, cases, n_controls))
+
+
+def _request_keys(facts: FileFacts) -> dict[int, RequestKeys]:
+    """What may join each request of a file with others, by its offset."""
+    rows = facts.facts.requests.lazy().select("offset", "session", "case", "template").collect()
+    return {
+        offset: RequestKeys(session, tuple(case or ()), template or 0)
+        for offset, session, case, template in rows.iter_rows()
+    }
+
+
+def _cases(requests: Mapping[str, RequestKeys]) -> dict[str, str]:
+    """The case of each context, as mining counts cases: named by the first of its contexts."""
+    keys = sorted(requests)
+    numbers, _ = case_numbers([requests[key] for key in keys])
+    names = dict[int, str]()
+    return {key: names.setdefault(number, key) for key, number in zip(keys, numbers, strict=True)}
 
 
 def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
@@ -200,7 +222,7 @@ def _context(
     earlier = calls[:index][-_MAX_EARLIER:]
     return CallContext(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
-        case=fields.session_hash or fields.question_hash or fields.question or "",
+        case="",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
         earlier=tuple((_next_call(call), "ok" if is_ok(call) else "failed") for call in earlier),
         tool=calls[index].name,
@@ -224,16 +246,32 @@ def _value(raw: msgspec.Raw) -> Any:
         return ELIDED
 
 
-def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallContext, ...]:
+def _few_per_case(
+    contexts: Sequence[CallContext], cases: Mapping[str, str], most: int
+) -> tuple[CallContext, ...]:
     seen = Counter[str]()
     chosen = list[CallContext]()
-    for context in contexts:
+    for context in (replace(context, case=cases[context.key]) for context in contexts):
         seen[context.case] += 1
         if seen[context.case] <= MAX_PER_CASE:
             chosen.append(context)
         if len(chosen) == most:
             break
     return tuple(chosen)
+
+
+def halves(contexts: Sequence[CallContext]) -> tuple[tuple[CallContext, ...], tuple[CallContext, ...]]:
+    """Two halves of contexts, of which one chooses a wording; no case stands in both."""
+    cases = sorted({context.case for context in contexts}, key=_shuffled)
+    first = set(cases[::2])
+    return (
+        tuple(context for context in contexts if context.case in first),
+        tuple(context for context in contexts if context.case not in first),
+    )
+
+
+def _shuffled(case: str) -> str:
+    return sha256(case.encode("utf-8", "replace")).hexdigest()
 
 
 def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> bool:

@@ -11,8 +11,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.ownership import docstring_bullets, promoted_lines
 from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.wordings import wordings_of
 from coreloop.promote.plan import base_commit, edit_lines, repository_path
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.revert import without_lines
@@ -82,7 +82,7 @@ def proposed_lines(workspace: Workspace, request: PromoteRequest, *, wordings: b
     CoreloopError
         As `coreloop.promote.run.plan_promotion`; or an entry is not about one tool.
     """
-    proposals = select_proposals(workspace, request).proposals
+    proposals = select_proposals(workspace, request, as_proposed=wordings).proposals
     lines = tuple(line for proposal in proposals for line in proposal.lines)
     if any(parse_advice(line) is None for line in lines):
         raise RefusedError("only lines about one tool can be measured; verify replays a sequence")

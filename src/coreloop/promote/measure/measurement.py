@@ -62,6 +62,11 @@ class Measurement:
         )
 
     @property
+    def is_reworded(self) -> bool:
+        """Whether another wording than the proposal's was chosen."""
+        return bool(self.wordings) and next(iter(self.wordings)) not in self.lines
+
+    @property
     def summary(self) -> Phrase:
         """The verdict with its interval, for a pull request and its trailers."""
         if self.about is None:
@@ -84,8 +89,13 @@ class Measurement:
     def dated(self) -> Phrase:
         """The verdict with its interval, the day and the model, for lists of proposals."""
         model = Phrase(" by {model}", model=self.model) if self.model else ""
+        words = Phrase(", as “{line}”", line=self.lines[0].removeprefix("- ")) if self.is_reworded else ""
         return Phrase(
-            "measured on {ts:%Y-%m-%d}{model}: {summary}", ts=self.ts, model=model, summary=self.summary
+            "measured on {ts:%Y-%m-%d}{model}{words}: {summary}",
+            ts=self.ts,
+            model=model,
+            words=words,
+            summary=self.summary,
         )
 
     def sentences(self) -> Iterator[Phrase]:
@@ -120,10 +130,10 @@ class Measurement:
         if self.wordings:
             shares = (f"{share:.0%} {line.removeprefix('- ')}" for line, share in self.wordings.items())
             yield Phrase("wordings, on other contexts than the verdict's: {shares}", shares="; ".join(shares))
-            if next(iter(self.wordings)) not in self.lines:
-                yield Phrase(
-                    "measured is another wording than the proposal's, which is the one that promote writes"
-                )
+            if self.is_reworded and self.verdict is MeasureVerdict.HELPS:
+                yield Phrase("promote writes this wording instead of the proposal's")
+            elif self.is_reworded:
+                yield Phrase("promote writes the proposal's wording, of which the verdict says nothing")
         yield Phrase(
             "this is what {model} does with the description, not what the whole agent does", model=self.model
         )
@@ -147,16 +157,23 @@ def keep(workspace: Workspace, measurement: Measurement) -> None:
     jsonl.append(workspace.measured_file, measurement)
 
 
-def newest_measurement(path: Path, keys: Iterable[str]) -> Measurement | None:
-    """The newest measurement of exactly these proposals; None if there is none.
+def newest_measurement(path: Path, keys: Iterable[str], lines: Iterable[str]) -> Measurement | None:
+    """The newest measurement of exactly these proposals in these words; None if there is none.
+
+    A newer one of another wording counts only if it hurts: these words were no better where it was chosen.
 
     Raises
     ------
     WorkspaceError
         The file cannot be read.
     """
-    wanted = sorted(keys)
-    fitting = [item for item in _stored(path) if sorted(item.keys) == wanted]
+    wanted, written = sorted(keys), sorted(lines)
+    fitting = [
+        item
+        for item in _stored(path)
+        if sorted(item.keys) == wanted
+        and (sorted(item.lines) == written or item.verdict is MeasureVerdict.HURTS)
+    ]
     return max(fitting, key=lambda item: item.ts, default=None)
 
 

@@ -16,7 +16,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
-from coreloop.learn.proposals.advice import parse_advice, statement_key
+from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.agent import AgentCaller
 from coreloop.promote.measure.arms import (
@@ -29,11 +29,17 @@ from coreloop.promote.measure.arms import (
     two_copies,
 )
 from coreloop.promote.measure.ask import Asker, CallingModel, ModelCaller
-from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, choose_contexts, is_against
+from coreloop.promote.measure.contexts import (
+    CallContext,
+    CallContexts,
+    NextCall,
+    choose_contexts,
+    halves,
+    is_against,
+)
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
-from coreloop.promote.measure.wordings import halves
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
 from coreloop.promote.schema import read_schema, schema_command
@@ -85,11 +91,8 @@ class MeasuredLines:
     tools: tuple[ToolText, ...] = ()
 
     def worded(self, wording: WordedTools) -> "MeasuredLines":
-        """The same line in other words, which no proposal has; the same if the words are the same."""
-        if self.lines == (wording.line,):
-            return self
-        key = statement_key(self.tool, wording.line, "wording")
-        return replace(self, lines=(wording.line,), keys=(key,), tools=wording.tools)
+        """The same line in other words."""
+        return replace(self, lines=(wording.line,), tools=wording.tools)
 
     def measured(
         self, verdict: MeasureVerdict, now: datetime, *, gold: float | None = None, reason: str = ""

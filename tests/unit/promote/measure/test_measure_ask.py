@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 
 from coreloop.answer.models.contracts import CallReply
+from coreloop.answer.models.endpoints import ENDPOINTS
+from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
+from coreloop.base.project.settings import PriceSettings
 from coreloop.promote.measure.arms import ToolText
 from coreloop.promote.measure.ask import Asker, BudgetSpentError, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, NextCall
+from model_stand_in import answers, model_stand_in
 
 TOOLS = (ToolText("update", "Update a ticket.", {"type": "object"}),)
 CALL = NextCall("update", {"priority": "high"})
@@ -108,3 +113,50 @@ def test_a_reply_without_a_call_is_an_answer_and_a_lost_endpoint_is_not(tmp_path
     with pytest.raises(ModelError, match="gone"):
         Asker(ModelCaller(Scripted(lost)), path).next_call(context("2"), TOOLS)
     assert len([json.loads(line) for line in path.read_text().splitlines()]) == 1
+
+
+def test_a_reply_that_is_no_json_is_asked_for_once_more_and_both_are_paid_for(tmp_path: Path) -> None:
+    texts = iter(["{", "{", '{"priority": "high"}', "{", "{"])
+    n_asked = 0
+
+    def act(handler: Any) -> None:
+        nonlocal n_asked
+        n_asked += 1
+        function = {"name": "update", "arguments": next(texts)}
+        call = {"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": function}]}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5}
+        answers(200, {"choices": [{"message": call, "finish_reason": "tool_calls"}], "usage": usage})(handler)
+
+    with model_stand_in() as server:
+        server.acts.extend([act] * 5)
+        model = OpenAICompatible(
+            "openai",
+            "m",
+            endpoint=ENDPOINTS["openai"],
+            url=server.url,
+            headers={},
+            price=PriceSettings(input=1.0, output=1.0),
+        )
+        asker = Asker(ModelCaller(Ladder([model]), model), tmp_path / "replies.jsonl")
+        assert asker.next_call(context("1"), TOOLS) is None
+        assert (n_asked, asker.spent_microusd) == (2, 30)
+        assert asker.next_call(context("2"), TOOLS) == CALL
+        assert asker.next_call(context("3"), TOOLS) is None
+        assert (n_asked, asker.spent_microusd) == (5, 75)
+
+
+def test_models_asked_for_json_are_asked_as_often_and_count_every_call(tmp_path: Path) -> None:
+    replies = iter([None, CallReply(tool="update", arguments={"priority": "high"}), None, None])
+
+    def reply() -> CallReply:
+        value = next(replies)
+        if value is None:
+            raise ModelError("no JSON", kind="malformed", usage=Usage("m", 1, 1, 7))
+        return value
+
+    asker = Asker(ModelCaller(Ladder([Scripted(reply)])), tmp_path / "replies.jsonl")
+    assert asker.next_call(context("1"), TOOLS) == CALL
+    assert asker.spent_microusd == 107
+    assert asker.next_call(context("2"), TOOLS) is None
+    assert asker.spent_microusd == 121
+    assert next(replies, "all asked") == "all asked"

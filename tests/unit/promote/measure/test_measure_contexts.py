@@ -1,6 +1,7 @@
 """Which recorded requests a line is measured on."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,14 @@ from typing import Any
 from coreloop.base.project.settings import MeasureSettings, Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import named_failure
-from coreloop.promote.measure.contexts import MAX_PER_CASE, NextCall, choose_contexts, is_against
+from coreloop.promote.measure.contexts import (
+    MAX_PER_CASE,
+    CallContext,
+    NextCall,
+    choose_contexts,
+    halves,
+    is_against,
+)
 
 LINE = "- priority: never empty"
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -28,7 +36,7 @@ def log(tmp_path: Path, *requests: tuple[str, str, list[dict[str, Any]]]) -> Wor
             "ts": (START + timedelta(minutes=number)).isoformat(),
             "request_id": f"r{number}",
             "question": question,
-            "session_hash": session,
+            "session_hash": session or None,
             "tool_calls": calls,
         }
         for number, (session, question, calls) in enumerate(requests)
@@ -90,6 +98,16 @@ def test_calls_against_the_line_come_first_and_few_of_a_case(tmp_path: Path) -> 
     assert found == choose_contexts(workspace, "update", named_failure([LINE]), n_about=6, n_controls=6)
 
 
+def test_one_customers_requests_are_a_case_however_they_were_asked(tmp_path: Path) -> None:
+    (tmp_path / "data" / "audit").mkdir(parents=True)
+    (tmp_path / "data" / "audit" / "case.key").write_text("00" * 32)
+    same = [("", f"wording {n}", [call("update", order="W2378156", priority="low")]) for n in range(5)]
+    other = [("", f"other {n}", [call("update", order=f"W100000{n}", priority="low")]) for n in range(3)]
+    workspace = log(tmp_path, *same, *other)
+    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=8, n_controls=5).about
+    assert sorted(Counter(context.case for context in found).values()) == [1, 1, 1, MAX_PER_CASE]
+
+
 def test_requests_in_which_the_tool_never_worked_take_no_place_of_others(tmp_path: Path) -> None:
     failed = [(f"s{n}", f"question {n}", [call("update", ok=False, priority="")]) for n in range(5)]
     fine = [(f"t{n}", f"other {n}", [call("update", priority="low")]) for n in range(5)]
@@ -127,3 +145,14 @@ def test_a_models_call_is_held_against_the_line() -> None:
     failure = named_failure([LINE])
     assert is_against(failure, NextCall("update", {"priority": ""}), ())
     assert not is_against(failure, NextCall("update", {"priority": "low"}), ())
+
+
+def test_no_case_stands_in_both_halves() -> None:
+    contexts = [
+        CallContext(f"{number}", f"case {number // 3}", "q", (), "update", None, was_against=True)
+        for number in range(60)
+    ]
+    first, second = halves(contexts)
+    assert not {context.case for context in first} & {context.case for context in second}
+    assert len(first) == len(second) == 30
+    assert {*first, *second} == {*contexts}
