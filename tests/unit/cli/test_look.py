@@ -80,6 +80,21 @@ def spans(folder: Path) -> Path:
     )
 
 
+def test_messages_of_anthropic_in_utf_16_are_read(run: Run, tmp_path: Path) -> None:
+    used = {"type": "tool_use", "id": "t1", "name": "cancel", "input": {"order_id": "#W1"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "order is shipped", "is_error": True}
+    messages = [
+        {"role": "user", "content": "주문을 취소해"},
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [result]},
+    ]
+    path = tmp_path / "chats.jsonl"  # as PowerShell writes what a script prints
+    path.write_bytes(("\ufeff" + json.dumps({"messages": messages}) + "\r\n").encode("utf-16-le"))
+    facts = json.loads(run(path, "--json").stdout)
+    assert (facts["n_requests"], facts["n_failed"]) == (1, 1)
+    assert [(error["tool"], error["error"]) for error in facts["errors"]] == [("cancel", "order is shipped")]
+
+
 def test_error_table_counts_calls_and_lost_requests(run: Run, tmp_path: Path) -> None:
     facts = json.loads(run(chats(tmp_path), "--json").stdout)
     (error,) = facts["errors"]

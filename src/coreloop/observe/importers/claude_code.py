@@ -28,6 +28,8 @@ from coreloop.observe.importers.trace import (
 )
 from coreloop.observe.importers.values import (
     anthropic_tokens,
+    block_error,
+    blocks,
     body_text,
     milliseconds,
     read_timestamp,
@@ -46,7 +48,6 @@ _NOT_TYPED: Final = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|user-memory-input)|Caveat: The messages below"
 )
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
-_ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
@@ -276,9 +277,7 @@ def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
 
 def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     """Add the results in a message to their calls; whether the message has any."""
-    content = line["message"].get("content")
-    parts = content if isinstance(content, list) else []
-    results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
+    results = blocks(line["message"].get("content"), "tool_result")
     if turn is None:
         return bool(results)
     at = read_timestamp(line.get("timestamp"))
@@ -296,11 +295,10 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
 
 def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None, answered: int) -> None:
     body = body_text(part.get("content"))
-    failed = bool(part.get("is_error"))
     opened.call = TracedCall(
         name=opened.name,
         args=opened.args,
-        error=(_ERROR_TAG.sub("", body).strip() or "failed") if failed else None,
+        error=block_error(part),
         duration_ms=milliseconds(opened.started, at),
         result_size_bytes=len(body.encode("utf-8", "replace")),
         result=part.get("content", ...),

@@ -1,5 +1,6 @@
 """Finds the trace files below a path and reads their JSON values."""
 
+import codecs
 import gzip
 import io
 import json
@@ -22,7 +23,9 @@ from coreloop.observe.importers.trace import FOREIGN, TORN
 _Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BUFFER_BYTES: Final = 1 << 20
+_MOST_BYTES: Final = 4  # of a character in UTF-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +50,16 @@ class TraceFile:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open the file for reading; ``.gz`` and ``.xz`` files are decompressed."""
+        """Open the file for reading, decompressed (``.gz``, ``.xz``); UTF-16 with a mark becomes UTF-8."""
         with io.BufferedReader(_Counted(self.path, self.progress), _BUFFER_BYTES) as file:
             if self.path.suffix == ".gz":
                 with gzip.GzipFile(fileobj=file) as gzip_file:
-                    yield cast(BinaryIO, gzip_file)
+                    yield _as_utf8(gzip_file)
             elif self.path.suffix == ".xz":
                 with lzma.LZMAFile(file) as lzma_file:
-                    yield cast(BinaryIO, lzma_file)
+                    yield _as_utf8(lzma_file)
             else:
-                yield file
+                yield _as_utf8(file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,28 @@ class _Counted(io.FileIO):
         data = super().readall()
         self._progress(len(data or b""))
         return data
+
+
+def _as_utf8(file: "io.BufferedReader[_Counted] | gzip.GzipFile | lzma.LZMAFile") -> BinaryIO:
+    """The file itself, or the UTF-8 of a file in UTF-16, as PowerShell's ``>`` writes it."""
+    if not file.peek(2).startswith(_UTF16_MARKS):
+        return cast(BinaryIO, file)
+    return io.BufferedReader(_Recoded(cast(BinaryIO, file)), _BUFFER_BYTES)
+
+
+class _Recoded(io.RawIOBase):
+    """The UTF-8 of a file in UTF-16; what is not valid becomes U+FFFD."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._text = io.TextIOWrapper(file, "utf-16", errors="replace", newline="\n")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self._text.read(len(buffer) // _MOST_BYTES).encode()
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:

@@ -2,7 +2,8 @@
 
 ``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
 list of messages may stand alone, and a list or an object may hold many. A message of role ``tool`` has the
-result and id of a call; the older ``function_call`` has no id.
+result and id of a call; the older ``function_call`` has no id. Messages of Anthropic's API (``tool_use`` and
+``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
 """
 
 import hashlib
@@ -16,7 +17,16 @@ import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import arguments, body_text, decoded, first, read_time, text
+from coreloop.observe.importers.values import (
+    arguments,
+    block_error,
+    blocks,
+    body_text,
+    decoded,
+    first,
+    read_time,
+    text,
+)
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
@@ -31,6 +41,8 @@ _FAILED: Final = re.compile(
     r"|[A-Za-z_.]{1,80}(?:Error|Exception):\s"
 )
 """The beginning of an error: ``Error``, ``error: no``, ``ValueError: no``, ``HTTP 403``, a traceback."""
+_ITEMS: Final = ("function_call", "function_call_output", "reasoning")
+"""Items of the Responses API without a role."""
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 
@@ -113,7 +125,9 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
 
 
 def _is_messages(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) and "role" in item for item in value)
+    return isinstance(value, list) and all(
+        isinstance(item, dict) and ("role" in item or item.get("type") in _ITEMS) for item in value
+    )
 
 
 def _parts(document: Any) -> list[Any] | None:
@@ -194,7 +208,7 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
     chat = _Chat()
-    for number, message in enumerate(messages):
+    for number, message in enumerate(_in_one_form(messages)):
         role = message.get("role")
         if role == "user":
             _add_user_text(chat, body_text(message.get("content")))
@@ -206,6 +220,26 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             _add_result(chat, message, number)
     return chat
+
+
+def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield messages with ``tool_calls`` and of role ``tool``, also for blocks and items."""
+    for message in messages:
+        content, id = message.get("content"), message.get("call_id")
+        if message.get("type") == "function_call":
+            yield {"role": "assistant", "tool_calls": [{"id": id, "function": message}]}
+        elif message.get("type") == "function_call_output":
+            yield {"role": "tool", "tool_call_id": id, "content": message.get("output")}
+        elif message.get("role") == "user" and (results := blocks(content, "tool_result")):
+            for result in results:
+                yield {**result, "role": "tool", "tool_call_id": result.get("tool_use_id")}
+            if body_text(content):
+                yield message
+        elif message.get("role") == "assistant" and (used := blocks(content, "tool_use")):
+            calls = [{**call, "arguments": call.get("input")} for call in used]
+            yield {**message, "tool_calls": calls}
+        else:
+            yield message
 
 
 def _add_user_text(chat: _Chat, body: str) -> None:
@@ -243,7 +277,7 @@ def _add_result(chat: _Chat, message: dict[str, Any], number: int) -> None:
     opened.call = TracedCall(
         name=opened.name,
         args=opened.args,
-        error=_error(body),
+        error=block_error(message) or _error(body),
         result_size_bytes=len(body.encode("utf-8", "replace")),
         result=... if content is None else content,
         asked=opened.asked,

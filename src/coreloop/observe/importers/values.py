@@ -1,6 +1,7 @@
 """Parsers shared by several formats: times, JSON inside JSON, arguments, and the text of chat messages."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -9,6 +10,7 @@ import orjson
 
 from coreloop.observe.importers.files import decode_trace
 
+_ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 _QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
 _ANSWER_KEYS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
 _NESTED: Final = (
@@ -145,6 +147,19 @@ def body_text(body: object) -> str:
         first(part, "text", "content") if isinstance(part, dict) else part for part in filter(_is_text, parts)
     ]
     return "\n".join(part for part in texts if isinstance(part, str))
+
+
+def blocks(body: object, kind: str) -> list[dict[str, Any]]:
+    """Return the blocks of one type in a message of Anthropic's API, for example ``tool_use``."""
+    parts = body if isinstance(body, list) else []
+    return [part for part in parts if isinstance(part, dict) and part.get("type") == kind]
+
+
+def block_error(result: Mapping[str, Any]) -> str | None:
+    """Return the text of a ``tool_result`` with ``is_error``; None without it."""
+    if not result.get("is_error"):
+        return None
+    return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
 
 
 def _is_text(part: object) -> bool:

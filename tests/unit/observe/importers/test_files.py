@@ -1,7 +1,10 @@
 """Which files a path means, and the JSON values of a file."""
 
+import gzip
 import json
+import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,27 @@ def _documents(path: Path, content: str | bytes) -> list[Any]:
 )
 def test_values_of_a_file(tmp_path: Path, content: str | bytes, values: list[Any]) -> None:
     assert _documents(tmp_path / "a.json", content) == values
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["plain", "gz", "xz"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_with_a_byte_order_mark_is_read(
+    tmp_path: Path, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    values = [
+        {"n": n, "질문": "배당\u2028은 \U0001f642?" * 9} for n in range(20_000)
+    ]  # more than a buffer holds
+    lines = "".join(json.dumps(value, ensure_ascii=False) + "\r\n" for value in values)
+    suffix = {bytes: "", gzip.compress: ".gz", lzma.compress: ".xz"}[pack]
+    path = tmp_path / f"a.jsonl{suffix}"
+    path.write_bytes(pack(("\ufeff" + lines).encode(encoding)))
+    with trace_file(path).open() as file:
+        assert list(read_documents(file)) == values
+
+
+def test_torn_utf_16_loses_the_torn_line(tmp_path: Path) -> None:
+    text = '\ufeff{"a": 1}\n{"a": "배"}\n'.encode("utf-16-le")
+    assert _documents(tmp_path / "a.json", text[:-7]) == [{"a": 1}, TORN]
 
 
 def _found(*paths: Path) -> list[str]:

@@ -55,6 +55,19 @@ SOUND: dict[str, Any] = {
                 {"role": "tool", "tool_call_id": "a", "content": '{"error": "no"}'},
                 {"role": "assistant", "function_call": {"name": "show", "arguments": "{}"}},
                 {"role": "function", "name": "show", "content": "fine"},
+                {
+                    "role": "assistant",
+                    "content": [{"type": "tool_use", "id": "b", "name": "show", "input": {}}],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "b", "content": [], "is_error": True},
+                        {"type": "text", "text": "그래서?"},
+                    ],
+                },
+                {"type": "function_call", "call_id": "c", "name": "show", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": "fine"},
                 {"role": "assistant", "content": "so"},
             ],
         }

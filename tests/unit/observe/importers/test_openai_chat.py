@@ -144,6 +144,96 @@ def test_the_older_form_has_no_ids(tmp_path: Path) -> None:
     assert [(made.name, made.result) for made in request.calls] == [("show", "fine")]
 
 
+# messages of Anthropic's API, and items of OpenAI's Responses API
+
+
+def uses(*calls: tuple[str, str, Any]) -> dict[str, Any]:
+    blocks = [{"type": "tool_use", "id": id, "name": name, "input": args} for id, name, args in calls]
+    return {"role": "assistant", "content": [{"type": "text", "text": "Let me look."}, *blocks]}
+
+
+def returns(*results: tuple[str, Any], said: str | None = None, **more: Any) -> dict[str, Any]:
+    blocks = [
+        {"type": "tool_result", "tool_use_id": id, "content": content, **more} for id, content in results
+    ]
+    return {"role": "user", "content": [*blocks, *([{"type": "text", "text": said}] if said else [])]}
+
+
+def test_blocks_of_anthropic_are_calls_and_results(tmp_path: Path) -> None:
+    request = only(
+        tmp_path,
+        says([{"type": "text", "text": "Where does Kim sit?"}]),
+        uses(("t1", "find", {"who": "Kim"}), ("t2", "get", {"id": "u77"})),
+        returns(("t2", "{}"), ("t1", [{"type": "text", "text": '{"user": "u77"}'}])),
+        uses(("t3", "get", {"id": "u77"})),
+        returns(("t3", "room 4"), said="and u78?"),
+        uses(("t4", "get", {"id": "u78"})),
+        says([{"type": "text", "text": "Room 4."}], "assistant"),
+        model="claude-x",
+    )
+    assert (request.question, request.answer_chars, request.rounds) == ("Where does Kim sit?", 7, 4)
+    assert [(made.name, made.args, made.error) for made in request.calls] == [
+        ("find", {"who": "Kim"}, None),
+        ("get", {"id": "u77"}, None),
+        ("get", {"id": "u77"}, None),
+        ("get", {"id": "u78"}, "the trace has no result"),
+    ]
+    assert [made.result_size_bytes for made in request.calls] == [15, 2, 6, None]
+    assert [made.get("args_from") for made in calls_of(request)] == [
+        {"who": ["question"]},
+        {"id": []},
+        {"id": ["find.user"]},
+        {"id": ["question"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "flag", "error"),
+    [
+        ("no such room", {"is_error": True}, "no such room"),
+        ([{"type": "text", "text": "no such room"}], {"is_error": True}, "no such room"),
+        ("<tool_use_error>no such room</tool_use_error>", {"is_error": True}, "no such room"),
+        ([], {"is_error": True}, "failed"),
+        (None, {"is_error": True}, "failed"),
+        ("room 4", {"is_error": False}, None),
+        ("Error: no room", {}, "Error: no room"),
+        ([{"type": "text", "text": '{"error": "no room"}'}], {}, "no room"),
+        ([{"type": "image", "source": {}}], {}, None),
+    ],
+)
+def test_errors_of_blocks(tmp_path: Path, content: Any, flag: dict[str, Any], error: str | None) -> None:
+    [made] = only(tmp_path, says("?"), uses(("t1", "get", {})), returns(("t1", content), **flag)).calls
+    assert made.error == error
+
+
+def test_items_of_the_responses_api_are_calls_and_results(tmp_path: Path) -> None:
+    def asked(id: str, args: str) -> dict[str, Any]:
+        return {"type": "function_call", "id": f"fc_{id}", "call_id": id, "name": "get", "arguments": args}
+
+    items: list[dict[str, Any]] = [
+        says("Where does u77 sit?"),
+        {"type": "reasoning", "summary": []},
+        asked("c1", '{"id": "u77"}'),
+        asked("c2", "{}"),
+        {"type": "function_call_output", "call_id": "c2", "output": "Error: no id"},
+        {"type": "function_call_output", "call_id": "c1", "output": "room 4"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Room 4."}]},
+    ]
+    path = write_document(tmp_path / "a.json", {"id": "r", "created_at": TS, "input": items})
+    [request] = requests("openai-chat", path)
+    assert (request.question, request.answer_chars) == ("Where does u77 sit?", 7)
+    assert [(made.args, made.error, made.result) for made in request.calls] == [
+        ({"id": "u77"}, None, "room 4"),
+        ({}, "Error: no id", "Error: no id"),
+    ]
+
+
+def test_blocks_of_any_kind_do_no_harm(tmp_path: Path) -> None:
+    odd = [{"type": "tool_use"}, {"type": ["tool_use"]}, {"type": "tool_result"}, "text", None, 5]
+    request = only(tmp_path, *(says(odd, role) for role in ("user", "assistant", "tool")))
+    assert [(made.name, made.args) for made in request.calls] == [("?", {})]
+
+
 @pytest.mark.parametrize(
     ("content", "error"),
     [
