@@ -108,7 +108,6 @@ def test_there_are_twelve_rooms_and_every_module_is_in_one():
     assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
 
 
-@pytest.mark.slow
 @each_row("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
 def test_imports_point_down(name: str):
     here = package(name)

@@ -51,7 +51,6 @@ def test_every_korean_message_is_korean_and_its_english_is_not():
         assert not WORDS.search(COMMANDS.sub("", re.sub(r"\{[^}]*\}", "", korean))), korean
 
 
-@pytest.mark.slow
 def test_the_code_says_nothing_in_korean():
     assert [text for text in code.messages() | code.help_texts() if HANGUL.search(text)] == []
 
@@ -77,7 +76,6 @@ def test_a_message_is_in_one_file():
     assert len(lines) == len(catalogue())
 
 
-@pytest.mark.slow
 def test_every_message_of_the_catalogue_is_used():
     used = code.constants() | code.help_texts()
     unused = [key for key in catalogue() if key not in used and key.removeprefix("{n} ") not in used]

@@ -67,7 +67,9 @@ def test_a_line_may_have_any_wording_of_its_proposal():
     for line in ("- Always pass axis", "- 항상 전달: axis", "- without axis fails"):
         assert list(refuse_lines((line,), group, words())) == []
     for line in ("- Always pass company", "- without axis fails (auth)", "- Leave out axis"):
-        assert list(refuse_lines((line,), group, words())) == ["the Candidate-Key is not the line's key"]
+        assert list(refuse_lines((line,), group, words())) == [
+            "the Candidate-Key in its commit's trailers belongs to another line; promote it again"
+        ]
     other = {**group, "Candidate-Key": statement_key("analysis", "- Leave out amount", "Caveats")}
     pair = ["- with amount fails", "- 항상 전달: axis"]
     assert list(refuse_groups(pair, (group, other), words())) == []

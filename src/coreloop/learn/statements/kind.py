@@ -1,10 +1,11 @@
 """What a kind of line is: what it reads of a call, which lines it may say, and whether a call deviates."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ ROUND: Final = frozenset(range(21)) | {
 
 
 _MAX_BOUNDS: Final = 10  # of an argument that are tried: each is a hypothesis that costs the others power
+AS_GOOD: Final = 1.25
+"""A better reason may be wrong about a quarter more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +127,32 @@ def slot(line: Advice, name: str) -> str:
     return dict(line.slots)[name][0]
 
 
-def bounds(numbers: Iterable[float], known: Known, *, upper: bool) -> list[float]:
-    """Numbers of the source, and up to ten round ones, that leave some numbers on each side.
+def bounds(tallies: Mapping[float, KeyTally], known: Known, *, upper: bool) -> list[float]:
+    """Numbers of the source, and up to ten round ones, that part what worked from what failed.
 
-    Of several with the same numbers on their sides, the one next to what worked: what lies beyond was never
-    tried. More tests find less, due to the correction for their number.
+    A bound is one of them only if it is about as few calls wrong as the best of all numbers: a round number
+    below the true one would forbid what works, and one above it would allow what fails. Of several with the
+    same numbers on their sides, the one next to what worked: what lies beyond was never tried. More tests
+    find less, due to the correction for their number.
     """
-    values, by_side = sorted(numbers), dict[int, float]()
+    values, by_side = sorted(tallies), dict[int, float]()
     if not values:
         return []
     inside = [bound for bound in ROUND | known.numbers if values[0] <= bound <= values[-1]]
     for bound in sorted(inside, key=lambda bound: (bound in known.numbers, -bound if upper else bound)):
         by_side[(bisect_right if upper else bisect_left)(values, bound)] = bound
-    rest = [bound for side, bound in sorted(by_side.items()) if bound not in known.numbers]
-    in_source = [bound for bound in by_side.values() if bound in known.numbers]
-    return [*in_source, *rest[:: max(1, -(-len(rest) // _MAX_BOUNDS))]]
+    wrong = _wrong_calls([tallies[value] for value in values], upper=upper)
+    limit = AS_GOOD * min(wrong[1:-1], default=0) + 1
+    fitting = sorted(side for side in by_side if wrong[side] <= limit)
+    in_source = [by_side[side] for side in fitting if by_side[side] in known.numbers]
+    rest = [side for side in fitting if by_side[side] not in known.numbers]
+    return [*in_source, *(by_side[side] for side in sorted(rest, key=wrong.__getitem__)[:_MAX_BOUNDS])]
+
+
+def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
+    """About how many calls a bound before each number, and after the last, is wrong."""
+    failed = [0, *accumulate(tally.n - tally.ok for tally in tallies)]
+    worked = [0, *accumulate(tally.ok for tally in tallies)]
+    if upper:
+        return [failed[side] + worked[-1] - worked[side] for side in range(len(tallies) + 1)]
+    return [worked[side] + failed[-1] - failed[side] for side in range(len(tallies) + 1)]

@@ -12,7 +12,7 @@ from coreloop.learn.proposals.advice import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.evidence import NumberedCalls, compare
-from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, known_of
+from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
 from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall, LoggedRequest, Value, last_third
 from coreloop.learn.statements.precondition import PRECONDITION
 from coreloop.learn.statements.presence import PRESENCE
@@ -30,11 +30,13 @@ _RANKS: Final = {"only_while": 0, "never_empty": 1, "always_pass": 2, "leave_out
 _RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
 _LEAST_RANK: Final = 6
 MIN_DAYS: Final = 2
+_MIN_VALUES: Final = 3
+"""Distinct values a side of a line about how values are: fewer differ in case, length and order alike."""
+_NAMED: Final = "no word such as null"
+"""A shape whose values have names: one of them is enough."""
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
-_AS_GOOD: Final = 1.25
-"""A better reason may be wrong about a quarter more calls."""
 _CLEAR: Final = 0.5  # chosen: a smaller gap with one or two cases is mostly chance
 
 
@@ -196,7 +198,7 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
     """The surest hypothesis; among those about the same failures, the best reason."""
     first = min(tested, key=lambda found: (found.p_value, _errors(calls, found), found.rank))
     alike = [found for found in tested if _overlap(calls, found, first) >= _ALIKE]
-    limit = _AS_GOOD * min(_errors(calls, found) for found in alike) + 1
+    limit = AS_GOOD * min(_errors(calls, found) for found in alike) + 1
     good = (found for found in alike if _errors(calls, found) <= limit)
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
@@ -247,8 +249,36 @@ def _of_kind(
             sides = sides_of(kind, line, left)
             since = _all_since(places, since_us, calls.n) if since_us is not None else rest
             deviate, follow = sides[0] & since, sides[1] & since
-            if deviate and follow and line.is_sound():
+            if (
+                deviate
+                and follow
+                and line.is_sound()
+                and _generalises(places, line, (deviate, follow), known)
+            ):
                 yield LineHypothesis(kind.name, line, deviate, follow)
+
+
+def _generalises(places: Sequence[CallPlace], line: Advice, sides: tuple[int, int], known: Known) -> bool:
+    """Whether a line about how values are has several on each side; of one, it names a class nobody saw."""
+    if line.form in {"at_most", "at_least"}:
+        if float(slot(line, "number")) in known.numbers:
+            return True
+    elif line.form not in {"written", "prefix"}:
+        return True
+    is_named = line.form == "written" and slot(line, "shape") == _NAMED
+    return all(
+        _has_several(places, slot(line, "argument"), side) for side in (sides[1:] if is_named else sides)
+    )
+
+
+def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
+    seen = set[tuple[int | float | None, ...]]()
+    for number in iter_places(side):
+        value = places[number].call.values[argument]
+        seen.add((value.value, value.number, value.length))
+        if len(seen) >= _MIN_VALUES:
+            return True
+    return False
 
 
 def _all_since(places: Sequence[CallPlace], since_us: int, n: int) -> int:

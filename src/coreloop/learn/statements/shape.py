@@ -1,6 +1,6 @@
 """Shape: how a value is written, how long it is, and which of two values comes first."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
@@ -65,11 +65,19 @@ def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) ->
     for prefix in {value.prefix for value in values} & known.texts.keys():
         yield advice("prefix", argument=name, prefix=known.texts[prefix])
     for form, kinds in (("items", ("list",)), ("characters", ("text",))):
-        lengths = frozenset(value.length for value in values if value.kind in kinds and _is_long(value))
-        for bound in bounds(map(float, filter(None, lengths)), known, upper=True):
+        for bound in bounds(_by_length(values, kinds), known, upper=True):
             if form == "characters" and bound < _MIN_CHARACTERS:
                 continue
             yield advice(form, argument=name, number=f"{bound:g}")
+
+
+def _by_length(values: Mapping[Value, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
+    lengths: dict[float, KeyTally] = {}
+    for value, tally in values.items():
+        if value.kind in kinds and value.length and _is_long(value):
+            before = lengths.get(value.length, KeyTally(0, 0))
+            lengths[value.length] = KeyTally(before.ok + tally.ok, before.n + tally.n)
+    return lengths
 
 
 def _is_long(value: Value) -> bool:

@@ -28,7 +28,7 @@ def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) ->
     names = _all_values(name, declared, keys, known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
-    numbers = frozenset(key for key in keys if isinstance(key, float))
+    numbers = {key: tally for key, tally in keys.items() if isinstance(key, float)}
     for form in ("at_most", "at_least"):
         for bound in bounds(numbers, known, upper=form == "at_most"):
             yield advice(form, argument=name, number=f"{bound:g}")

@@ -28,7 +28,7 @@ def _rows(find: str, book: str) -> list[dict[str, Any]]:
     """Requests that find a room and book it; more than 4 hours fail, and so does a room from nowhere."""
     rows = []
     for number in range(120):
-        found, hours = bool(number // 10 % 3), 5 if number % 3 == 0 else 4
+        found, hours = bool(number // 10 % 3), 5 + number // 3 % 3 if number % 3 == 0 else 1 + number % 4
         sources = {"args_from": {"room_id": [f"{find}.rooms[].id"] if found else []}}
         args = {"room_id": f"r{number}", "hours": hours}
         booked = call(book, args) if found and hours < 5 else failed(book, args)

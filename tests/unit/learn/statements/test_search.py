@@ -21,6 +21,8 @@ from coreloop.learn.statements.errors import error_table
 from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
+from logs import call as worked
+from logs import failed
 from rows import slow_after
 
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
@@ -39,6 +41,7 @@ def _load(name: str) -> ModuleType:
 FALSE, PLANTED = _load("false_lines"), _load("planted_causes")
 BENCH = _load("statements")
 WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
+PLAIN = BENCH.words_of("def act(limit):\n    return limit\n", ("act",))
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
 
 
@@ -66,6 +69,46 @@ def test_what_is_no_cause_is_not_said(name: str) -> None:
 def test_a_true_cause_is_said_though_all_requests_have_one_template() -> None:
     log = BENCH.log_of(FALSE.one_template(Random(1001)))
     assert _lines(search_tools(log, WORDS)) == [("act", "- Leave out note")]
+
+
+def _asked_with(values: Iterable[object], *, fails: Callable[[object], bool]) -> CaseLog:
+    """Sessions of one call each over twelve days; no number of it stands in the tool's source."""
+    records = [
+        {
+            "schema_version": 2,
+            "ts": f"2026-03-{1 + number % 12:02}T09:{number // 12 % 60:02}:00Z",
+            "request_id": f"r{number}",
+            "session_hash": f"{number:08x}",
+            "question": f"question {number}",
+            "tool_calls": [(failed if fails(value) else worked)("act", {"limit": value})],
+            "chunk_len": 600,
+        }
+        for number, value in enumerate(values)
+    ]
+    log: CaseLog = BENCH.log_of(records)
+    return log
+
+
+@pytest.mark.parametrize("n", [90, 300])
+@pytest.mark.parametrize("bound", [20, 50, 47])
+def test_a_bound_that_the_source_lacks_forbids_nothing_that_worked(bound: int, n: int) -> None:
+    n_found = 0
+    for seed in range(1, 9):
+        values = [Random(f"{seed} {number}").randint(1, 100) for number in range(n)]
+        log = _asked_with(values, fails=lambda value: int(str(value)) > bound)
+        said = [int(line.rpartition(" ")[2]) for _, line in _lines(search_tools(log, PLAIN))]
+        wrong = [value for limit in said for value in values if (value > limit) != (value > bound)]
+        assert len(wrong) <= 1, (seed, said)
+        n_found += len(said)
+    assert n_found == 8 or bound == 47  # which is no number that people set
+
+
+@pytest.mark.parametrize("good", ["safe", 3, ["safe", "sure"]])
+def test_one_value_a_side_is_no_class_of_values(good: object) -> None:
+    bad: object = 7 if good == 3 else "LEGACY"
+    values = good if isinstance(good, list) else [good, good]
+    log = _asked_with([bad if n % 3 == 0 else values[n % 2] for n in range(90)], fails=bad.__eq__)
+    assert _lines(search_tools(log, PLAIN)) == []
 
 
 @pytest.mark.parametrize("name", slow_after(3, (name for name, cause in CAUSES.items() if cause.line)))
