@@ -42,7 +42,7 @@ def test_each_statement_shows_its_sides_and_what_it_costs(
     assert "; 1 statement, 0 failing groups" in out.splitlines()[0]
     assert " ".join(out[out.index("ce-2026") :].split()).startswith(
         "ce-2026-04-25-001 analysis Always pass axis follows: 58 of 61 calls, 31 customers; does not: 17 of "
-        "26, 12 customers per 1,000 requests: 12.3 calls wasted, 1.5 to 4.0 requests lost; difference 0.30 "
+        "26, 12 customers per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost; difference 0.30 "
         "(0.12 to 0.49), q 0.003"
     )
 
