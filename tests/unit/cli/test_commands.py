@@ -387,6 +387,25 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     out, errors = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, b"")
     assert b"Traceback" not in errors
+    assert errors.endswith(b"dartlab-coreloop: stopped; run it again to go on\n")
+
+
+@pytest.mark.parametrize("module", ["coreloop.base.messages", "coreloop.base.spoken", "click", "polars"])
+def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
+    interrupted = f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts)
+sys.argv = ["coreloop", "refine"]
+from coreloop.cli import run
+run()
+"""
+    done = spawn(command=[sys.executable, "-c", interrupted])
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
 
 
 def _group(leader: int) -> list[str]:
