@@ -133,7 +133,7 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     monkeypatch.setenv("PATH", "/nowhere")
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 2
-    assert "cand-2026-04-25-001" in done.stdout
+    assert re.search(r"cand-\d{4}-\d\d-\d\d-001", done.stdout)
     assert "git is not installed, or not in PATH; the proposals are complete, only the p" in done.stderr
 
 
@@ -157,13 +157,14 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(
     assert done.returncode == 0
     assert requests in done.stdout
     assert f"+    - {line}" in done.stdout
-    following = re.search(r"^  .*( refine .*)$", done.stdout, re.MULTILINE)
+    following = re.search(r"^  .*( judge --id .*)$", done.stdout, re.MULTILINE)
     assert following is not None
-    again = subprocess.run(
-        [*COMMAND, *shlex.split(following[1])], cwd=tmp_path / "scratch", capture_output=True, check=False
-    )
-    assert again.returncode == 0
-    assert requests.replace("requests", "records").replace("요청", "기록") in again.stdout.decode()
+    again = [
+        subprocess.run([*COMMAND, *words], cwd=tmp_path / "scratch", capture_output=True, check=False)
+        for words in (shlex.split(following[1]), ["refine"])
+    ]
+    assert [one.returncode for one in again] == [0, 0]
+    assert requests.replace("requests", "records").replace("요청", "기록") in again[1].stdout.decode()
 
 
 @pytest.mark.slow
