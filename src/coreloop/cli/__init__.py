@@ -1,22 +1,31 @@
 """The command line: one file per command, which reads, decides and prints."""
 
-import os
 import sys
-from pathlib import Path
-
-from coreloop import __version__
-from coreloop.base.extras import missing_extra
-from coreloop.base.messages import say, speak, text_of
-from coreloop.base.spoken import choose_language
 
 __all__ = ["run"]
 
 
 def run() -> None:
     """Entry point of the commands ``dartlab-coreloop`` and ``coreloop``: see `coreloop.cli.main.run`."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported
+        sys.exit(130)
+
+
+def _run() -> None:
+    from coreloop import __version__
+
     if sys.argv[1:] == ["--version"]:
         print(f"dartlab-coreloop, version {__version__}")
         return
+    import os
+    from pathlib import Path
+
+    from coreloop.base.extras import missing_extra
+    from coreloop.base.messages import say, speak, text_of
+    from coreloop.base.spoken import choose_language
+
     try:
         folder = Path.cwd()  # every command looks for coreloop.yaml from here
     except FileNotFoundError:

@@ -109,7 +109,7 @@ def _show_effect(effect: "SimulatedEffect") -> None:
     decision = effect.decision
     click.echo(
         say(
-            "\neffect   SIMULATED: {days} days of {calls_a_day} calls after a merge; {followed:.0%} "
+            "\neffect   SIMULATED: {days} days of {calls_a_day} calls a day after a merge; {followed:.0%} "
             "of those against the line become right\n",
             days=HORIZON_DAYS,
             calls_a_day=CALLS_A_DAY,

@@ -96,13 +96,13 @@ def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
     for reason, count in sorted(report.dropped.items()):
         click.echo(say("values left out: {count:,}, {reason}", count=count, reason=Phrase(reason)))
     if report.first_day is not None:
-        mine = f"dartlab-coreloop pattern --since {report.first_day}"
+        refine = f"dartlab-coreloop refine --since {report.first_day}"
         click.echo(
             say(
-                "days: {first_day} to {last_day}; mine them: {mine}",
+                "days: {first_day} to {last_day}; see why calls fail: {refine}",
                 first_day=report.first_day,
                 last_day=report.last_day,
-                mine=mine,
+                refine=refine,
             )
         )
     if report.added:

@@ -50,6 +50,7 @@ def command(
     30 days, and proposals.
     """
     from coreloop.cli.show_item import show_item
+    from coreloop.learn.effect.settled import read_kept
     from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue
@@ -67,7 +68,8 @@ def command(
     if verdict is None:
         if cause is not None or by is not None:
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
-        show_item(read_item(workspace, wanted), _measured(workspace), as_json=as_json)
+        effects = read_kept(workspace).newest
+        show_item(read_item(workspace, wanted), _measured(workspace), effects, as_json=as_json)
         return
     name = judge_name(by or "", workspace.root)
     judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)

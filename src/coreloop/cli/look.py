@@ -73,7 +73,7 @@ def _show(looked: "Looked", *, is_verbose: bool) -> None:
         figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
         click.echo(fitted(f"{figures}{text}", columns))
     if looked.statements:
-        click.echo(say("\nwhat nearly always fails:"))
+        click.echo(say("\ncalls that do not follow these lines nearly always fail:"))
     for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
         line = printable(
             f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"

@@ -141,6 +141,7 @@ def run() -> None:
         code = _refuse("; ".join([say(text_of(error)), *getattr(error, "__notes__", [])]))
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
+        click.echo(f"dartlab-coreloop: {say('stopped; run it again to go on')}", err=True)
         code = 130
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):

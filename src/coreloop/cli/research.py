@@ -107,7 +107,7 @@ def ask(
             click.echo(
                 say("interrupted; the same command with --session last goes on where it was"), err=True
             )
-            raise
+            click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     show_response(response, state, as_json=as_json, is_verbose=verbose)
     if changed := changed_sources(state, deps.workspace):

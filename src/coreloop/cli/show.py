@@ -68,7 +68,7 @@ def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
 
 
 def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
-    days = proposals.days
+    days = proposals.recorded
     click.echo(
         say(
             "{records} in {files}, {since} to {until}; {groups}, {entries}",

@@ -108,6 +108,12 @@ def _lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
         yield f"    {printable(say(note))}"
 
 
+def effect_text(effect: Effect) -> str:
+    """The verdict and the figures on which it rests, in one line."""
+    figures = [_figures(effect, effect.look)] if effect.look is not None else []
+    return "; ".join([say(effect.title), *figures])
+
+
 def _figures(effect: Effect, look: Look) -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate

@@ -11,6 +11,8 @@ import orjson
 
 from coreloop.base.messages import Phrase, say
 from coreloop.base.text import fitted, padded, printable, wrapped
+from coreloop.cli.show_effect import effect_text
+from coreloop.learn.effect.effect import Effect
 from coreloop.learn.proposals.change import DocstringChange
 from coreloop.learn.verdicts.item import JudgedItem
 
@@ -22,26 +24,35 @@ _CALLS: Final = 8
 _VERDICTS: Final = 3
 
 
-def show_item(item: JudgedItem, measured: Mapping[str, str], *, as_json: bool) -> None:
-    """Print an item; ``measured`` are what a model did with each proposal's line, by its id."""
+def show_item(
+    item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect] = (), *, as_json: bool
+) -> None:
+    """Print an item; ``measured`` are what a model did with each proposal's line, by its id.
+
+    ``effects`` are those of the last run of ``effect`` or ``status``, of all changes.
+    """
     if as_json:
         facts = {name: getattr(item, name) for name in item.__dataclass_fields__}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str))
         return
     columns = shutil.get_terminal_size().columns
     click.echo(wrapped(f"{item.id} {printable(item.text)}", columns))
-    body = _proposal(item, measured) if item.key is not None else _request(item)
+    body = _proposal(item, measured, effects) if item.key is not None else _request(item)
     for label, text in [*body, *_verdicts(item)]:
         click.echo(fitted(padded(say(label) if label else "", _LABEL) + printable(text), columns).rstrip())
     _show_next(item)
 
 
-def _proposal(item: JudgedItem, measured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _proposal(
+    item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]
+) -> Iterator[tuple[str, str]]:
     if item.state is not None:
         yield "state", say("{state}, since {since}", state=Phrase(item.state), since=item.since)
     yield from _labelled("evidence", _folded(map(say, item.evidence)))
     if item.id in measured:
         yield from _labelled("measured", _folded([say(measured[item.id])]))
+    texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
+    yield from _labelled("effect", _folded(texts))
     yield from _labelled("asked", item.questions[:_QUESTIONS])
     if item.change is not None:
         yield from _labelled("change", _change(item.change))

@@ -65,7 +65,11 @@ def show_plan(plan: Plan, *, as_json: bool, verbose: bool = False) -> None:
 def _evidence(proposal: Proposal) -> str:
     row = proposal.row
     otherwise = "" if row.otherwise == "–" else say(", otherwise {otherwise}", otherwise=row.otherwise)
-    wasted = "" if row.wasted == "–" else say("; {wasted} calls wasted per 1,000 requests", wasted=row.wasted)
+    wasted = (
+        ""
+        if row.wasted == "–"
+        else say("; at least {wasted} calls wasted per 1,000 requests", wasted=row.wasted)
+    )
     return printable(f"{proposal.id}: {say(row.as_it_says)}{otherwise}{wasted}")
 
 

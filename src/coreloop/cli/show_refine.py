@@ -44,8 +44,8 @@ def show_refined(
             "{records} in {files}, {since} to {until}; {entries}",
             records=number_of(refined.n_records, "record"),
             files=number_of(refined.n_files, "file"),
-            since=refined.days.since,
-            until=refined.days.until,
+            since=refined.recorded.since,
+            until=refined.recorded.until,
             entries=entries_counted(document, len(counterexamples), "failing group"),
         )
     )
@@ -56,21 +56,22 @@ def show_refined(
     )
     if is_verbose:
         _show_counterexamples(refined, document)
-    show_unproposed(refined.unproposed, n_days=refined.n_days)
+    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(document.statements))
+    show_unproposed(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     if is_verbose or not document.statements:
         show_nearest(refined.nearest)
     _show_gaps(gaps)
     show_oddities(refined.oddities)
     if not is_verbose:
-        _show_left_out(document)
+        _show_left_out(document, len(refined.unproposed.withheld))
     show_files(paths, kept)
 
 
-def _show_left_out(document: CounterexamplesFile) -> None:
+def _show_left_out(document: CounterexamplesFile, n_withheld: int) -> None:
     """Say what a screen has no room for; the files have all of it."""
     n_left_out = {
         "error": len(document.errors) - _MAX_ERRORS,
-        "statement": len(document.statements) - _MAX_STATEMENTS,
+        "statement": len(document.statements) + n_withheld - _MAX_STATEMENTS,
         "failing group": len(document.counterexamples),
     }
     counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]

@@ -39,8 +39,9 @@ def show_nearest(missed: Sequence[NearStatement]) -> None:
         click.echo(wrapped(printable(text), columns, indent="  "))
 
 
-def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
+def show_unproposed(unproposed: Unproposed, *, n_days: int, max_shown: int) -> None:
     """Print why there are no statements yet, or why those that were found are not proposed."""
+    columns = shutil.get_terminal_size().columns
     if 0 < n_days < MIN_DAYS:
         click.echo(say("  no statement yet: all records are of one day, and two are needed"))
     if unproposed.n_settled:
@@ -50,7 +51,10 @@ def show_unproposed(unproposed: Unproposed, *, n_days: int) -> None:
         names = printable(", ".join(unproposed.undefined))
         text = say("not proposed: statements about {names}: no definition, or several", names=names)
         remedy = say("name one under tools: in coreloop.yaml")
-        click.echo(wrapped(f"{text}; {remedy}", shutil.get_terminal_size().columns, indent="  "))
+        click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
+        for one in unproposed.withheld[:max_shown]:
+            line = f"{one.tool}: {one.line.removeprefix('- ')} ({say(one.sides.text)})"
+            click.echo(wrapped(printable(line), columns, indent=_INDENT))
 
 
 def _show(statement: Statement, columns: int, *, is_verbose: bool) -> None:

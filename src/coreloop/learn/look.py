@@ -251,7 +251,9 @@ def _missing(
     elif report.first_day == report.last_day:
         yield Phrase("a second day: with one, nobody knows whether a cause lasts")
     if is_alone:
-        yield Phrase("sessions or identifiers: without them, repeats of one question count as several")
+        yield Phrase(
+            "sessions or identifiers: without them, a question asked again in other words counts twice"
+        )
     if is_one_model:
         yield Phrase("names of models: a change of model looks like a change of the tools")
     few = _tools_with_few_failures(calls)

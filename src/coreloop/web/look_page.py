@@ -64,7 +64,7 @@ def look_page(looked: Looked) -> str:
             ),
         ),
         *_table(
-            "What nearly always fails",
+            "Calls that do not follow these lines nearly always fail",
             "Calls that follow a line, and calls that do not: how many of them succeeded.",
             ("tool", "line", "follows", "otherwise"),
             (

@@ -133,7 +133,7 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     monkeypatch.setenv("PATH", "/nowhere")
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 2
-    assert "cand-2026-04-25-001" in done.stdout
+    assert re.search(r"cand-\d{4}-\d\d-\d\d-001", done.stdout)
     assert "git is not installed, or not in PATH; the proposals are complete, only the p" in done.stderr
 
 
@@ -157,13 +157,14 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(
     assert done.returncode == 0
     assert requests in done.stdout
     assert f"+    - {line}" in done.stdout
-    following = re.search(r"^  .*( refine .*)$", done.stdout, re.MULTILINE)
+    following = re.search(r"^  .*( judge --id .*)$", done.stdout, re.MULTILINE)
     assert following is not None
-    again = subprocess.run(
-        [*COMMAND, *shlex.split(following[1])], cwd=tmp_path / "scratch", capture_output=True, check=False
-    )
-    assert again.returncode == 0
-    assert requests.replace("requests", "records").replace("요청", "기록") in again.stdout.decode()
+    again = [
+        subprocess.run([*COMMAND, *words], cwd=tmp_path / "scratch", capture_output=True, check=False)
+        for words in (shlex.split(following[1]), ["refine"])
+    ]
+    assert [one.returncode for one in again] == [0, 0]
+    assert requests.replace("requests", "records").replace("요청", "기록") in again[1].stdout.decode()
 
 
 @pytest.mark.slow
@@ -387,6 +388,25 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     out, errors = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, b"")
     assert b"Traceback" not in errors
+    assert errors.endswith(b"dartlab-coreloop: stopped; run it again to go on\n")
+
+
+@pytest.mark.parametrize("module", ["coreloop.base.messages", "coreloop.base.spoken", "click", "polars"])
+def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
+    interrupted = f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts)
+sys.argv = ["coreloop", "refine"]
+from coreloop.cli import run
+run()
+"""
+    done = spawn(command=[sys.executable, "-c", interrupted])
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
 
 
 def _group(leader: int) -> list[str]:

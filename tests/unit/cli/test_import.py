@@ -215,7 +215,7 @@ def test_the_output_says_what_was_imported_and_what_to_do(run: Run, tmp_path: Pa
         "        3  Read",
         "skipped: 1, torn or not JSON",
         "skipped: 1, turn that is not finished",
-        "days: 2026-04-25 to 2026-04-25; mine them: dartlab-coreloop pattern --since 2026-04-25",
+        "days: 2026-04-25 to 2026-04-25; see why calls fail: dartlab-coreloop refine --since 2026-04-25",
     ]
     assert done.stderr.startswith("wrote ")
 

@@ -14,6 +14,11 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.judge import _show_waiting
 from coreloop.cli.main import main
+from coreloop.learn.effect import settled
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.estimate import Estimate
+from coreloop.learn.effect.ledger import Change
+from coreloop.learn.effect.verdict import EffectVerdict, Look
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
@@ -190,6 +195,34 @@ def test_an_id_alone_shows_the_proposal_and_what_can_be_said_next(run: Run, tmp_
     assert "promote" not in rejected.stderr.replace("promoted", "")
     facts = json.loads(run("judge", "--id", made["id"], "--json").stdout)
     assert (facts["state"], facts["key"], facts["verdicts"][0]["cause"]) == ("rejected", made["key"], "wrong")
+
+
+def test_a_merged_proposal_shows_its_effect(run: Run, tmp_path: Path):
+    made = statement(line="- Always pass axis", kind="presence")
+    write_counterexamples(tmp_path / "data/audit/counterexamples/2026-04-25-counterexamples.json", made)
+    assert "effect" not in run("judge", "--id", made["id"]).stdout
+    now = datetime(2026, 5, 25, tzinfo=UTC)
+    change = Change(
+        tool="analysis", target=FILE, sha="a", subject="x", place=1, merged_at=now, ids=(made["id"],)
+    )
+    found = Estimate(
+        before=0.3,
+        expected=0.3,
+        after=0.1,
+        variance=0.0004,
+        shift=0.0,
+        n_controls=4,
+        days_before=56,
+        days_after=20,
+        n_before=2000,
+        n_after=800,
+        failed_after=80,
+        shrinking=0.0002,
+    )
+    effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=Look(20, found, -0.25, -0.15))
+    settled.keep(Workspace(tmp_path, Settings()), settled.Kept(), settled.Kept(newest=(effect,)), now)
+    shown = " ".join(run("judge", "--id", made["id"]).stdout.split())
+    assert "effect helps; failed: 30.0% of calls before, 10.0% after (800 calls in 20 days)" in shown
 
 
 def test_an_id_alone_shows_a_request_a_sequence_and_a_failing_group(run: Run, tmp_path: Path):

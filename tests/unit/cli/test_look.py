@@ -152,6 +152,12 @@ def test_results_are_missing_only_where_there_are_none(run: Run, tmp_path: Path)
     assert any(text.startswith("results of tools") for text in none)
 
 
+def test_a_question_asked_again_in_other_words_is_another_case(run: Run, tmp_path: Path) -> None:
+    lists = [[{"role": "user", "content": text}] for text in ("Where is it?", "Where did it go?")]
+    missing = missing_of(run(write_lines(tmp_path / "lists.jsonl", lists), "--json"))
+    assert any("asked again in other words counts twice" in text for text in missing)
+
+
 def missing_of(done: Result) -> list[str]:
     return list(json.loads(done.stdout)["missing"])
 
@@ -178,6 +184,20 @@ def test_screen_fits_and_says_what_is_missing(run: Run, tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 100
     assert "cancel: order" in done.stdout
     assert "the tools' source" in done.stdout
+
+
+def test_lines_stand_below_what_happens_to_calls_that_do_not_follow_them(run: Run, tmp_path: Path) -> None:
+    def without_reason(k: int) -> dict[str, Any]:
+        fails, day = k % 5 == 0, f"2026-04-{1 + k % 8:02}T09:00:00Z"
+        reason, result = ("", "Error: no reason") if fails else ("no longer needed", "done")
+        question = {"role": "user", "content": f"Cancel order {k}"}
+        called = call("cancel", {"order_id": f"#W{k:07}", "reason": reason}, result, "1")
+        return {"ts": day, "messages": [question, *called, {"role": "assistant", "content": "Done."}]}
+
+    done = run(write_lines(tmp_path / "chats.jsonl", map(without_reason, range(40))))
+    lines = done.stdout.splitlines()
+    heading = lines.index("calls that do not follow these lines nearly always fail:")
+    assert lines[heading + 1] == "  cancel: reason: never empty (32 of 32, otherwise 0 of 8)"
 
 
 def test_page_has_the_same_rows_and_runs_nothing_that_a_trace_holds(run: Run, tmp_path: Path) -> None:

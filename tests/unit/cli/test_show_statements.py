@@ -14,6 +14,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.show_refine import refined_json, show_refined
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.proposals.statement_draft import Unproposed
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.propose import refine
 from promoting import statement
@@ -42,8 +43,8 @@ def test_each_statement_shows_its_sides_and_what_it_costs(
     assert "; 1 statement, 0 failing groups" in out.splitlines()[0]
     assert " ".join(out[out.index("ce-2026") :].split()).startswith(
         "ce-2026-04-25-001 analysis Always pass axis follows: 58 of 61 calls, 31 customers; does not: 17 of "
-        "26, 12 customers per 1,000 requests: 12.3 calls wasted, 1.5 to 4.0 requests lost; difference 0.30 "
-        "(0.12 to 0.49), q 0.003"
+        "26, 12 customers per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost; "
+        "difference 0.30 (0.12 to 0.49), q 0.003"
     )
 
 
@@ -73,6 +74,22 @@ def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.Cap
     assert "\x1b" not in out
     assert "    no text: a tool's name is not a valid name\n" in out
     assert "… and 2 statements more, in the draft\n" in out
+
+
+def test_lines_of_tools_without_a_definition_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    withheld = tuple(make_statement(tool="create_issue", line="- component: never empty") for _ in range(6))
+    refined = refine([], ALWAYS, workspace=Workspace(tmp_path, Settings()), min_failures=2)
+    refined = replace(refined, unproposed=Unproposed(("create_issue",), withheld))
+    caveats = CounterexamplesFile(counterexamples=(), statements=(make_statement(),), **AT)
+    show_refined(refined, caveats, (tmp_path, tmp_path))
+    out = capsys.readouterr().out
+    assert "not proposed: statements about create_issue: no definition, or several; name" in " ".join(
+        out.split()
+    )
+    assert out.count("    create_issue: component: never empty (58 of 61, otherwise 17 of 26)\n") == 3
+    assert out.endswith("… and 3 statements; -v shows them\n")
 
 
 def test_one_screen_says_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

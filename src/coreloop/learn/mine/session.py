@@ -201,6 +201,8 @@ class MineResult:
 
     Attributes
     ----------
+    days : Days
+        From the first to the last that has a record.
     n_files, n_reused : int
         Files, and how many of them an earlier run counted.
     n_bytes_read : int
@@ -229,7 +231,7 @@ def run_mine(
     with open_mining(workspace, options, check=True, watch=watch) as mined:
         window = merge(mined.files, days)
         return MineResult(
-            days=days,
+            days=window.recorded(),
             n_files=mined.n_files,
             n_reused=mined.n_reused,
             n_bytes_read=mined.n_bytes_read,

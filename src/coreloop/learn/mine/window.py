@@ -145,6 +145,11 @@ class Window:
         """Records in the window, including neutral records."""
         return self.records_by_day().total()
 
+    def recorded(self) -> Days:
+        """From the first to the last day in the window that has a record; without any, the window."""
+        days = self.records_by_day()
+        return Days(min(days), max(days)) if days else self.days
+
     def records_by_day(self) -> Counter[date]:
         """Records of each day in the window that has any, including neutral records."""
         counts: Counter[date] = Counter()

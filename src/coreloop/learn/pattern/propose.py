@@ -33,6 +33,8 @@ class Proposals:
     ----------
     days : Days
         The window.
+    recorded : Days
+        From the first to the last day that has a record.
     n_records, n_neutral, n_files : int
         Records in the window, how many of them are neutral, and files that were read.
     newest : date or None
@@ -48,6 +50,7 @@ class Proposals:
     """
 
     days: Days
+    recorded: Days
     n_records: int
     n_neutral: int
     n_files: int
@@ -91,6 +94,7 @@ def propose(
     candidates, dropped = new_keys(drafts, known)
     return Proposals(
         days=days,
+        recorded=window.recorded(),
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(files),

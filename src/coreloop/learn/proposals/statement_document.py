@@ -78,10 +78,10 @@ def difference_text(statement: Statement) -> Phrase:
 
 
 def cost_text(statement: Statement) -> Phrase:
-    """Calls wasted, and the requests that they may have cost: the higher figure includes other reasons."""
+    """The least calls wasted, and the requests that they may have cost, at most with other reasons."""
     low, high = statement.lost
     return Phrase(
-        "per 1,000 requests: {wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost",
+        "per 1,000 requests: at least {wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost",
         wasted=statement.wasted,
         low=low,
         high=high,

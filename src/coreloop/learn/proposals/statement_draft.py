@@ -33,11 +33,14 @@ class Unproposed:
     ----------
     undefined : tuple of str
         Tools that neither the source nor coreloop.yaml defines: the text would have no docstring.
+    withheld : tuple of Statement
+        The statements about these tools.
     n_settled : int
         Statements that are promoted, on a branch or rejected.
     """
 
     undefined: tuple[str, ...] = ()
+    withheld: tuple[Statement, ...] = ()
     n_settled: int = 0
 
 
@@ -67,7 +70,8 @@ def draft_statements(
     found = list(statements)
     statements = [statement for statement in found if statement.key not in settled]
     known = [statement for statement in statements if words.is_known(statement.tool)]
-    undefined = {statement.tool for statement in statements} - {statement.tool for statement in known}
+    withheld = tuple(statement for statement in statements if not words.is_known(statement.tool))
+    undefined = tuple(sorted({statement.tool for statement in withheld}))
     drafts = tuple(
         replace(draft, suggested_append=None, refused=twin)
         if draft.refused is None and (twin := _refuse_twin(draft, words.tool(draft.tool), merges))
@@ -75,7 +79,7 @@ def draft_statements(
         for draft in (draft_statement(statement, words, section=section) for statement in known)
     )
     n_settled = len(found) - len(statements)
-    return drafts, Unproposed(tuple(sorted(undefined)), n_settled)
+    return drafts, Unproposed(undefined, withheld, n_settled)
 
 
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:

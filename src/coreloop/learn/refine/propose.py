@@ -31,10 +31,12 @@ from coreloop.learn.statements.search import search_tools
 class Refined:
     """The proposals of a run: the window, its records and files, the errors, statements and counterexamples.
 
+    ``recorded`` is from the first to the last day that has a record,
     ``nearest`` are statements that too few cases speak for, and ``n_tests`` counts all that were tested.
     """
 
     days: Days
+    recorded: Days
     n_days: int
     n_records: int
     n_files: int
@@ -87,6 +89,7 @@ def refine(
     return Refined(
         days=days,
         n_days=len(log.days),
+        recorded=window.recorded(),
         n_records=window.n_records(),
         n_files=len(files),
         errors=error_table(

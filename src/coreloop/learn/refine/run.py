@@ -114,7 +114,7 @@ def run_refine(
                 counterexample_search=replace(refined.counterexample_search, nearest=()),
                 nearest=(),
                 errors=(),
-                unproposed=replace(refined.unproposed, undefined=()),
+                unproposed=replace(refined.unproposed, undefined=(), withheld=()),
             )
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)

@@ -30,6 +30,9 @@ def test_the_share_before_is_that_of_the_records(tmp_path: Path):
 @pytest.mark.slow
 def test_the_caption_says_that_it_is_simulated(tmp_path: Path):
     said = CliRunner().invoke(main, ["demo", "--out", str(tmp_path / "demo")]).stdout
-    caption, shown = said.index("effect   SIMULATED: 90 days"), said.index("days after the merge")
+    caption, shown = (
+        said.index("effect   SIMULATED: 90 days of 40 calls a day"),
+        said.index("days after the merge"),
+    )
     assert caption < shown < said.index("Try it yourself")
     assert re.search(r"0 .*├.*●.*┤.*○", said)

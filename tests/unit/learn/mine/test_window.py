@@ -46,6 +46,12 @@ def test_no_files_merge_to_an_empty_window():
     assert (window.n_records(), _patterns(window), window.paths) == (0, [], ())
 
 
+def test_the_recorded_days_are_those_of_the_records_in_the_window(tmp_path: Path):
+    rows = [record(ts=f"2026-{day}T09:00:00Z") for day in ("03-31", "04-12", "04-03", "04-07")]
+    assert _window(tmp_path, rows[:2], rows[2:]).recorded() == Days(date(2026, 4, 3), date(2026, 4, 12))
+    assert merge([], APRIL).recorded() == APRIL
+
+
 @pytest.mark.parametrize(
     ("ts", "inside"),
     [

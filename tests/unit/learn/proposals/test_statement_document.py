@@ -48,7 +48,7 @@ def test_section_has_both_sides_and_what_they_are_of() -> None:
         "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
         "7 customers\n"
         "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
-        "- per 1,000 requests: 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
+        "- per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
         "    Caveats\n    -------\n    - First: show\n\n"

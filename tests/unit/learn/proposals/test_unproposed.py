@@ -23,7 +23,7 @@ def test_a_statement_about_an_undefined_tool_is_not_proposed():
         statements, words("analysis", "search", parameters=["company"]), section="Guide"
     )
     assert [draft.tool for draft in drafts] == ["analysis"]
-    assert unproposed == Unproposed(undefined=("elsewhere",))
+    assert unproposed == Unproposed(undefined=("elsewhere",), withheld=(statements[1],))
 
 
 DOCSTRING = """Books a room.

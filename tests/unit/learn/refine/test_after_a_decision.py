@@ -47,6 +47,6 @@ def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path:
         example.refused for example in after.counterexample_search.counterexamples if example.tool == "ship"
     }
     assert reasons == {REASON}
-    show_unproposed(after.unproposed, n_days=9)
+    show_unproposed(after.unproposed, n_days=9, max_shown=4)
     printed = capsys.readouterr().out
     assert "1 statement not proposed: already promoted, open or rejected (known)" in printed
