@@ -198,7 +198,7 @@ def install(mutant: Mutant) -> None:
     mutated: dict[str, Any] = {"__name__": module.__name__}
     exec(compile(mutant.tree, mutant.module, "exec"), mutated)
     _replace(vars(module), mutated)
-    for table in ("_RULES", "_RULES_OF_LINES", "_GROUP_RULES"):
+    for table in ("_RULES", "_RULES_OF_LINES", "_RULES_OF_REPEATED"):
         if table in mutated:
             setattr(module, table, tuple(getattr(module, rule.__name__) for rule in mutated[table]))
 

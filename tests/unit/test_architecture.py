@@ -7,8 +7,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 from rows import each_row
 
 ROOT = Path(__file__).parents[2]

@@ -134,14 +134,14 @@ def logins_of(people: Collection[str]) -> set[str]:
 def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
     """Logins of those whose approval counts."""
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    made = authorships_of(pull, facts)
+    made = authorships_of(pull, facts.authorships)
     if nameless(commits, made):
         return set()
     return approvers(reviews, head=pull.head_sha) - makers(pull, commits, made)
 
 
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
-    addresses = nameless(facts.commits, authorships_of(pull, facts))
+    addresses = nameless(facts.commits, authorships_of(pull, facts.authorships))
     if not addresses:
         return Phrase(_UNAPPROVED)
     return Phrase(
@@ -153,7 +153,7 @@ def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
 
 def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> Iterator[str]:
     """An approval cannot be told from a self-approval where it is unknown who made a commit."""
-    made = authorships_of(pull, facts)
+    made = authorships_of(pull, facts.authorships)
     shas = (pull.head_sha, *(commit.sha for commit in commits), *(authorship.sha for authorship in made))
     unknown = unaccounted(pull, shas, made, facts.commits)
     if unknown and approved_by(pull, commits, facts):
@@ -168,5 +168,5 @@ def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFa
         )
 
 
-def authorships_of(pull: ReportedPull, facts: GuardFacts) -> list[Authorship]:
-    return [authorship for authorship in facts.authorships if authorship.pull in {None, pull.number}]
+def authorships_of(pull: ReportedPull, authorships: Iterable[Authorship]) -> list[Authorship]:
+    return [authorship for authorship in authorships if authorship.pull in {None, pull.number}]

@@ -17,7 +17,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
 from coreloop.descriptions.ownership import promoted_lines
 from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
-from coreloop.guard.approval import machines, unaccounted
+from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits, is_promotion
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
@@ -97,7 +97,7 @@ def _unknown(
 ) -> Iterator[str]:
     """The commits that may be anybody's; of a group those that its pull requests have, as they are there."""
     for pull in (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls:
-        listed = [commit for commit in answers.authorships if commit.pull in {None, pull.number}]
+        listed = authorships_of(pull, answers.authorships)
         is_single = isinstance(event, PullRequestEvent)
         shas = (commit.sha for commit in (change.commits if is_single else listed))
         yield from unaccounted(pull, shas, listed, change.commits)

@@ -40,7 +40,7 @@ def _contents(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
         repeating = [pull for pull in promotions_of(facts) if is_repeated(pull, [commit], facts)]
         for pull in repeating:
             yield from refuse_repeated(
-                pull, (commit.sha, *(made.sha for made in authorships_of(pull, facts))), facts
+                pull, (commit.sha, *(made.sha for made in authorships_of(pull, facts.authorships))), facts
             )
         if not repeating:
             yield from refuse_trailers(commit, facts.settings)

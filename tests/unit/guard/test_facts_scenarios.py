@@ -12,7 +12,7 @@ from coreloop.guard.event import Account, Authorship, Push
 from coreloop.guard.facts import read_facts
 from coreloop.guard.inputs import Answers
 from coreloop.guard.markers import GuardFacts
-from guard_bench import BRANCH, GITHUB, MESSAGE, PROMOTED, Bench, without_trailers
+from guard_bench import BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, without_trailers
 from guard_queue import Queue
 from guarding import HEAD, MAKER, approval, commit, judged
 from judging import OLD, SIGNED
@@ -137,6 +137,19 @@ def test_of_ordinary_work_no_file_and_no_landed_commit_is_read(bench: Bench):
     bench.base = "release"
     facts = facts_of(bench)
     assert (facts.files, facts.touched, facts.landed) == ({}, {}, frozenset())
+
+
+def test_a_merged_commit_that_only_its_title_gives_away_is_known_in_a_backport(bench: Bench):
+    bench.git("branch", "release")
+    bench.git("switch", "--quiet", "main")
+    sha = bench.write(b"x = 1\n", f"{TITLE}\n\nThe trailers were edited away.", "other.py")
+    bench.push("main")
+    bench.base = "release"
+    bench.start("backport", "release")
+    bench.git("cherry-pick", sha)
+    bench.call(title="fix: x", branch="backport")
+    assert facts_of(bench).landed
+    assert bench.decide(bench.event()).passes
 
 
 def test_without_settings_that_can_be_used_no_file_of_a_promotion_is_read(bench: Bench):
