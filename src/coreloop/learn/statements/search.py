@@ -31,7 +31,7 @@ _RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
 _LEAST_RANK: Final = 6
 MIN_DAYS: Final = 2
 _MIN_VALUES: Final = 3
-"""Distinct values a side of a line about how values are: fewer differ in case, length and order alike."""
+"""Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
 _NAMED: Final = "no word such as null"
 """A shape whose values have names: one of them is enough."""
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
@@ -249,33 +249,26 @@ def _of_kind(
             sides = sides_of(kind, line, left)
             since = _all_since(places, since_us, calls.n) if since_us is not None else rest
             deviate, follow = sides[0] & since, sides[1] & since
-            if (
-                deviate
-                and follow
-                and line.is_sound()
-                and _generalises(places, line, (deviate, follow), known)
-            ):
+            if deviate and follow and line.is_sound() and _generalises(places, line, deviate, follow):
                 yield LineHypothesis(kind.name, line, deviate, follow)
 
 
-def _generalises(places: Sequence[CallPlace], line: Advice, sides: tuple[int, int], known: Known) -> bool:
-    """Whether a line about how values are has several on each side; of one, it names a class nobody saw."""
-    if line.form in {"at_most", "at_least"}:
-        if float(slot(line, "number")) in known.numbers:
-            return True
-    elif line.form not in {"written", "prefix"}:
+def _generalises(places: Sequence[CallPlace], line: Advice, deviate: int, follow: int) -> bool:
+    """Whether a line about how values are written has several a side; of one, it names a class nobody saw."""
+    if line.form not in {"written", "prefix"}:
         return True
     is_named = line.form == "written" and slot(line, "shape") == _NAMED
     return all(
-        _has_several(places, slot(line, "argument"), side) for side in (sides[1:] if is_named else sides)
+        _has_several(places, slot(line, "argument"), side)
+        for side in ((follow,) if is_named else (deviate, follow))
     )
 
 
 def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
-    seen = set[tuple[int | float | None, ...]]()
+    seen = set[tuple[int | None, ...]]()
     for number in iter_places(side):
         value = places[number].call.values[argument]
-        seen.add((value.value, value.number, value.length))
+        seen.add((value.value, value.length))
         if len(seen) >= _MIN_VALUES:
             return True
     return False
