@@ -16,6 +16,7 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import open_workspace
 from coreloop.guard.change import read_files
+from coreloop.guard.markers import GuardFacts
 from coreloop.guard.promotion import refuse_files, refuse_message, refuse_trailers
 from coreloop.learn.proposals.words import BaseNames
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in
@@ -174,11 +175,12 @@ def refused_by_guard(folder: Path, branch: str) -> list[str]:
     with Repository(folder) as repository:
         commit = next(iter(repository.log(branch)))
         files = read_files(repository, f"{branch}^", branch)
-        names = BaseNames(repository, "main", settings).among([f"- {KOREAN}"])
+        names = BaseNames(repository, "main", settings).among([f"- {KOREAN}"], {file.path for file in files})
+    facts = GuardFacts(files={commit.sha: tuple(files)}, settings=settings, names=names)
     reasons = (
         *refuse_trailers(commit, settings),
         *refuse_message(commit),
-        *refuse_files(files, commit, settings=settings, project="", names=names),
+        *refuse_files(files, commit, sha=commit.sha, facts=facts),
     )
     return list(map(str, reasons))
 

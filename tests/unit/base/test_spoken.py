@@ -84,6 +84,7 @@ def test_status_of_a_new_project_is_korean(tmp_path: Path):
 )
 def test_json_is_the_same_in_both_languages(words: str, tmp_path: Path):
     (tmp_path / "data" / "audit" / "ai-ask").mkdir(parents=True)
+    run(*words.split(), folder=tmp_path)  # what it writes the first time, it keeps
     english, korean = (
         run(*words.split(), "--json", folder=tmp_path, LANG=lang) for lang in ("C", "ko_KR.UTF-8")
     )

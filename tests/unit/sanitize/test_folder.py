@@ -220,6 +220,7 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path):
     _log(tmp_path / "in" / "a.jsonl", 200_000)
     out = tmp_path / "out"
     code = _EXPORT.replace('mode="mask"', 'mode="mask", jobs=2')
+    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{code}"  # also in a job
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "in"), str(out)], stderr=subprocess.PIPE
     )
