@@ -8,6 +8,8 @@ from random import Random
 from typing import Any
 
 from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.learn.effect.estimate import Estimate
+from coreloop.learn.effect.verdict import Look
 from coreloop.learn.proposals.advice import statement_key
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
@@ -15,6 +17,26 @@ from promoting import Project, run_git
 FIRST_DAY = datetime(2026, 3, 2, tzinfo=UTC)
 FILE = "shop/tools.py"
 CONTROLS = ("list_orders", "find_customer", "check_stock", "send_letter")
+LOOK = Look(
+    20,
+    Estimate(
+        before=0.3,
+        expected=0.3,
+        after=0.1,
+        variance=0.0004,
+        shift=0.0,
+        n_controls=4,
+        days_before=56,
+        days_after=20,
+        n_before=2000,
+        n_after=800,
+        failed_after=80,
+        shrinking=0.0002,
+    ),
+    -0.25,
+    -0.15,
+)
+"""Twenty days after a merge that took 20 of 30 points of failures away."""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from coreloop.cli.judge import _show_waiting
 from coreloop.cli.main import main
 from coreloop.learn.effect import settled
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.estimate import Estimate
 from coreloop.learn.effect.ledger import Change
-from coreloop.learn.effect.verdict import EffectVerdict, Look
+from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
+from effects import LOOK
 from logs import record, repeated, write_log
 from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples
 
@@ -205,21 +205,7 @@ def test_a_merged_proposal_shows_its_effect(run: Run, tmp_path: Path):
     change = Change(
         tool="analysis", target=FILE, sha="a", subject="x", place=1, merged_at=now, ids=(made["id"],)
     )
-    found = Estimate(
-        before=0.3,
-        expected=0.3,
-        after=0.1,
-        variance=0.0004,
-        shift=0.0,
-        n_controls=4,
-        days_before=56,
-        days_after=20,
-        n_before=2000,
-        n_after=800,
-        failed_after=80,
-        shrinking=0.0002,
-    )
-    effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=Look(20, found, -0.25, -0.15))
+    effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=LOOK)
     settled.keep(Workspace(tmp_path, Settings()), settled.Kept(), settled.Kept(newest=(effect,)), now)
     shown = " ".join(run("judge", "--id", made["id"]).stdout.split())
     assert "effect helps; failed: 30.0% of calls before, 10.0% after (800 calls in 20 days)" in shown

@@ -8,9 +8,9 @@ from coreloop.admin.status.notify import Notified, find_changes
 from coreloop.cli.show_effect import effect_chart
 from coreloop.cli.show_status import show_status
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.estimate import Estimate
 from coreloop.learn.effect.ledger import Change
-from coreloop.learn.effect.verdict import EffectVerdict, Look
+from coreloop.learn.effect.verdict import EffectVerdict
+from effects import LOOK
 
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 CHANGE = Change(
@@ -22,25 +22,6 @@ CHANGE = Change(
     merged_at=NOW,
     ids=("ce-2026-04-01-001",),
     keys=("k",),
-)
-LOOK = Look(
-    20,
-    Estimate(
-        before=0.3,
-        expected=0.3,
-        after=0.1,
-        variance=0.0004,
-        shift=0.0,
-        n_controls=4,
-        days_before=56,
-        days_after=20,
-        n_before=2000,
-        n_after=800,
-        failed_after=80,
-        shrinking=0.0002,
-    ),
-    -0.25,
-    -0.15,
 )
 HELPS = Effect(change=CHANGE, verdict=EffectVerdict.HELPS, look=LOOK, decided_on=date(2026, 4, 24))
 
