@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from frameworks.environments import interpreter  # noqa: E402
+from frameworks.environments import interpreter  # noqa: E402 - needs the path above
 
 ROUNDS, RUNS = 5, 150
 FEWER = {"claude-agent-sdk": 40}

@@ -1,6 +1,6 @@
 """A travel desk's tools; a comment `cause: rule` is code in the log that plants the cause."""
 
-from datetime import date  # noqa: F401 - a rule needs it
+from datetime import date  # noqa: F401 - the rules of independent_causes.py call it
 
 CUSTOMERS, BOOKINGS, SENT = {}, {}, []
 

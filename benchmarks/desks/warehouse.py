@@ -1,6 +1,6 @@
 """A warehouse's tools; a comment `cause: rule` is code in the log that plants the cause."""
 
-from pathlib import PurePosixPath  # noqa: F401 - a rule needs it
+from pathlib import PurePosixPath  # noqa: F401 - the rules of independent_causes.py call it
 
 ORDERS, PACKED = {}, set()
 
