@@ -17,6 +17,7 @@ from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestO
 DAY_US: Final = 86_400_000_000
 _MAX_CHARS: Final = 1 << 31
 GROUP_KEYS: Final = ("day", "pattern", "category", "sequence", "shape", "provider", "outcome", "signals")
+_OF_PATTERN: Final = ("category", "sequence")  # the pattern is their hash, so it is enough to group by
 GROUPS: Final[Mapping[str, Any]] = {
     "day": pl.Int32,  # days since 1970, UTC
     "pattern": pl.UInt64,
@@ -114,15 +115,17 @@ def count_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] =
 def group_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
     """`GROUPS` of the requests that count; ``key`` as in `count_requests`."""
     chunk_len = pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64)
-    grouped = count_requests(facts, settings, key=key).with_columns(day=_day()).group_by(GROUP_KEYS)
+    by = [name for name in GROUP_KEYS if name not in _OF_PATTERN]
+    grouped = count_requests(facts, settings, key=key).with_columns(day=_day()).group_by(by)
     counts = grouped.agg(
+        pl.col(_OF_PATTERN).first(),
         n=pl.len(),
         chunk_len=chunk_len.sum(),
         n_chunk_len=chunk_len.count(),
         first_us=pl.col("ts_us").min(),
         last_us=pl.col("ts_us").max(),
     )
-    return counts.select(pl.col(name).cast(kind) for name, kind in GROUPS.items()).sort(GROUP_KEYS)
+    return counts.select(pl.col(name).cast(kind) for name, kind in GROUPS.items()).sort(by)
 
 
 def group_calls(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
@@ -131,17 +134,23 @@ def group_calls(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _O
     if settings.replayed:
         calls = calls.join(replays(facts.requests, settings), on=key, how="anti")
     by = [*key[:-1], *CALL_KEYS]
+    # The calls of a group all failed or all succeeded, since the error is one of its keys: a filter within
+    # each group would take as long as everything else.
+    earliest = pl.col("offset").sort_by("ts_us", "offset").first()
     failed = pl.col("error_class") != ""
-    time = pl.col("ts_us").filter(failed)
     counts = (
         calls.with_columns(day=_day())
         .group_by(by)
         .agg(
             n=pl.len(),
-            wasted_us=pl.col("duration_us").filter(failed).sum(),
-            first_us=time.min(),
-            last_us=time.max(),
-            offset=pl.col("offset").filter(failed & (pl.col("ts_us") == time.min())).min(),
+            wasted_us=pl.col("duration_us").sum(),
+            first_us=pl.col("ts_us").min(),
+            last_us=pl.col("ts_us").max(),
+            offset=earliest,
+        )
+        .with_columns(
+            pl.when(failed).then(pl.col("first_us", "last_us", "offset")),
+            wasted_us=pl.when(failed).then("wasted_us").otherwise(0),
         )
     )
     typed = (pl.col(name).cast(kind) for name, kind in CALL_GROUPS.items())

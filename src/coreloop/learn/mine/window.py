@@ -89,9 +89,13 @@ class Window:
 
     def all_requests(self) -> pl.LazyFrame:
         """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
-        frames = (count_requests(facts, settings, key=KEY) for facts, settings in self.joined)
-        schema = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
-        return concatenate((frame.select(*schema) for frame in frames), schema).filter(self.in_days())
+        return concatenate(self.batched_requests(), {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32})
+
+    def batched_requests(self) -> Iterator[pl.LazyFrame]:
+        """`all_requests` of neighbouring files: one by one, few rows of many are found in half the time."""
+        for facts, settings in self.joined:
+            requests = count_requests(facts, settings, key=KEY)
+            yield requests.select(*REQUESTS, "outcome", "file").filter(self.in_days())
 
     @cached_property
     def calls(self) -> pl.LazyFrame:

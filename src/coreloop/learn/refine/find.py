@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -237,14 +238,20 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
         group = _sequence(row, steps[row["shape"]], sequences[row["sequence"]])
-        yield group, _sorted(places.get(row["pattern"], []))
+        yield group, places.get(row["pattern"], [])
 
 
 def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
     """Places of the earliest failed requests of some patterns."""
-    failed = window.requests.filter(IS_FAILURE, pl.col("pattern").is_in(patterns.implode()))
-    rows = failed.group_by("pattern").agg(places=_earliest("ts_us")).collect()
-    return dict(rows.iter_rows())
+    is_wanted = IS_FAILURE & pl.col("pattern").is_in(patterns.implode())
+    batches = [
+        rows.filter(is_wanted).group_by("pattern").agg(places=_earliest("ts_us")).collect()
+        for rows in window.batched_requests()
+    ]
+    earliest: dict[int, _Places] = {}
+    for pattern, places in chain.from_iterable(batch.iter_rows() for batch in batches):
+        earliest[pattern] = _sorted([*earliest.get(pattern, ()), *places])[:MAX_EXAMPLES]
+    return earliest
 
 
 def _earliest(time: str) -> pl.Expr:
