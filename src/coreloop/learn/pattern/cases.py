@@ -1,6 +1,7 @@
 """Whether a sequence does better than the rest of its category, with one success rate for each case."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -16,6 +17,8 @@ _MAX_REQUESTS: Final = 10_000
 _MIN_CASES: Final = 2
 _Row = tuple[str, str, int, bool]
 """Group, sequence, case, whether it succeeded."""
+_Tally = dict[int, tuple[int, int]]
+"""Requests and successes of each case."""
 
 
 def p_values(window: Window, candidates: Sequence[Candidate], *, by_first_tool: bool) -> list[float]:
@@ -35,26 +38,32 @@ def p_values(window: Window, candidates: Sequence[Candidate], *, by_first_tool: 
     list of float
         1.0 with fewer than two cases on a side: the least that the playbook's relaxed gate lets through.
     """
-    rows = _rows(window, {candidate.cat_hash for candidate in candidates}, by_first_tool=by_first_tool)
-    return [_p_value(candidate, rows, by_first_tool=by_first_tool) for candidate in candidates]
+    categories = {candidate.cat_hash for candidate in candidates}
+    by_group: defaultdict[str, _Tally] = defaultdict(dict)
+    by_sequence: defaultdict[tuple[str, str], _Tally] = defaultdict(dict)
+    for group, sequence, case, succeeded in _rows(window, categories, by_first_tool=by_first_tool):
+        for tally in (by_group[group], by_sequence[group, sequence]):
+            n, n_ok = tally.get(case, (0, 0))
+            tally[case] = (n + 1, n_ok + succeeded)
+    groups = [
+        _group(candidate.cat_hash, candidate.tool_pattern[0].name, by_first_tool=by_first_tool)
+        for candidate in candidates
+    ]
+    return [
+        _p_value(by_group[group], by_sequence[group, candidate.seq_hash])
+        for group, candidate in zip(groups, candidates, strict=True)
+    ]
 
 
-def _p_value(candidate: Candidate, rows: Sequence[_Row], *, by_first_tool: bool) -> float:
-    group = _group(candidate.cat_hash, candidate.tool_pattern[0].name, by_first_tool=by_first_tool)
-    own = _rates(row for row in rows if row[0] == group and row[1] == candidate.seq_hash)
-    rest = _rates(row for row in rows if row[0] == group and row[1] != candidate.seq_hash)
-    return rank_test(own, rest) if min(len(own), len(rest)) >= _MIN_CASES else 1.0
+def _p_value(group: _Tally, own: _Tally) -> float:
+    rates = [n_ok / n for n, n_ok in own.values()]
+    others = ((n, n_ok, *own.get(case, (0, 0))) for case, (n, n_ok) in group.items())
+    rest = [(n_ok - own_ok) / (n - own_n) for n, n_ok, own_n, own_ok in others if n > own_n]
+    return rank_test(rates, rest) if min(len(rates), len(rest)) >= _MIN_CASES else 1.0
 
 
 def _group(category: str, first_tool: str, *, by_first_tool: bool) -> str:
     return f"{category} {first_tool}" if by_first_tool and category == UNSPECIFIED else category
-
-
-def _rates(rows: Iterable[_Row]) -> list[float]:
-    outcomes: dict[int, list[bool]] = {}
-    for _, _, case, succeeded in rows:
-        outcomes.setdefault(case, []).append(succeeded)
-    return [sum(of_case) / len(of_case) for of_case in outcomes.values()]
 
 
 def _rows(window: Window, categories: set[str], *, by_first_tool: bool) -> list[_Row]:
