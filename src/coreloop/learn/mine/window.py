@@ -1,7 +1,7 @@
 """The facts of many files -> the groups of a window of days, and queries over them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -44,7 +44,10 @@ IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
+_COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
+
 Batch = tuple[Facts, MineSettings]
+Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,23 @@ class Window:
 
     def all_requests(self) -> pl.LazyFrame:
         """`REQUESTS` of the days, with ``outcome``, and ``file``, the index into ``paths``."""
-        return concatenate(self.batched_requests(), {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32})
+        return concatenate(self._batched_requests(), _COUNTED)
 
-    def batched_requests(self) -> Iterator[pl.LazyFrame]:
-        """`all_requests` of neighbouring files: one by one, few rows of many are found in half the time."""
+    def keep(self, chosen: Query, best: Query) -> pl.DataFrame:
+        """Keep few of many requests: ``best`` of those that ``chosen`` takes from `all_requests`.
+
+        Neighbouring files are asked one after the other, ``best`` of what was kept before and of theirs, so
+        that memory does not grow with the log.
+        """
+        kept = chosen(concatenate((), _COUNTED)).collect()
+        for rows in self._batched_requests():
+            kept = best(pl.concat([kept.lazy(), chosen(rows)])).collect()
+        return kept
+
+    def _batched_requests(self) -> Iterator[pl.LazyFrame]:
         for facts, settings in self.joined:
             requests = count_requests(facts, settings, key=KEY)
-            yield requests.select(*REQUESTS, "outcome", "file").filter(self.in_days())
+            yield requests.select(*_COUNTED).filter(self.in_days())
 
     @cached_property
     def calls(self) -> pl.LazyFrame:
@@ -371,12 +384,18 @@ def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         ``patterns`` with n_question_hashes and n_sessions.
     """
+    ordered = patterns.sort("pattern").with_columns(
+        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
+    )
+    of_parts = (pl.col("pattern").is_in(part["pattern"].implode()) for part in ordered.partition_by("part"))
     counts = [
-        rows.group_by("pattern").agg(
+        window.requests.filter(IS_COUNTED, of_part)
+        .group_by("pattern")
+        .agg(
             n_question_hashes=pl.col("question").n_unique(),
             n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
         )
-        for rows in _counted_requests(window, patterns)
+        for of_part in of_parts
     ]
     schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
     counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
@@ -389,33 +408,22 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per pattern and question (hash): n (counted records), first_us, and file and offset of the
-        earliest line that asked it; in the order of first_us.
+        A row per pattern and question (hash): first_us, and file and offset of the earliest line that asked
+        it; in the order of first_us.
     """
-    questions = [
-        rows.rename({"ts_us": "first_us"})
-        .sort("first_us", "file", "offset")
-        .group_by("pattern", "question", maintain_order=True)
-        .agg(pl.len().alias("n"), pl.col("first_us", "file", "offset").first())
-        .group_by("pattern", maintain_order=True)
-        .head(MAX_QUESTIONS)
-        .collect()
-        for rows in _counted_requests(window, patterns)
-    ]
-    schema = {"pattern": pl.UInt64, "question": pl.UInt64, "n": pl.UInt32, "first_us": pl.Int64}
-    schema |= {"file": pl.UInt32, "offset": pl.UInt64}
-    return pl.concat([pl.DataFrame(schema=schema), *questions])
-
-
-def _counted_requests(window: Window, patterns: pl.DataFrame) -> Iterator[pl.LazyFrame]:
-    """The counted requests of some patterns, in batches of patterns to limit memory."""
-    ordered = patterns.sort("pattern").with_columns(
-        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
+    of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
+    place = ("first_us", "file", "offset")
+    return window.keep(
+        lambda rows: rows.filter(IS_COUNTED, of_patterns).select(
+            "pattern", "question", "file", "offset", first_us="ts_us"
+        ),
+        lambda rows: (
+            rows.sort(place)
+            .unique(("pattern", "question"), keep="first", maintain_order=True)
+            .group_by("pattern", maintain_order=True)
+            .head(MAX_QUESTIONS)
+        ),
     )
-    for part in ordered.partition_by("part"):
-        of_part = pl.col("pattern").is_in(part["pattern"].implode())
-        columns = ("pattern", "question", "session", "ts_us", "file", "offset")
-        yield window.requests.filter(IS_COUNTED, of_part).select(columns)
 
 
 def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Whether a sequence does better than the rest of its category, with one success rate for each case."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -45,21 +45,29 @@ def p_values(window: Window, candidates: Sequence[Candidate], *, by_first_tool: 
         for tally in (by_group[group], by_sequence[group, sequence]):
             n, n_ok = tally.get(case, (0, 0))
             tally[case] = (n + 1, n_ok + succeeded)
-    groups = [
-        _group(candidate.cat_hash, candidate.tool_pattern[0].name, by_first_tool=by_first_tool)
-        for candidate in candidates
-    ]
-    return [
-        _p_value(by_group[group], by_sequence[group, candidate.seq_hash])
-        for group, candidate in zip(groups, candidates, strict=True)
-    ]
+    rates = {group: Counter(n_ok / n for n, n_ok in tally.values()) for group, tally in by_group.items()}
+    p_values = []
+    for candidate in candidates:
+        group = _group(candidate.cat_hash, candidate.tool_pattern[0].name, by_first_tool=by_first_tool)
+        own = by_sequence[group, candidate.seq_hash]
+        p_values.append(_p_value(own, _without(own, by_group[group], rates.get(group, Counter()))))
+    return p_values
 
 
-def _p_value(group: _Tally, own: _Tally) -> float:
-    rates = [n_ok / n for n, n_ok in own.values()]
-    others = ((n, n_ok, *own.get(case, (0, 0))) for case, (n, n_ok) in group.items())
-    rest = [(n_ok - own_ok) / (n - own_n) for n, n_ok, own_n, own_ok in others if n > own_n]
-    return rank_test(rates, rest) if min(len(rates), len(rest)) >= _MIN_CASES else 1.0
+def _p_value(own: _Tally, rest: Counter[float]) -> float:
+    rates = Counter(n_ok / n for n, n_ok in own.values())
+    return rank_test(rates, rest) if min(rates.total(), rest.total()) >= _MIN_CASES else 1.0
+
+
+def _without(own: _Tally, group: _Tally, rates: Counter[float]) -> Counter[float]:
+    """The rates of a group's cases without the requests of one sequence; only its cases are counted anew."""
+    rest = rates.copy()
+    for case, (own_n, own_ok) in own.items():
+        n, n_ok = group[case]
+        rest[n_ok / n] -= 1
+        if n > own_n:
+            rest[(n_ok - own_ok) / (n - own_n)] += 1
+    return rest
 
 
 def _group(category: str, first_tool: str, *, by_first_tool: bool) -> str:
@@ -67,10 +75,15 @@ def _group(category: str, first_tool: str, *, by_first_tool: bool) -> str:
 
 
 def _rows(window: Window, categories: set[str], *, by_first_tool: bool) -> list[_Row]:
-    chosen = window.all_requests().filter(IS_COUNTED, pl.col("category").is_in(sorted(categories)))
-    drawn = chosen.with_columns(number=draw_number(), ok=IS_SUCCESS).bottom_k(_MAX_REQUESTS, by="number")
-    columns = ("category", "sequence", "ok", "session", "case", "template")
-    rows = drawn.select(columns).collect().rows()
+    of_categories = pl.col("category").is_in(sorted(categories))
+    columns = ("category", "sequence", "session", "case", "template")
+    drawn = window.keep(
+        lambda rows: rows.filter(IS_COUNTED, of_categories).select(
+            *columns, ok=IS_SUCCESS, number=draw_number()
+        ),
+        lambda rows: rows.bottom_k(_MAX_REQUESTS, by="number"),
+    )
+    rows = drawn.select("category", "sequence", "ok", "session", "case", "template").rows()
     keys = [
         RequestKeys(session, tuple(case or ()), template, sequence)
         for _, sequence, _, session, case, template in rows

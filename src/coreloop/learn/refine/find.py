@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -243,15 +242,13 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
 
 def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
     """Places of the earliest failed requests of some patterns."""
-    is_wanted = IS_FAILURE & pl.col("pattern").is_in(patterns.implode())
-    batches = [
-        rows.filter(is_wanted).group_by("pattern").agg(places=_earliest("ts_us")).collect()
-        for rows in window.batched_requests()
-    ]
-    earliest: dict[int, _Places] = {}
-    for pattern, places in chain.from_iterable(batch.iter_rows() for batch in batches):
-        earliest[pattern] = _sorted([*earliest.get(pattern, ()), *places])[:MAX_EXAMPLES]
-    return earliest
+    of_patterns = pl.col("pattern").is_in(patterns.implode())
+    place = ("ts_us", "file", "offset")
+    failed = window.keep(
+        lambda rows: rows.filter(IS_FAILURE, of_patterns).select("pattern", *place),
+        lambda rows: rows.sort(place).group_by("pattern", maintain_order=True).head(MAX_EXAMPLES),
+    )
+    return dict(failed.group_by("pattern", maintain_order=True).agg(places=pl.struct(place)).iter_rows())
 
 
 def _earliest(time: str) -> pl.Expr:

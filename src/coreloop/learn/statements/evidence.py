@@ -1,7 +1,7 @@
 """Evidence of a statement: its two sides, counted in cases, and what speaks against it."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, erfc, sqrt
 from typing import Final
@@ -86,8 +86,13 @@ def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
     return p_value if is_clear else 1.0
 
 
-def rank_test(first: Sequence[float], second: Sequence[float]) -> float:
+def rank_test(first: Iterable[float], second: Iterable[float]) -> float:
     """Test whether the numbers of one sample are larger than those of another (Mann–Whitney).
+
+    Parameters
+    ----------
+    first, second : iterable of float, or Counter
+        The samples, of one number or more.
 
     Returns
     -------
@@ -99,9 +104,10 @@ def rank_test(first: Sequence[float], second: Sequence[float]) -> float:
     ----------
     Mann and Whitney (1947), Annals of Mathematical Statistics 18:50.
     """
-    n, other_n = len(first), len(second)
+    sample, other = Counter(first), Counter(second)
+    n, other_n = sample.total(), other.total()
     total = n + other_n
-    rank_sum, ties = _rank_sum(Counter(first), Counter(second))
+    rank_sum, ties = _rank_sum(sample, other)
     variance = n * other_n / 12 * (total + 1 - ties / (total * (total - 1)))
     if variance <= 0:
         return 1.0
