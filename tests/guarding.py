@@ -209,5 +209,5 @@ def commit_json(
     }
 
 
-def account_json(account: Account) -> dict[str, str]:
-    return {"login": account.login, "type": "User" if account.human else "Bot"}
+def account_json(account: Account) -> dict[str, Any]:
+    return {"login": account.login, "id": account.number, "type": "User" if account.human else "Bot"}

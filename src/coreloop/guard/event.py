@@ -20,10 +20,16 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A GitHub account; only the type ``User`` counts as human."""
+    """A GitHub account; only the type ``User`` counts as human. `number`, 0 if unknown, outlives a login."""
 
     login: str
     human: bool
+    number: int = 0
+
+    @property
+    def names(self) -> set[str]:
+        """The login in lower case and the number with a ``+``, as in a noreply address."""
+        return {self.login.casefold(), *([f"{self.number}+"] if self.number else ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,7 @@ class Authorship:
 class _Account:
     login: str = ""
     type: str = ""
+    id: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -432,7 +439,8 @@ def _pull_request(pull: _Pull) -> ReportedPull:
 def _account(user: _Account | None) -> Account:
     if user is None:  # a deleted account
         return Account("", human=False)
-    return Account(user.login, human=user.type == "User" and not user.login.endswith("[bot]"))
+    human = user.type == "User" and not user.login.endswith("[bot]")
+    return Account(user.login, human, user.id)
 
 
 def _review(review: _Review) -> Review:

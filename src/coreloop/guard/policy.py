@@ -97,7 +97,7 @@ def _repeated_lines(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
     yield Phrase(
         "#{number} has the trailers of a merged promotion on another change, which is its author's own, and "
         "of which nothing is proved; unless it is a backport, reword its title and its commit's message, or "
-        "put the trailers in a code block",
+        "begin each line of the trailers with >",
         number=pull.number,
     )
     yield from _human_lines(facts.added_lines)
