@@ -39,13 +39,12 @@ def approvers(reviews: Iterable[Review], *, head: str) -> list[Account]:
     return [
         review.reviewer
         for review in latest.values()
-        if review.state == "APPROVED" and review.commit == head and _counts(review)
+        if review.state == "APPROVED"
+        and review.commit == head
+        and review.reviewer.human
+        and review.association in _ASSOCIATIONS
+        and review.permission in _WRITES
     ]
-
-
-def _counts(review: Review) -> bool:
-    can_write = review.association in _ASSOCIATIONS and review.permission in _WRITES
-    return review.reviewer.human and can_write
 
 
 def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Authorship]) -> set[str]:

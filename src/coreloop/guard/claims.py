@@ -43,7 +43,7 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
 def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
     """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
     for commit in commits:
-        if is_promotion(commit):
+        if names_candidate(commit.message):
             yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
         elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
             yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
@@ -53,11 +53,6 @@ def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Signs in the changed files: lines of coreloop's that a machine's change brings."""
     for path in dict.fromkeys(line.path for line in added):
         yield Phrase("coreloop's lines in {path}", path=printable(path))
-
-
-def is_promotion(commit: Commit) -> bool:
-    """Whether a commit's trailers name a candidate."""
-    return names_candidate(commit.message)
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

@@ -24,7 +24,7 @@ from coreloop.guard.claims import claims_of_commits
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
-from coreloop.guard.promotion import lines_of, shrunk_target
+from coreloop.guard.promotion import lines_of
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 
@@ -162,10 +162,9 @@ def _ours(
     """Lines of merged promotions by commit, read only for promotions that remove lines."""
     lines = {}
     for sha, commit in promoting.items():
-        targets = (shrunk_target(files, commit) for files in versions[sha])
-        target = next(filter(None, targets), None)
-        if target is not None:
-            path, base = project + target.partition("::")[0], commit.parents[0]
+        if any(lines_of(files, commit)[0] for files in versions[sha]):
+            target, base = read_promoted(commit.message)[0]["Target"], commit.parents[0]
+            path = project + target.partition("::")[0]
             lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
     return lines
 
@@ -301,10 +300,11 @@ class _Landing:
     @cached_property
     def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
         """A file's lines that are on a protected branch or restored."""
-        return cache(lambda path: frozenset().union(*self._landed(path), *self._undone(path)))
-
-    def _landed(self, path: str) -> Iterator[Lines]:
-        return (self._lines(revision, path) for revision in self._revisions)
+        return cache(
+            lambda path: frozenset().union(
+                *(self._lines(revision, path) for revision in self._revisions), *self._undone(path)
+            )
+        )
 
     def _undone(self, path: str) -> Iterator[Lines]:
         for promotion in self._histories[self.change.base]:

@@ -16,7 +16,6 @@ from coreloop.guard.claims import (
     claims_of_lines,
     claims_of_pull,
     is_branch,
-    is_promotion,
 )
 from coreloop.guard.event import (
     Authorship,
@@ -211,12 +210,14 @@ def is_landed(facts: GuardFacts) -> bool:
 
 def promotion_of(facts: GuardFacts) -> tuple[Commit, ...]:
     """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
-    return tuple([commit for commit in facts.commits if is_promotion(commit)] or facts.commits)[-1:]
+    return tuple([commit for commit in facts.commits if names_candidate(commit.message)] or facts.commits)[
+        -1:
+    ]
 
 
 def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
-    own = [commit for commit in own_commits(facts) if is_promotion(commit)]
+    own = [commit for commit in own_commits(facts) if names_candidate(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
     for pull in facts.pulls:
         named = any(claims_of_pull(pull, titled=not is_landed(facts)))
@@ -226,7 +227,11 @@ def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
 
 def promoting_of(facts: GuardFacts) -> Iterator[Commit]:
     """The commits of a group that carry a promotion; merge commits only repeat trailers."""
-    return (commit for commit in own_commits(facts) if is_promotion(commit) and len(commit.parents) == 1)
+    return (
+        commit
+        for commit in own_commits(facts)
+        if names_candidate(commit.message) and len(commit.parents) == 1
+    )
 
 
 def marks_of(sha: str, text: str) -> set[str]:

@@ -13,13 +13,12 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
-from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
+from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, names_candidate, read_promoted
 from coreloop.base.letters import plain_letters
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
 from coreloop.guard.change import AddedLine
-from coreloop.guard.claims import is_promotion
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent, ReportedPull
 from coreloop.guard.labels import refuse_merging, remedies
@@ -178,7 +177,9 @@ def _own_repository(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]
 def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """Besides commits that GitHub has verified: "Update branch", a reviewer's suggestions and edits."""
     verified = {authorship.sha for authorship in facts.authorships if authorship.verified}
-    commits = [commit for commit in facts.commits if is_promotion(commit) or commit.sha not in verified]
+    commits = [
+        commit for commit in facts.commits if names_candidate(commit.message) or commit.sha not in verified
+    ]
     if len(commits) != 1:
         yield (
             Phrase(
@@ -206,28 +207,28 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
             )
 
 
-def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+def _words(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    """A squash merge takes its message from the title and the description, or from the commit."""
     for commit in promotion_of(facts):
         yield from refuse_trailers(commit, facts.settings)
-
-
-def _title(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
+        yield from refuse_message(commit)
         if event.pull.title != subject_of(commit):
             yield "its title is not its commit's subject; restore the title"
+        yield from _refuse_branch(event.pull, commit, facts)
+        if read_promoted(event.pull.body) != read_promoted(commit.message):
+            yield "the trailers in its description are not its commit's; restore them"
 
 
-def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
-        phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
-        starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
-        axes = "|".join(map(re.escape, _axes(event.pull.head_sha, commit, facts)))
-        match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
-        if match is None or not is_day(match[1]):
-            yield Phrase(
-                "branch {branch} is not the one that promote names for its commit; promote it again",
-                branch=printable(event.pull.branch),
-            )
+def _refuse_branch(pull: ReportedPull, commit: Commit, facts: GuardFacts) -> Iterator[str]:
+    phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
+    starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
+    axes = "|".join(map(re.escape, _axes(pull.head_sha, commit, facts)))
+    match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", pull.branch)
+    if match is None or not is_day(match[1]):
+        yield Phrase(
+            "branch {branch} is not the one that promote names for its commit; promote it again",
+            branch=printable(pull.branch),
+        )
 
 
 def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
@@ -236,19 +237,6 @@ def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
     for files in (facts.files.get(head, ()), *facts.repairs.get(head, ())):
         values = re.findall(r'="([^"]*)"', " ".join(lines_of(files, commit)[1]))
         yield from (to_slug(value, facts.settings.axis_slugs) for value in values)
-
-
-def _message(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
-        yield from refuse_message(commit)
-
-
-def _body(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    """A squash merge copies the trailers from the body."""
-    groups = read_promoted(event.pull.body)
-    for commit in promotion_of(facts):
-        if groups != read_promoted(commit.message):
-            yield "the trailers in its description are not its commit's; restore them"
 
 
 def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -335,7 +323,7 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    if not any(map(is_promotion, own_commits(facts))):
+    if not any(names_candidate(commit.message) for commit in own_commits(facts)):
         yield from (outside(line, event, facts) for line in facts.added_lines)
 
 
@@ -353,11 +341,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _own_repository,
     _one_commit,
     _one_file,
-    _trailers,
-    _message,
-    _title,
-    _branch,
-    _body,
+    _words,
     _contents,
     _lines,
     _known_makers,

@@ -190,11 +190,6 @@ def lines_of(files: Sequence[PathChange], commit: Commit) -> tuple[list[str], li
     return list((old - new).elements()), list((new - old).elements())
 
 
-def shrunk_target(files: Sequence[PathChange], commit: Commit) -> str | None:
-    """The docstring that a promotion removes lines from, or None."""
-    return read_promoted(commit.message)[0]["Target"] if lines_of(files, commit)[0] else None
-
-
 def other_words(
     files: Sequence[PathChange], alone: Sequence[PathChange], commit: Commit, facts: GuardFacts
 ) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.decision import CONTEXT
-from coreloop.guard.github import connect_api
+from coreloop.guard.github import connected
 from coreloop.guard.readiness import (
     advice_for_one,
     lone_maintainer,
@@ -161,7 +161,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     folder : Path
         A folder of the project.
     environ : mapping
-        As for `coreloop.guard.github.connect_api`.
+        As for `coreloop.guard.github.connected`.
     confirm : bool
         False for a dry run.
 
@@ -172,20 +172,21 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     RefusedError
         The guard's check would be required, but was never green: no pull request could be merged any more.
     """
-    workspace = open_workspace(folder)
-    with Repository(workspace.root) as repository:
-        wanted = read_wanted(repository.root / FILE)
-        with connect_api(repository, workspace.settings.forge, environ) as api:
-            before = after = differences(wanted, current := read_current(api, wanted.branch))
-            missing = _not_ready(api, repository.root, before)
-            if confirm and missing:
-                raise RefusedError(
-                    Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
-                )
-            ignored, notes = _limits(api, wanted)
-            if confirm and before:
-                apply(api, wanted, current)
-                after = differences(wanted, read_current(api, wanted.branch))
+    project = open_workspace(folder).root
+    with Repository(project) as repository:
+        root = repository.root
+    wanted = read_wanted(root / FILE)
+    with connected(project, environ) as api:
+        before = after = differences(wanted, current := read_current(api, wanted.branch))
+        missing = _not_ready(api, root, before)
+        if confirm and missing:
+            raise RefusedError(
+                Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
+            )
+        ignored, notes = _limits(api, wanted)
+        if confirm and before:
+            apply(api, wanted, current)
+            after = differences(wanted, read_current(api, wanted.branch))
     notes = (*notes, *((Phrase("--confirm refuses: {missing}", missing=missing),) if missing else ()))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
 
