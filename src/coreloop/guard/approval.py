@@ -18,10 +18,6 @@ _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTO
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
 _NOREPLY: Final = re.compile(r"([0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _BOT: Final = "[bot]"
-_UNAPPROVED: Final = (
-    "no human who neither wrote nor pushed any of it has approved its head commit; "
-    "have one with write access approve it"
-)
 
 
 def approvers(reviews: Iterable[Review], *, head: str) -> list[Account]:
@@ -48,16 +44,9 @@ def approvers(reviews: Iterable[Review], *, head: str) -> list[Account]:
 
 
 def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Authorship]) -> set[str]:
-    """All who wrote, committed or pushed any of a pull request, as in `Account.names`.
+    """All who opened, wrote, committed or pushed any of a pull request, as in `Account.names`.
 
-    Parameters
-    ----------
-    pull : ReportedPull
-        Its author and whoever moved its branch count.
-    commits : iterable of Commit
-        Its commits, as git has them.
-    listed : iterable of Authorship
-        The same commits as GitHub shows them.
+    Its commits are given as git has them, and as GitHub shows them.
     """
     accounts = [pull.author, *(push.actor for push in pull.activity)]
     people = list[str]()
@@ -145,7 +134,10 @@ def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
     addresses = nameless(facts.commits, authorships_of(pull, facts.authorships))
     if not addresses:
-        return Phrase(_UNAPPROVED)
+        return Phrase(
+            "no human who neither wrote nor pushed any of it has approved its head commit; have one with "
+            "write access approve it"
+        )
     return Phrase(
         "GitHub names no account for the co-author {addresses}, who may be the approver; "
         "commit it again with the co-author's noreply address",

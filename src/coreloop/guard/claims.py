@@ -9,7 +9,7 @@ from coreloop.base.git.trailers import BRANCH_PREFIX, names_candidate
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine
-from coreloop.guard.event import PullRequestEvent, ReportedPull
+from coreloop.guard.event import ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
 _BRANCH: Final = re.compile(
@@ -20,18 +20,8 @@ _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 
 
-def claims_of_event(event: PullRequestEvent, *, titled: bool) -> Iterator[str]:
-    """Signs in a payload, including a former title; titles do not count if not ``titled``.
-
-    Where the live pull request is known, it alone counts: a title that was corrected is no sign.
-    """
-    yield from claims_of_pull(event.pull, titled=titled)
-    if titled and not event.live and _is_title(event.former_title or ""):
-        yield "its former title"
-
-
 def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
-    """Signs on a pull request itself. A squash merge copies trailers from its description."""
+    """Signs on a pull request itself; its words do not count if not ``titled``."""
     if titled and _is_title(pull.title):
         yield "its title"
     if titled and names_candidate(pull.body):

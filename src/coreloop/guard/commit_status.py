@@ -131,11 +131,7 @@ def _shared(
 
 
 def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]:
-    body = {
-        "state": verdict.state,
-        "context": CONTEXT,
-        "description": _description(verdict),
-    }
+    body = {"state": verdict.state, "context": CONTEXT, "description": _description(verdict)}
     if all(environ.get(name) for name in _RUN):
         server, repo, run = (environ[name] for name in _RUN)
         body["target_url"] = f"{server}/{repo}/actions/runs/{run}"

@@ -22,6 +22,7 @@ from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.check import check_event, needs_details
 from coreloop.guard.decision import Action, BaseRules
+from coreloop.guard.event import shaped_reviews
 from coreloop.guard.inputs import CheckInputs, concerned
 
 _ANSWERS: Final = ("reviews", "pulls", "commits")
@@ -43,17 +44,6 @@ class _Headed:
     number: int
     head: _Head
     base: _Head
-
-
-@dataclass(frozen=True, slots=True)
-class _Login:
-    login: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reviewed:
-    state: str = ""
-    user: _Login | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +223,10 @@ def _base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[int, Ba
 
 def _approver(review: dict[str, Any]) -> str:
     try:
-        reviewed = shaped(review, _Reviewed)
+        (shown,) = shaped_reviews([review])
     except ShapeError as error:
         raise wrong_answer("list reviews", str(error)) from error
-    return reviewed.user.login if reviewed.state == "APPROVED" and reviewed.user is not None else ""
+    return shown.reviewer.login if shown.state == "APPROVED" else ""
 
 
 def _permission(api: GithubApi, login: str) -> str:

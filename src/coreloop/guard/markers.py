@@ -12,7 +12,6 @@ from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
-    claims_of_event,
     claims_of_lines,
     claims_of_pull,
     is_branch,
@@ -108,7 +107,7 @@ def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
     """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
     titled = not is_landed(facts)
     if isinstance(event, PullRequestEvent):
-        yield from claims_of_event(event, titled=titled)
+        yield from claims_of_pull(event.pull, titled=titled)
     else:
         for pull in facts.pulls:
             yield from (

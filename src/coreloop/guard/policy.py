@@ -244,7 +244,7 @@ def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in promotion_of(facts):
         if not _words_of_others(event, facts):
             refused = refuse_files(facts.files.get(head, ()), commit, sha=head, facts=facts)
-            yield from _refuse_edits(commit, head, facts) or refused
+            yield from tuple(_refuse_edits(commit, head, facts)) or refused
 
 
 def _edits(commit: Commit, facts: GuardFacts) -> list[Commit]:
@@ -257,34 +257,27 @@ def _is_proved_alone(commit: Commit, head: str, facts: GuardFacts) -> bool:
     return not any(refuse_files(alone, commit, sha=head, facts=facts))
 
 
-def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> tuple[str, ...]:
-    """Why a proved promotion's lines must not be edited as they were; empty if something else is wrong."""
+def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> Iterator[str]:
+    """Why a proved promotion's lines must not be edited as they were; nothing if something else is wrong."""
     sides = [facts.files.get(head, ()), *facts.repairs.get(head, ())]
     lines, own = ([set(part) for part in lines_of(side, commit)] for side in (*sides, ())[:2])
     edits = _edits(commit, facts)
     if not edits or lines == own or not _is_proved_alone(commit, head, facts):
-        return ()
-    for edit in edits:
-        if edit.sha in facts.machines:
-            name, sha = printable(facts.machines[edit.sha] or "?"), edit.sha[:12]
-            return (
-                Phrase(
-                    "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that "
-                    "commit, or promote it again",
-                    name=name,
-                    sha=sha,
-                ),
-            )
-    if list(map(len, lines)) == list(map(len, own)):
-        return ()
-    more = printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0])))
-    return (
-        Phrase(
+        return
+    made = next((edit.sha for edit in edits if edit.sha in facts.machines), None)
+    if made is not None:
+        yield Phrase(
+            "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that commit, or "
+            "promote it again",
+            name=printable(facts.machines[made] or "?"),
+            sha=made[:12],
+        )
+    elif list(map(len, lines)) != list(map(len, own)):
+        yield Phrase(
             "a suggestion may change the promoted line, not add or remove one ({line}); put other lines in a "
             "pull request of their own",
-            line=more,
-        ),
-    )
+            line=printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0]))),
+        )
 
 
 def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, ...]:

@@ -246,7 +246,8 @@ def differences(wanted: WantedProtection, current: Current) -> list[RuleDifferen
 def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
-        yield RuleDifference(f"required check {check.context}", _has(protection, check), True)
+        required = protection.required_status_checks or _Checks()
+        yield RuleDifference(f"required check {check.context}", check in required.checks, True)
     reviews, wanted_reviews = _reviews(protection), wanted.required_pull_request_reviews
     count = reviews.required_approving_review_count
     max_count = max(count, wanted_reviews.required_approving_review_count)
@@ -257,11 +258,6 @@ def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDiffer
     for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
         yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
     yield RuleDifference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
-
-
-def _has(protection: _Protection, check: Check) -> bool:
-    required = protection.required_status_checks
-    return required is not None and check in required.checks
 
 
 def _reviews(protection: _Protection) -> _Reviews:
