@@ -34,6 +34,8 @@ LINE = "- First: show"
 BRANCH = "skill/docstring-analysis-general-20260425"
 MESSAGE = commit_message([statement_proposal()], NOT_APPLICABLE, section=None)
 TITLE, _, BODY = MESSAGE.partition("\n\n")
+TRAILERS = BODY.partition("\n\n")[2].strip()
+QUOTED = "\n".join(f"> {line}" for line in TRAILERS.splitlines())
 PROMOTED = edit(proposal=statement_proposal())
 BETTER, WORSE = "- company: from show().code", "- company: from show().name"
 GITHUB = {"GIT_COMMITTER_NAME": "GitHub", "GIT_COMMITTER_EMAIL": "noreply@github.com"}

@@ -97,7 +97,7 @@ def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
 
 def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) -> PullRequestEvent:
     """An event of the pull request; other changes are fields of the pull request."""
-    own = {name: changes.pop(name) for name in ("former_title", "label", "live") if name in changes}
+    own = {name: changes.pop(name) for name in ("label", "live") if name in changes}
     return PullRequestEvent(action=action, sender=sender, pull=pull(**changes), **own)
 
 
@@ -148,8 +148,6 @@ class Payload:
         }
         if self.happened.label is not None:
             wrapped["label"] = {"name": self.happened.label}
-        if self.happened.former_title is not None:
-            wrapped["changes"] = {"title": {"from": self.happened.former_title}}
         return wrapped
 
     def write(self, path: Path) -> Path:
@@ -209,5 +207,5 @@ def commit_json(
     }
 
 
-def account_json(account: Account) -> dict[str, str]:
-    return {"login": account.login, "type": "User" if account.human else "Bot"}
+def account_json(account: Account) -> dict[str, Any]:
+    return {"login": account.login, "id": account.number, "type": "User" if account.human else "Bot"}

@@ -21,8 +21,8 @@ OTHER = "c" * 40
 
 def with_trailer(name: str, value: str | None) -> str:
     """The commit's message with another value of a trailer, or without it."""
-    line = f"{name}: {value}" if value is not None else "x"
-    return re.sub(rf"^{name}: .*$", line, MESSAGE, flags=re.MULTILINE)
+    line = f"{name}: {value}\n" if value is not None else ""
+    return re.sub(rf"^{name}: .*\n", line, MESSAGE, flags=re.MULTILINE)
 
 
 OLD = "d" * 40

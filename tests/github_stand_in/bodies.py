@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 Json = dict[str, Any]
 
@@ -123,7 +124,7 @@ def user(api: str, login: str) -> Json:
     )
     return {f"{name}_url": f"{here}/{name}" for name in lists} | {
         "login": login,
-        "id": 1,
+        "id": crc32(login.encode()),  # another number for each account
         "node_id": "U_1",
         "avatar_url": f"{SITE}/avatars/1",
         "gravatar_id": "",

@@ -105,7 +105,7 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         lambda text: own_lines.__wrapped__(f"x = (- a{text}".encode()),
         ("\\N{", "\\", "\"'", '" ', "'r", "\n  b", "\n- a"),
     ),
-    "trailers": (after("Phase:", read_trailers), ("\t", "\r", "a ", "\nPhase: ")),
+    "trailers": (after("Phase:", read_trailers), ("\t", "\r", "a ", "a-", "\n ", "\r\n \n", "\nPhase: ")),
     "trailers of candidates": (after("Phase:", read_promoted), ("\t", "a ", "\nPhase: R")),
     "co-authors": (after("Co-authored-by:", co_authors), ("\r", "<", "<a>", "a <", "\nCo-authored-by: a")),
     "git's last message": (lambda text: git_failure(["push"], text), ("a:", "a@", ":@", "'a:", "'")),

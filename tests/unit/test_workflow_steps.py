@@ -40,7 +40,9 @@ CLAIMS = [
     pytest.param({"title": "[Coreloop-R] docs(analysis): x"}, None, id="title"),
     pytest.param({"branch": "skill/docstring-analysis-x-20260425"}, None, id="branch"),
     pytest.param({"body": "Text.\r\n\r\nCandidate-Id: cand-2026-04-25-001\r\n"}, None, id="text"),
+    pytest.param({"body": "Candidate-Id : cand-2026-04-25-001"}, None, id="blank before the colon"),
     pytest.param({}, commit().message, id="commit"),
+    pytest.param({}, "fix: x\nCandidate-Key: 5f3e", id="right below the subject"),
     pytest.param({}, "Merge pull request #3 from octo/skill/caveat-x-20260425", id="merge"),
 ]
 

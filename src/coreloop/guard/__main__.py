@@ -4,10 +4,11 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.base.errors import CoreloopError, RefusedError
 from coreloop.base.messages import say, speak, text_of
@@ -25,8 +26,6 @@ from coreloop.guard.report import (
 )
 
 _HELP: Final = partial(argparse.HelpFormatter, width=100)  # without a width it loads shutil, 3 ms
-_EVENT = ("event", "event_name", "folder", "base", "head")
-_ANSWERS = ("reviews", "pulls", "commits")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -70,8 +69,8 @@ def _report(arguments: argparse.Namespace) -> GuardReport:
 
 
 def _inputs(arguments: argparse.Namespace) -> CheckInputs:
-    values = vars(arguments)
-    return CheckInputs(**{name: values[name] for name in (*_EVENT, *_ANSWERS) if name in values})
+    names = {field.name for field in fields(CheckInputs)}
+    return CheckInputs(**{name: value for name, value in vars(arguments).items() if name in names})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,73 +80,53 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_HELP,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (text, groups) in _COMMANDS.items():
+    for name, (text, options) in _COMMANDS.items():
         command = commands.add_parser(
             name, help=text, description=text, allow_abbrev=False, formatter_class=_HELP
         )
-        for add in (*groups, _add_json):
-            add(command)
+        for option in (*options, "--json"):
+            command.add_argument(option, **_OPTIONS[option])
     return parser
 
 
-def _add_event(command: argparse.ArgumentParser) -> None:
-    """The event and the commits that it is about."""
-    command.add_argument("--event", type=Path, required=True, help="The payload: $GITHUB_EVENT_PATH.")
-    command.add_argument("--event-name", required=True, help="Its name: $GITHUB_EVENT_NAME.")
-    command.add_argument(
-        "--repo", type=Path, dest="folder", default=Path(), help="A checkout of the base.  [default: .]"
-    )
-    command.add_argument("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]")
-    command.add_argument("--head", metavar="SHA", help="Commit of the head.  [default: the payload's]")
-
-
-def _add_answers(command: argparse.ArgumentParser) -> None:
-    """The API's answers, as files."""
-    command.add_argument("--reviews", type=Path, help="Reviews, as the API lists them.")
-    _add_pulls(command)
-    command.add_argument("--commits", type=Path, help="Commits as the API shows them, as a list.")
-
-
-def _add_pulls(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--pulls", type=Path, help="Pull requests, as the API shows them, as a list.")
-
-
-def _add_decision(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--decision", type=Path, required=True, help="The output of check --json.")
-
-
-def _add_out(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--out", type=Path, required=True, help="Folder for the answers, as JSON files.")
-
-
-def _add_confirm(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--confirm", action="store_true", help="Apply the changes.  [default: dry run]")
-
-
-def _add_json(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", dest="as_json", help="Print JSON.")
-
-
-_COMMANDS: Final[Mapping[str, tuple[str, tuple[Callable[[argparse.ArgumentParser], None], ...]]]] = {
-    "check": (
-        "Check whether coreloop's rules let a pull request merge.",
-        (_add_event, _add_answers),
-    ),
+_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
+    "--event": {"type": Path, "required": True, "help": "The payload: $GITHUB_EVENT_PATH."},
+    "--event-name": {"required": True, "help": "Its name: $GITHUB_EVENT_NAME."},
+    "--repo": {
+        "type": Path,
+        "dest": "folder",
+        "default": Path(),
+        "help": "A checkout of the base.  [default: .]",
+    },
+    "--base": {"metavar": "SHA", "help": "Commit of the base.  [default: the payload's]"},
+    "--head": {"metavar": "SHA", "help": "Commit of the head.  [default: the payload's]"},
+    "--reviews": {"type": Path, "help": "Reviews, as the API lists them."},
+    "--pulls": {"type": Path, "help": "Pull requests, as the API shows them, as a list."},
+    "--commits": {"type": Path, "help": "Commits as the API shows them, as a list."},
+    "--decision": {"type": Path, "required": True, "help": "The output of check --json."},
+    "--out": {"type": Path, "required": True, "help": "Folder for the answers, as JSON files."},
+    "--confirm": {"action": "store_true", "help": "Apply the changes.  [default: dry run]"},
+    "--json": {"action": "store_true", "dest": "as_json", "help": "Print JSON."},
+}
+_EVENT: Final = ("--event", "--event-name", "--repo", "--base", "--head")
+_ANSWERS: Final = ("--reviews", "--pulls", "--commits")
+_COMMANDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "check": ("Check whether coreloop's rules let a pull request merge.", (*_EVENT, *_ANSWERS)),
     "gather": (
         "Fetch what check needs: pull requests, reviews, commits, the base's rules.",
-        (_add_event, _add_out),
+        (*_EVENT, "--out"),
     ),
     "act": (
         "Remove labels that make a bot merge, and turn auto-merge off.",
-        (_add_event, _add_answers, _add_confirm),
+        (*_EVENT, *_ANSWERS, "--confirm"),
     ),
     "publish": (
         "Write check's decision as a status of the head commit.",
-        (_add_event, _add_pulls, _add_decision),
+        (*_EVENT, "--pulls", "--decision"),
     ),
     "protect": (
         "Compare the branch's rules on GitHub with .github/branch_protection.yml, and apply it.",
-        (_add_confirm,),
+        ("--confirm",),
     ),
 }
 

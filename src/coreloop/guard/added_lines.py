@@ -47,13 +47,7 @@ def own_lines(source: bytes) -> Lines:
 
 
 def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
-    """The lines that docstrings gain; a line that moves to another docstring or file is not gained.
-
-    Parameters
-    ----------
-    files : iterable of Texts
-        All changed Python files.
-    """
+    """The lines that the docstrings of all changed files gain; one that moves to another is not gained."""
     changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
     lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
     moved = Counter(line for _, old, new in changed for _, line in (old - new).elements())

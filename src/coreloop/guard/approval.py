@@ -8,7 +8,7 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import co_authors
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.guard.event import Authorship, Push, ReportedPull, Review
+from coreloop.guard.event import Account, Authorship, Push, ReportedPull, Review
 from coreloop.guard.markers import GuardFacts
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
@@ -16,16 +16,12 @@ _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # association alone does not tell who may write.
 _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
-_NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_NOREPLY: Final = re.compile(r"([0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _BOT: Final = "[bot]"
-_UNAPPROVED: Final = (
-    "no human who neither wrote nor pushed any of it has approved its head commit; "
-    "have one with write access approve it"
-)
 
 
-def approvers(reviews: Iterable[Review], *, head: str) -> set[str]:
-    """Logins, in lower case, of the humans with write access whose latest review approves a head.
+def approvers(reviews: Iterable[Review], *, head: str) -> list[Account]:
+    """The humans with write access whose latest review approves a head.
 
     Parameters
     ----------
@@ -36,29 +32,21 @@ def approvers(reviews: Iterable[Review], *, head: str) -> set[str]:
         The head commit; approvals of older commits do not count.
     """
     latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
-    return {
-        review.reviewer.login.casefold()
+    return [
+        review.reviewer
         for review in latest.values()
-        if review.state == "APPROVED" and review.commit == head and _counts(review)
-    }
-
-
-def _counts(review: Review) -> bool:
-    can_write = review.association in _ASSOCIATIONS and review.permission in _WRITES
-    return review.reviewer.human and can_write
+        if review.state == "APPROVED"
+        and review.commit == head
+        and review.reviewer.human
+        and review.association in _ASSOCIATIONS
+        and review.permission in _WRITES
+    ]
 
 
 def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Authorship]) -> set[str]:
-    """Logins, in lower case, of all who wrote, committed or pushed any of a pull request.
+    """All who opened, wrote, committed or pushed any of a pull request, as in `Account.names`.
 
-    Parameters
-    ----------
-    pull : ReportedPull
-        Its author and whoever moved its branch count.
-    commits : iterable of Commit
-        Its commits, as git has them.
-    listed : iterable of Authorship
-        The same commits as GitHub shows them.
+    Its commits are given as git has them, and as GitHub shows them.
     """
     accounts = [pull.author, *(push.actor for push in pull.activity)]
     people = list[str]()
@@ -67,7 +55,7 @@ def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Autho
     for authorship in listed:
         accounts += authorship.accounts
         people += authorship.people
-    return {account.login.casefold() for account in accounts} | logins_of(people)
+    return logins_of(people).union(*(account.names for account in accounts))
 
 
 def nameless(commits: Iterable[Commit], listed: Sequence[Authorship]) -> list[str]:
@@ -120,15 +108,16 @@ def machines(
 
 
 def logins_of(people: Collection[str]) -> set[str]:
-    """Possible logins, in lower case, from the names and e-mail addresses of a commit.
+    """Possible logins, in lower case, from the names and e-mail addresses of a commit; as in `Account.names`.
 
-    A name may be a login, and so may the part before the ``@``; GitHub's noreply addresses contain the login.
+    A name may be a login, and so may the part before the ``@``; GitHub's noreply addresses contain the login,
+    which may be a former one, and before it the number of the account, which stays.
     """
     logins = set[str]()
     for person in people:
         noreply = _NOREPLY.match(person)
-        logins.add((noreply[1] if noreply else person.partition("@")[0]).casefold())
-    return logins
+        logins |= set(filter(None, noreply.groups())) if noreply else {person.partition("@")[0]}
+    return {login.casefold() for login in logins}
 
 
 def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
@@ -137,13 +126,18 @@ def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts
     made = authorships_of(pull, facts.authorships)
     if nameless(commits, made):
         return set()
-    return approvers(reviews, head=pull.head_sha) - makers(pull, commits, made)
+    own = makers(pull, commits, made)
+    counted = (account for account in approvers(reviews, head=pull.head_sha) if own.isdisjoint(account.names))
+    return {account.login.casefold() for account in counted}
 
 
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
     addresses = nameless(facts.commits, authorships_of(pull, facts.authorships))
     if not addresses:
-        return Phrase(_UNAPPROVED)
+        return Phrase(
+            "no human who neither wrote nor pushed any of it has approved its head commit; have one with "
+            "write access approve it"
+        )
     return Phrase(
         "GitHub names no account for the co-author {addresses}, who may be the approver; "
         "commit it again with the co-author's noreply address",

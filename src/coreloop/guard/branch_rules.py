@@ -63,7 +63,8 @@ def read_base_rules(api: GithubApi, branch: str) -> BaseRules:
     """
     try:
         rules = _of_rulesets(api, branch)
-        return rules if rules.is_settled else _joined(rules, _of_protection(api, branch))
+        has_both = rules.requires_status and rules.require_last_push_approval
+        return rules if has_both else _joined(rules, _of_protection(api, branch))
     except ForgeError as error:
         return BaseRules(unread=str(error))
 

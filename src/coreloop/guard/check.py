@@ -5,7 +5,7 @@ Ordinary work is recognised here; only a possible promotion loads the rules, PyY
 
 from coreloop.base.git.repository import Repository
 from coreloop.guard.change import CommitRange, read_change, read_texts
-from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull
+from coreloop.guard.claims import claims_of_commits, claims_of_pull
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent
 from coreloop.guard.inputs import Answers, CheckInputs, read_answers, read_range
@@ -58,9 +58,8 @@ def decide_event(event: Event, answers: Answers, inputs: CheckInputs) -> GuardDe
 
 def _is_stated(event: PullRequestEvent | MergeGroupEvent, answers: Answers) -> bool:
     """Whether the words of a pull request say that it is a promotion."""
-    if isinstance(event, PullRequestEvent):
-        return any(claims_of_event(event, titled=True))
-    return any(claim for pull in answers.pulls for claim in claims_of_pull(pull, titled=True))
+    pulls = (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls
+    return any(claim for pull in pulls for claim in claims_of_pull(pull, titled=True))
 
 
 def _may_bring_lines(repository: Repository, change: CommitRange) -> bool:

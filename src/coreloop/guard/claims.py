@@ -5,42 +5,26 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.git.trailers import BRANCH_PREFIX
+from coreloop.base.git.trailers import BRANCH_PREFIX, names_candidate
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine
-from coreloop.guard.event import PullRequestEvent, ReportedPull
+from coreloop.guard.event import ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
 _BRANCH: Final = re.compile(
     rf"{BRANCH_PREFIX}(?:docstring|caveat)-\S+-[0-9]{{8}}(?:-[0-9]{{1,2}})?", re.IGNORECASE
 )
-_SIGNS: Final = frozenset({"candidate-id", "candidate-key"})
 # GitHub's subject of a merge commit; for a head in another repository it names that repository's owner.
 _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+)")
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
-_TRAILER: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]|\(cherry picked from commit [0-9a-f]+\)$")
-_FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_BLANK: Final = re.compile(r"\n[ \t\r]*\n")
-_QUOTED: Final = re.compile(r"<(details|blockquote)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_REVERT: Final = re.compile(r"^This reverts commit [0-9a-f]{7,64}", re.MULTILINE)
-
-
-def claims_of_event(event: PullRequestEvent, *, titled: bool) -> Iterator[str]:
-    """Signs in a payload, including a former title; titles do not count if not ``titled``.
-
-    Where the live pull request is known, it alone counts: a title that was corrected is no sign.
-    """
-    yield from claims_of_pull(event.pull, titled=titled)
-    if titled and not event.live and _is_title(event.former_title or ""):
-        yield "its former title"
 
 
 def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
-    """Signs on a pull request itself. A squash merge copies trailers from its description."""
+    """Signs on a pull request itself; its words do not count if not ``titled``."""
     if titled and _is_title(pull.title):
         yield "its title"
-    if titled and has_trailers(pull.body):
+    if titled and names_candidate(pull.body):
         yield "trailers in its description"
     if is_branch(pull.branch):
         yield "its branch"
@@ -49,7 +33,7 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
 def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
     """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
     for commit in commits:
-        if is_promotion(commit):
+        if names_candidate(commit.message):
             yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
         elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
             yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
@@ -59,32 +43,6 @@ def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Signs in the changed files: lines of coreloop's that a machine's change brings."""
     for path in dict.fromkeys(line.path for line in added):
         yield Phrase("coreloop's lines in {path}", path=printable(path))
-
-
-def has_trailers(body: str) -> bool:
-    """Whether a description ends with trailers that name a candidate."""
-    return not _SIGNS.isdisjoint(_trailers(_last_paragraphs(body)))
-
-
-def is_promotion(commit: Commit) -> bool:
-    """Whether a commit's trailers name a candidate; a revert's and quoted ones do not."""
-    return _REVERT.search(commit.message) is None and not _SIGNS.isdisjoint(_trailers(commit.message))
-
-
-def _trailers(message: str) -> Iterator[str]:
-    """Names of trailers in lower case: of paragraphs that consist of trailers, outside code blocks."""
-    for paragraph in re.split(_BLANK, _FENCED.sub("\n\n", message)):
-        lines = [line for line in paragraph.splitlines() if line.strip()]
-        matches = [_TRAILER.match(line) for line in lines]
-        if all(match or line[0].isspace() for match, line in zip(matches, lines, strict=True)):
-            yield from (match[1].casefold() for match in matches if match and match[1])
-
-
-def _last_paragraphs(body: str) -> str:
-    """The end of a description from its last text that is no trailer; nothing of what it only quotes."""
-    paragraphs = re.split(_BLANK, _QUOTED.sub("\n\n", body.rstrip()))
-    ends = [number for number, part in enumerate(paragraphs) if part.strip() and not any(_trailers(part))]
-    return "\n\n".join(paragraphs[ends[-1] + 1 if ends else 0 :])
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

@@ -67,7 +67,7 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
     decision : Path
         The output of ``guard check --json``.
     environ : mapping
-        As for `coreloop.guard.github.connect_api`, and GitHub's variables that name the run.
+        As for `coreloop.guard.github.connected`, and GitHub's variables that name the run.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
     verdict = _read_verdict(decision)
     sha, own = _head(inputs)
     if sha is not None:
-        with connected(inputs, environ) as api:
+        with connected(inputs.folder, environ) as api:
             if verdict.state == "success" and own is not None:
                 shared = tuple(_shared(api, inputs, verdict, sha, own=own))
                 verdict = replace(verdict, state="pending", waits=shared) if shared else verdict
@@ -131,11 +131,7 @@ def _shared(
 
 
 def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]:
-    body = {
-        "state": verdict.state,
-        "context": CONTEXT,
-        "description": _description(verdict),
-    }
+    body = {"state": verdict.state, "context": CONTEXT, "description": _description(verdict)}
     if all(environ.get(name) for name in _RUN):
         server, repo, run = (environ[name] for name in _RUN)
         body["target_url"] = f"{server}/{repo}/actions/runs/{run}"

@@ -96,8 +96,3 @@ class BaseRules:
             yield Phrase(
                 "{where} lets the last pusher approve; {protect}", where=where, protect=Phrase(_PROTECT)
             )
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the branch requires both, so that nothing else can change it."""
-        return bool(self.requires_status and self.require_last_push_approval)

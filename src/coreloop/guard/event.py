@@ -1,7 +1,7 @@
 """GitHub's webhook payloads and API answers, validated and read into dataclasses."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -20,10 +20,16 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A GitHub account; only the type ``User`` counts as human."""
+    """A GitHub account; only the type ``User`` counts as human. `number`, 0 if unknown, outlives a login."""
 
     login: str
     human: bool
+    number: int = 0
+
+    @property
+    def names(self) -> set[str]:
+        """The login in lower case and the number with a ``+``, as in a noreply address."""
+        return {self.login.casefold(), *([f"{self.number}+"] if self.number else ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +90,6 @@ class PullRequestEvent:
 
     Attributes
     ----------
-    former_title : str, optional
-        If the title was edited.
     label : str, optional
         The label that was added or removed.
     default_branch : str
@@ -98,7 +102,6 @@ class PullRequestEvent:
     action: str
     pull: ReportedPull
     sender: Account
-    former_title: str | None = None
     label: str | None = None
     default_branch: str = ""
     live: bool = False
@@ -176,6 +179,7 @@ class Authorship:
 class _Account:
     login: str = ""
     type: str = ""
+    id: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -226,16 +230,6 @@ class _Push:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _From:
-    text: str | None = field(default=None, metadata={"name": "from"})
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _Changes:
-    title: _From | None = None
-
-
-@dataclass(slots=True, eq=False, repr=False)
 class _Home:
     default_branch: str = ""
 
@@ -247,7 +241,6 @@ class _PullPayload:
     repository: _Home | None = None
     sender: _Account | None = None
     label: _Label | None = None
-    changes: _Changes | None = None
     before: str | None = None
 
 
@@ -351,6 +344,11 @@ def read_pulls(path: Path) -> tuple[ReportedPull, ...]:
     return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
 
 
+def shaped_reviews(answers: list[Any]) -> tuple[Review, ...]:
+    """Reviews from decoded JSON; raises a `ShapeError` that names the field."""
+    return tuple(map(_review, shaped(answers, list[_Review])))
+
+
 def shaped_pulls(answers: list[Any]) -> tuple[ReportedPull, ...]:
     """Pull requests from decoded JSON; raises a `ShapeError` that names the field."""
     return tuple(map(_pull_request, shaped(answers, list[_Pull])))
@@ -371,7 +369,6 @@ def _decoded(path: Path, kind: type[_T], name: str) -> _T:
 
 
 def _pull_event(payload: _PullPayload) -> PullRequestEvent:
-    former = payload.changes.title if payload.changes is not None else None
     pull, sender = _pull_request(payload.pull_request), _account(payload.sender)
     before = {"opened": _NEW, "synchronize": payload.before or ""}.get(payload.action)
     pushes = () if before is None else (Push(pull.head_sha, sender, before),)
@@ -379,7 +376,6 @@ def _pull_event(payload: _PullPayload) -> PullRequestEvent:
         action=payload.action,
         pull=replace(pull, activity=pushes),
         sender=sender,
-        former_title=former.text if former is not None else None,
         label=payload.label.name if payload.label is not None else None,
         default_branch=_default_branch(payload.repository),
     )
@@ -432,7 +428,8 @@ def _pull_request(pull: _Pull) -> ReportedPull:
 def _account(user: _Account | None) -> Account:
     if user is None:  # a deleted account
         return Account("", human=False)
-    return Account(user.login, human=user.type == "User" and not user.login.endswith("[bot]"))
+    human = user.type == "User" and not user.login.endswith("[bot]")
+    return Account(user.login, human, user.id)
 
 
 def _review(review: _Review) -> Review:

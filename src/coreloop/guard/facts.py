@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,11 +20,11 @@ from coreloop.descriptions.ownership import promoted_lines
 from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
-from coreloop.guard.claims import claims_of_commits, is_promotion
+from coreloop.guard.claims import claims_of_commits
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
-from coreloop.guard.promotion import lines_of, shrunk_target
+from coreloop.guard.promotion import lines_of
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
 
@@ -161,10 +162,9 @@ def _ours(
     """Lines of merged promotions by commit, read only for promotions that remove lines."""
     lines = {}
     for sha, commit in promoting.items():
-        targets = (shrunk_target(files, commit) for files in versions[sha])
-        target = next(filter(None, targets), None)
-        if target is not None:
-            path, base = project + target.partition("::")[0], commit.parents[0]
+        if any(lines_of(files, commit)[0] for files in versions[sha]):
+            target, base = read_promoted(commit.message)[0]["Target"], commit.parents[0]
+            path = project + target.partition("::")[0]
             lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
     return lines
 
@@ -208,8 +208,8 @@ def _with_signs(
     added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,
-        landed=frozenset(landing.commits()),
-        in_effect=tuple(landing.trailers(keys)),
+        landed=frozenset(landing.commits(added)),
+        merged=tuple(landing.trailers(keys)),
         added_lines=added,
         machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
     )
@@ -230,25 +230,27 @@ class _Landing:
     change: CommitRange
     tips: set[str]
 
-    def commits(self) -> Iterator[str]:
-        """Commits that a protected branch has, and copies of its promotions, as in a backport."""
+    def commits(self, added: Sequence[AddedLine]) -> Iterator[str]:
+        """Commits that a protected branch has, and copies of its promotions if no line comes with them."""
         new = {commit.sha for commit in self.change.commits}
         for tip in self.tips - {self.change.base}:
             new &= {commit.sha for commit in self.repository.log(self.change.head, exclude=tip)}
-        yield from (c.sha for c in self.change.commits if c.sha not in new or self._is_copy(c))
+        copies = () if added else filter(self._is_copy, self.change.commits)
+        yield from {commit.sha for commit in self.change.commits} - new | {commit.sha for commit in copies}
 
     def _is_copy(self, commit: Commit) -> bool:
-        """Whether a commit repeats a promotion in effect: its trailers, and exactly its patch."""
-        keys = set(promoted_keys(commit.message)) if is_promotion(commit) else set()
-        landed = [self._in_effect[key] for key in keys] if keys <= self._in_effect.keys() else []
-        return bool(landed) and all(
-            self._patch(landed_commit.sha) == self._patch(commit.sha) for landed_commit in landed
-        )
+        """Whether a commit repeats promotions in effect: their trailers, and exactly their patch."""
+        groups, keys = read_promoted(commit.message), promoted_keys(commit.message)
+        known = list(self.trailers(keys))
+        if not groups or not all(group in known for group in groups):
+            return False
+        merged = [self._merged[key] for key in self._merged.keys() & keys]
+        return not any(its.reverted or self._patch(its.sha) != self._patch(commit.sha) for its in merged)
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
-        """The trailers of those promotions in effect, as they were merged."""
-        for key in self._in_effect.keys() & keys:
-            yield from read_promoted(self.repository.message(self._in_effect[key].sha))
+        """The trailers of the promotions with these keys, as they were merged."""
+        for key in self._merged.keys() & keys:
+            yield from read_promoted(self.repository.message(self._merged[key].sha))
 
     def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
@@ -270,15 +272,10 @@ class _Landing:
         return {tip: promotions(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
 
     @cached_property
-    def _in_effect(self) -> dict[str, Promotion]:
-        """The promotions in effect by key."""
-        histories = self._histories.values()
-        return {
-            promotion.key: promotion
-            for history in histories
-            for promotion in history
-            if not promotion.reverted
-        }
+    def _merged(self) -> dict[str, Promotion]:
+        """The merged promotions by key, reverted only if none with the key is in effect."""
+        merged = chain.from_iterable(self._histories.values())
+        return {promotion.key: promotion for promotion in sorted(merged, key=lambda p: not p.reverted)}
 
     def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
         """What a commit changes, wherever in the files, and the lines of coreloop's by docstring."""
@@ -303,10 +300,11 @@ class _Landing:
     @cached_property
     def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
         """A file's lines that are on a protected branch or restored."""
-        return cache(lambda path: frozenset().union(*self._landed(path), *self._undone(path)))
-
-    def _landed(self, path: str) -> Iterator[Lines]:
-        return (self._lines(revision, path) for revision in self._revisions)
+        return cache(
+            lambda path: frozenset().union(
+                *(self._lines(revision, path) for revision in self._revisions), *self._undone(path)
+            )
+        )
 
     def _undone(self, path: str) -> Iterator[Lines]:
         for promotion in self._histories[self.change.base]:

@@ -17,12 +17,12 @@ from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.github_errors import wrong_answer
-from coreloop.base.project.settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.check import check_event, needs_details
 from coreloop.guard.decision import Action, BaseRules
+from coreloop.guard.event import shaped_reviews
 from coreloop.guard.inputs import CheckInputs, concerned
 
 _ANSWERS: Final = ("reviews", "pulls", "commits")
@@ -47,33 +47,18 @@ class _Headed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Login:
-    login: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reviewed:
-    state: str = ""
-    user: _Login | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Permission:
     permission: str
 
 
 @contextmanager
-def connect_api(
-    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
-) -> Iterator[GithubApi]:
-    """The API of the repository that the workflow runs in, else of the project's.
+def connected(folder: Path, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+    """The API of the repository that the workflow runs in, else of coreloop.yaml, else of git's remote.
 
     Parameters
     ----------
-    repository : Repository
-        Its remote's address is used if neither the environment nor the settings name a repository.
-    settings : ForgeSettings
-        ``repo``, if set.
+    folder : Path
+        Of the project; read only where the environment names no repository.
     environ : mapping
         ``GITHUB_REPOSITORY``, the token in ``GITHUB_TOKEN`` or ``GH_TOKEN``, ``GITHUB_API_URL``.
 
@@ -84,7 +69,10 @@ def connect_api(
     UsageError
         No GitHub repository is configured.
     """
-    repo = environ.get("GITHUB_REPOSITORY") or settings.repo or github_repo(repository)
+    repo = environ.get("GITHUB_REPOSITORY")
+    if not repo:
+        with Repository(folder) as repository:
+            repo = open_workspace(folder).settings.forge.repo or github_repo(repository)
     if not repo:
         raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
@@ -133,7 +121,7 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
     inputs : CheckInputs
         The event.
     environ : mapping
-        As for `connect_api`.
+        As for `connected`.
 
     Raises
     ------
@@ -143,7 +131,7 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
     numbers, required = concerned(inputs)
     answers = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
     if numbers:
-        with connected(inputs, environ) as api:
+        with connected(inputs.folder, environ) as api:
             pulls = read_pulls(api, numbers, required=required)
             answers["pulls"] = json.dumps(pulls).encode()
             write_private(out / "pulls.json", answers["pulls"])
@@ -169,22 +157,13 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Ac
     actions = check_event(replace(inputs, **{**dict.fromkeys(_ANSWERS), **answers})).actions
     failed: dict[int, str] = {}
     if confirm and actions:
-        with connected(inputs, environ) as api:
+        with connected(inputs.folder, environ) as api:
             for index, action in enumerate(actions):
                 try:
                     take_back(api, action)
                 except ForgeError as error:  # the other actions may succeed
                     failed[index] = str(error)
     return Acted(actions, confirm, failed)
-
-
-@contextmanager
-def connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[GithubApi]:
-    """The API of the repository of an event; coreloop.yaml is read only where the environment names none."""
-    is_named = bool(environ.get("GITHUB_REPOSITORY"))
-    settings = ForgeSettings() if is_named else open_workspace(inputs.folder).settings.forge
-    with Repository(inputs.folder) as repository, connect_api(repository, settings, environ) as api:
-        yield api
 
 
 def gather(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:
@@ -244,10 +223,10 @@ def _base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[int, Ba
 
 def _approver(review: dict[str, Any]) -> str:
     try:
-        reviewed = shaped(review, _Reviewed)
+        (shown,) = shaped_reviews([review])
     except ShapeError as error:
         raise wrong_answer("list reviews", str(error)) from error
-    return reviewed.user.login if reviewed.state == "APPROVED" and reviewed.user is not None else ""
+    return shown.reviewer.login if shown.state == "APPROVED" else ""
 
 
 def _permission(api: GithubApi, login: str) -> str:

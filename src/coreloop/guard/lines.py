@@ -87,17 +87,7 @@ def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[st
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """Why lines are not those of the promotion that the trailers describe.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        Without indentation.
-    trailers : mapping of str to str
-        Of the commit, complete.
-    words : Words
-        What the base declares.
-    """
+    """Why lines are not those of the candidate whose trailers are given, as in `refuse_groups`."""
     for number, line in enumerate(lines, start=1):
         if reason := refuse_line(line, private=False):
             yield Phrase(

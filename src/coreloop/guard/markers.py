@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.git.trailers import promoted_keys, read_promoted
+from coreloop.base.git.trailers import names_candidate, promoted_keys, read_promoted
 from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
@@ -12,12 +12,9 @@ from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
-    claims_of_event,
     claims_of_lines,
     claims_of_pull,
-    has_trailers,
     is_branch,
-    is_promotion,
 )
 from coreloop.guard.event import (
     Authorship,
@@ -57,8 +54,8 @@ class GuardFacts:
         By commit that removes lines: the docstring's lines from earlier promotions.
     landed : frozenset of str
         Commits with signs that are on a protected branch already, or repeat a promotion that is.
-    in_effect : tuple of mapping of str to str
-        The trailers of merged promotions in effect that the commits or the descriptions name, as merged.
+    merged : tuple of mapping of str to str
+        The trailers of the merged promotions that the commits or the descriptions name, as merged.
     added_lines : tuple of AddedLine
         Lines of coreloop's that docstrings gain.
     machine_made : mapping of AddedLine to str
@@ -83,7 +80,7 @@ class GuardFacts:
     width: int = DEFAULT
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     landed: frozenset[str] = frozenset()
-    in_effect: tuple[Mapping[str, str], ...] = ()
+    merged: tuple[Mapping[str, str], ...] = ()
     added_lines: tuple[AddedLine, ...] = ()
     machine_made: Mapping[AddedLine, str] = field(default_factory=dict)
     machines: Mapping[str, str] = field(default_factory=dict)
@@ -94,9 +91,9 @@ class GuardFacts:
     authorships: tuple[Authorship, ...] = ()
 
     def repeats(self, text: str) -> bool:
-        """Whether all trailers of a text are those of merged promotions in effect."""
+        """Whether all trailers of a text are those of merged promotions."""
         groups = read_promoted(text)
-        return bool(groups) and all(group in self.in_effect for group in groups)
+        return bool(groups) and all(group in self.merged for group in groups)
 
 
 def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
@@ -110,7 +107,7 @@ def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
     """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
     titled = not is_landed(facts)
     if isinstance(event, PullRequestEvent):
-        yield from claims_of_event(event, titled=titled)
+        yield from claims_of_pull(event.pull, titled=titled)
     else:
         for pull in facts.pulls:
             yield from (
@@ -153,7 +150,7 @@ def is_repeated(pull: ReportedPull, commits: Iterable[Commit], facts: GuardFacts
     """
     own = [commit for commit in commits if commit.sha not in facts.landed]
     texts = [commit.message for commit in own if any(claims_of_commits([commit]))]
-    texts += [pull.body] if has_trailers(pull.body) else []
+    texts += [pull.body] if names_candidate(pull.body) else []
     return bool(texts) and all(map(facts.repeats, texts)) and not is_branch(pull.branch)
 
 
@@ -212,12 +209,14 @@ def is_landed(facts: GuardFacts) -> bool:
 
 def promotion_of(facts: GuardFacts) -> tuple[Commit, ...]:
     """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
-    return tuple([commit for commit in facts.commits if is_promotion(commit)] or facts.commits)[-1:]
+    return tuple([commit for commit in facts.commits if names_candidate(commit.message)] or facts.commits)[
+        -1:
+    ]
 
 
 def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
-    own = [commit for commit in own_commits(facts) if is_promotion(commit)]
+    own = [commit for commit in own_commits(facts) if names_candidate(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
     for pull in facts.pulls:
         named = any(claims_of_pull(pull, titled=not is_landed(facts)))
@@ -227,7 +226,11 @@ def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
 
 def promoting_of(facts: GuardFacts) -> Iterator[Commit]:
     """The commits of a group that carry a promotion; merge commits only repeat trailers."""
-    return (commit for commit in own_commits(facts) if is_promotion(commit) and len(commit.parents) == 1)
+    return (
+        commit
+        for commit in own_commits(facts)
+        if names_candidate(commit.message) and len(commit.parents) == 1
+    )
 
 
 def marks_of(sha: str, text: str) -> set[str]:

@@ -13,13 +13,12 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
-from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, read_promoted
+from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, names_candidate, read_promoted
 from coreloop.base.letters import plain_letters
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
 from coreloop.guard.change import AddedLine
-from coreloop.guard.claims import is_promotion
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent, ReportedPull
 from coreloop.guard.labels import refuse_merging, remedies
@@ -97,7 +96,7 @@ def _repeated_lines(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
     yield Phrase(
         "#{number} has the trailers of a merged promotion on another change, which is its author's own, and "
         "of which nothing is proved; unless it is a backport, reword its title and its commit's message, or "
-        "put the trailers in a code block",
+        "begin each line of the trailers with >",
         number=pull.number,
     )
     yield from _human_lines(facts.added_lines)
@@ -178,7 +177,9 @@ def _own_repository(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]
 def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """Besides commits that GitHub has verified: "Update branch", a reviewer's suggestions and edits."""
     verified = {authorship.sha for authorship in facts.authorships if authorship.verified}
-    commits = [commit for commit in facts.commits if is_promotion(commit) or commit.sha not in verified]
+    commits = [
+        commit for commit in facts.commits if names_candidate(commit.message) or commit.sha not in verified
+    ]
     if len(commits) != 1:
         yield (
             Phrase(
@@ -206,28 +207,28 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
             )
 
 
-def _trailers(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+def _words(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
+    """A squash merge takes its message from the title and the description, or from the commit."""
     for commit in promotion_of(facts):
         yield from refuse_trailers(commit, facts.settings)
-
-
-def _title(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
+        yield from refuse_message(commit)
         if event.pull.title != subject_of(commit):
             yield "its title is not its commit's subject; restore the title"
+        yield from _refuse_branch(event.pull, commit, facts)
+        if read_promoted(event.pull.body) != read_promoted(commit.message):
+            yield "the trailers in its description are not its commit's; restore them"
 
 
-def _branch(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
-        phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
-        starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
-        axes = "|".join(map(re.escape, _axes(event.pull.head_sha, commit, facts)))
-        match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
-        if match is None or not is_day(match[1]):
-            yield Phrase(
-                "branch {branch} is not the one that promote names for its commit; promote it again",
-                branch=printable(event.pull.branch),
-            )
+def _refuse_branch(pull: ReportedPull, commit: Commit, facts: GuardFacts) -> Iterator[str]:
+    phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
+    starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
+    axes = "|".join(map(re.escape, _axes(pull.head_sha, commit, facts)))
+    match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", pull.branch)
+    if match is None or not is_day(match[1]):
+        yield Phrase(
+            "branch {branch} is not the one that promote names for its commit; promote it again",
+            branch=printable(pull.branch),
+        )
 
 
 def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
@@ -238,25 +239,12 @@ def _axes(head: str, commit: Commit, facts: GuardFacts) -> Iterator[str]:
         yield from (to_slug(value, facts.settings.axis_slugs) for value in values)
 
 
-def _message(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    for commit in promotion_of(facts):
-        yield from refuse_message(commit)
-
-
-def _body(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    """A squash merge copies the trailers from the body."""
-    groups = read_promoted(event.pull.body)
-    for commit in promotion_of(facts):
-        if groups != read_promoted(commit.message):
-            yield "the trailers in its description are not its commit's; restore them"
-
-
 def _contents(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     head = event.pull.head_sha
     for commit in promotion_of(facts):
         if not _words_of_others(event, facts):
             refused = refuse_files(facts.files.get(head, ()), commit, sha=head, facts=facts)
-            yield from _refuse_edits(commit, head, facts) or refused
+            yield from tuple(_refuse_edits(commit, head, facts)) or refused
 
 
 def _edits(commit: Commit, facts: GuardFacts) -> list[Commit]:
@@ -269,34 +257,27 @@ def _is_proved_alone(commit: Commit, head: str, facts: GuardFacts) -> bool:
     return not any(refuse_files(alone, commit, sha=head, facts=facts))
 
 
-def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> tuple[str, ...]:
-    """Why a proved promotion's lines must not be edited as they were; empty if something else is wrong."""
+def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> Iterator[str]:
+    """Why a proved promotion's lines must not be edited as they were; nothing if something else is wrong."""
     sides = [facts.files.get(head, ()), *facts.repairs.get(head, ())]
     lines, own = ([set(part) for part in lines_of(side, commit)] for side in (*sides, ())[:2])
     edits = _edits(commit, facts)
     if not edits or lines == own or not _is_proved_alone(commit, head, facts):
-        return ()
-    for edit in edits:
-        if edit.sha in facts.machines:
-            name, sha = printable(facts.machines[edit.sha] or "?"), edit.sha[:12]
-            return (
-                Phrase(
-                    "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that "
-                    "commit, or promote it again",
-                    name=name,
-                    sha=sha,
-                ),
-            )
-    if list(map(len, lines)) == list(map(len, own)):
-        return ()
-    more = printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0])))
-    return (
-        Phrase(
+        return
+    made = next((edit.sha for edit in edits if edit.sha in facts.machines), None)
+    if made is not None:
+        yield Phrase(
+            "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that commit, or "
+            "promote it again",
+            name=printable(facts.machines[made] or "?"),
+            sha=made[:12],
+        )
+    elif list(map(len, lines)) != list(map(len, own)):
+        yield Phrase(
             "a suggestion may change the promoted line, not add or remove one ({line}); put other lines in a "
             "pull request of their own",
-            line=more,
-        ),
-    )
+            line=printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0]))),
+        )
 
 
 def _words_of_others(event: PullRequestEvent, facts: GuardFacts) -> tuple[str, ...]:
@@ -335,7 +316,7 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    if not any(map(is_promotion, own_commits(facts))):
+    if not any(names_candidate(commit.message) for commit in own_commits(facts)):
         yield from (outside(line, event, facts) for line in facts.added_lines)
 
 
@@ -353,11 +334,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, GuardFacts], Iterator[str]], ...
     _own_repository,
     _one_commit,
     _one_file,
-    _trailers,
-    _message,
-    _title,
-    _branch,
-    _body,
+    _words,
     _contents,
     _lines,
     _known_makers,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from coreloop.base.git.repository import Commit
@@ -48,15 +47,7 @@ def engine_of(commit: Commit) -> str:
 
 
 def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
-    """Why the trailers of a commit are incomplete or inconsistent; it may carry several candidates of a tool.
-
-    Parameters
-    ----------
-    commit : Commit
-        A commit that claims to be a promotion.
-    settings : Settings
-        The base's: where a tool's docstring is.
-    """
+    """Why the trailers of a commit, of one or more candidates, are incomplete or inconsistent."""
     groups, engine = read_promoted(commit.message) or ({},), engine_of(commit)
     yield from dict.fromkeys(reason for group in groups for reason in _refuse_group(commit, group, settings))
     if not all(map(_is_complete, groups)):
@@ -172,9 +163,7 @@ def refuse_files(
             target=printable(target) if target else Phrase("missing"),
         )
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
-        words = Words(facts.settings, "", engine_of(commit), names=facts.names)
-        ours = facts.ours.get(sha, frozenset())
-        yield from _refuse_text(change, symbol, groups, words, ours, width=facts.width)
+        yield from _refuse_text(change, commit, facts.ours.get(sha, frozenset()), facts)
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
@@ -188,11 +177,6 @@ def lines_of(files: Sequence[PathChange], commit: Commit) -> tuple[list[str], li
         return [], []
     old, new = (docstring_bullets(side, groups[0]["Target"]) for side in (files[0].old, files[0].new))
     return list((old - new).elements()), list((new - old).elements())
-
-
-def shrunk_target(files: Sequence[PathChange], commit: Commit) -> str | None:
-    """The docstring that a promotion removes lines from, or None."""
-    return read_promoted(commit.message)[0]["Target"] if lines_of(files, commit)[0] else None
 
 
 def other_words(
@@ -209,12 +193,8 @@ def other_words(
         (file.path, file.modes) for file in alone
     ]:
         return ()
-    groups = read_promoted(commit.message)
-    symbol = groups[0]["Target"].partition("::")[2]
     try:
-        changed, own = (
-            _changed(side[0], symbol, groups, facts.settings, facts.width) for side in (files, alone)
-        )
+        changed, own = (_changed(side[0], commit, facts) for side in (files, alone))
     except UnprovenError:
         return ()
     other = tuple(line for line in changed.added if line not in own.added)
@@ -222,35 +202,34 @@ def other_words(
     return other if same else ()
 
 
-def _changed(
-    change: PathChange, symbol: str, groups: Sequence[Mapping[str, str]], settings: Settings, width: int
-) -> ChangedLines:
-    qualname, _, line = symbol.partition(":")
+def _changed(change: PathChange, commit: Commit, facts: GuardFacts) -> ChangedLines:
+    groups = read_promoted(commit.message)
+    qualname, line = _definition_of(groups)
     return changed_lines(
         change.old,
         change.new,
         qualname=qualname,
-        line=int(line) if line else None,
+        line=line,
         sections=tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in groups)),
-        style=settings.docstring.style,
-        width=width,
+        style=facts.settings.docstring.style,
+        width=facts.width,
     )
 
 
+def _definition_of(groups: Sequence[Mapping[str, str]]) -> tuple[str, int | None]:
+    """The name that a promotion's target has after ``::``, and the line if it is defined twice."""
+    qualname, _, line = groups[0]["Target"].partition("::")[2].partition(":")
+    return qualname, int(line) if line else None
+
+
 def _refuse_text(
-    change: PathChange,
-    symbol: str,
-    groups: Sequence[Mapping[str, str]],
-    words: Words,
-    ours: Collection[str],
-    *,
-    width: int,
+    change: PathChange, commit: Commit, ours: Collection[str], facts: GuardFacts
 ) -> Iterator[str]:
-    qualname, _, line = symbol.partition(":")
+    groups = read_promoted(commit.message)
     try:
-        changed = _changed(change, symbol, groups, words.settings, width)
+        changed = _changed(change, commit, facts)
         source = read_source(change.old)
-        definition = find_definition(source.tree, qualname, int(line) if line else None)
+        definition = find_definition(source.tree, *_definition_of(groups))
     except UnprovenError as reason:
         yield f"{printable(change.path)}: {reason}"
         return
@@ -261,6 +240,6 @@ def _refuse_text(
             path=printable(change.path),
             foreign=printable(foreign[0]),
         )
-    known = replace(words, source=source.text, definition=definition)
+    words = Words(facts.settings, source.text, engine_of(commit), definition=definition, names=facts.names)
     yield from refuse_replaced(changed.removed, changed.added)
-    yield from refuse_groups(changed.added, groups, known)
+    yield from refuse_groups(changed.added, groups, words)

@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.decision import CONTEXT
-from coreloop.guard.github import connect_api
+from coreloop.guard.github import connected
 from coreloop.guard.readiness import (
     advice_for_one,
     lone_maintainer,
@@ -161,7 +161,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     folder : Path
         A folder of the project.
     environ : mapping
-        As for `coreloop.guard.github.connect_api`.
+        As for `coreloop.guard.github.connected`.
     confirm : bool
         False for a dry run.
 
@@ -172,20 +172,21 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     RefusedError
         The guard's check would be required, but was never green: no pull request could be merged any more.
     """
-    workspace = open_workspace(folder)
-    with Repository(workspace.root) as repository:
-        wanted = read_wanted(repository.root / FILE)
-        with connect_api(repository, workspace.settings.forge, environ) as api:
-            before = after = differences(wanted, current := read_current(api, wanted.branch))
-            missing = _not_ready(api, repository.root, before)
-            if confirm and missing:
-                raise RefusedError(
-                    Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
-                )
-            ignored, notes = _limits(api, wanted)
-            if confirm and before:
-                apply(api, wanted, current)
-                after = differences(wanted, read_current(api, wanted.branch))
+    project = open_workspace(folder).root
+    with Repository(project) as repository:
+        root = repository.root
+    wanted = read_wanted(root / FILE)
+    with connected(project, environ) as api:
+        before = after = differences(wanted, current := read_current(api, wanted.branch))
+        missing = _not_ready(api, root, before)
+        if confirm and missing:
+            raise RefusedError(
+                Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
+            )
+        ignored, notes = _limits(api, wanted)
+        if confirm and before:
+            apply(api, wanted, current)
+            after = differences(wanted, read_current(api, wanted.branch))
     notes = (*notes, *((Phrase("--confirm refuses: {missing}", missing=missing),) if missing else ()))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
 
@@ -245,7 +246,8 @@ def differences(wanted: WantedProtection, current: Current) -> list[RuleDifferen
 def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
-        yield RuleDifference(f"required check {check.context}", _has(protection, check), True)
+        required = protection.required_status_checks or _Checks()
+        yield RuleDifference(f"required check {check.context}", check in required.checks, True)
     reviews, wanted_reviews = _reviews(protection), wanted.required_pull_request_reviews
     count = reviews.required_approving_review_count
     max_count = max(count, wanted_reviews.required_approving_review_count)
@@ -256,11 +258,6 @@ def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDiffer
     for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
         yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
     yield RuleDifference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
-
-
-def _has(protection: _Protection, check: Check) -> bool:
-    required = protection.required_status_checks
-    return required is not None and check in required.checks
 
 
 def _reviews(protection: _Protection) -> _Reviews:

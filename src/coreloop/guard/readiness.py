@@ -1,6 +1,5 @@
 """What the branch rules rest on: a check that was green, owners who can review, someone who can approve."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -84,9 +83,11 @@ def owners_errors(api: GithubApi, branch: str) -> tuple[str, ...]:
 def lone_maintainer(api: GithubApi) -> str | None:
     """The only person who can push to the repository; None if there are more, or GitHub does not tell."""
     try:
-        people = tuple(_pushing(api))
+        doing = f"list the collaborators of {api.repo}"
+        listed = tuple(api.pages("/collaborators", list[_Collaborator], doing=doing))
     except ForgeError:
         return None
+    people = [account.login for account in listed if account.type == "User" and account.permissions.push]
     return people[0] if len(people) == 1 else None
 
 
@@ -120,8 +121,3 @@ def _was_green(api: GithubApi, workflow: str) -> bool:
 
 def _owners_error(error: _OwnersError) -> str:
     return printable(f"{error.path}:{error.line}: {error.message.partition(chr(10))[0]}")
-
-
-def _pushing(api: GithubApi) -> Iterator[str]:
-    listed = api.pages("/collaborators", list[_Collaborator], doing=f"list the collaborators of {api.repo}")
-    return (account.login for account in listed if account.type == "User" and account.permissions.push)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.base.messages import number_of, say
@@ -43,7 +43,7 @@ class GuardReport:
     def output(self, *, as_json: bool) -> str:
         """The text for standard output, without a trailing newline."""
         if as_json:
-            return json.dumps(self.facts, indent=2, ensure_ascii=False, default=_plain)
+            return json.dumps(self.facts, indent=2, ensure_ascii=False, default=asdict)
         return "\n".join(self.lines)
 
     def complaints(self, *, as_json: bool) -> tuple[str, ...]:
@@ -56,13 +56,7 @@ def report_check(decision: "GuardDecision") -> GuardReport:
     facts = {
         "state": decision.state,
         "coreloop": bool(decision.claims),
-        "claims": decision.claims,
-        "reasons": decision.reasons,
-        "waits": decision.waits,
-        "notes": decision.notes,
-        "actions": decision.actions,
-        "warnings": decision.warnings,
-        "unread": decision.unread,
+        **{field.name: getattr(decision, field.name) for field in fields(decision)},
     }
     return GuardReport(lines=tuple(_decision(decision)), facts=facts, code=0 if decision.passes else 1)
 
@@ -174,7 +168,3 @@ def _outcome(protected: "Protected") -> str:
         rules=number_of(n_before, "rule"),
         branch=branch,
     )
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    return asdict(value)

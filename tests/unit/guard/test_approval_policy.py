@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from coreloop.guard.approval import approved_by
 from coreloop.guard.event import Account, Authorship, Push
 from guarding import (
     BOT,
@@ -13,6 +14,7 @@ from guarding import (
     approval,
     commit,
     event,
+    facts,
     judged,
     pull,
 )
@@ -80,6 +82,14 @@ KIM = Account("kim", human=True)
 def test_who_made_any_commit_cannot_approve_it(more):
     assert not judged(reviews=(approval(),), **more).passes
     assert "waits for approval" in str(judged(reviews=(approval(),), **more).waits) or "commits" in more
+
+
+def test_a_co_author_is_known_by_the_account_s_number_too():
+    written = commit(f"{MESSAGE}\nCo-authored-by: Old <5+old@users.noreply.github.com>\n")
+    for number, counts in ((5, False), (55, True), (0, True)):
+        reviewer = replace(REVIEWER, number=number)
+        approved = approved_by(pull(), (written,), facts(reviews=(approval(reviewer),)))
+        assert bool(approved) is counts
 
 
 def test_who_moved_the_branch_cannot_approve_it():

@@ -1,5 +1,7 @@
 """Ways through that an attacker found: spoofed names, hidden spaces, links, co-authors without an account."""
 
+from dataclasses import replace
+
 import pytest
 
 from coreloop.guard.event import Account
@@ -247,6 +249,12 @@ def co_author_with_an_account(bench: Bench) -> None:
     suggested_by(bench, "Co-authored-by: Lee <5+lee@users.noreply.github.com>")
 
 
+def co_author_of_a_renamed_account(bench: Bench) -> None:
+    """The same, with a co-author's noreply address that has the approver's number and former login"""
+    suggested_by(bench, "Co-authored-by: Old <5+old@users.noreply.github.com>")
+    bench.review(reviewer=replace(REVIEWER, number=5))
+
+
 def quoted_in_a_description(bench: Bench) -> None:
     """A description that quotes a promotion's message in `<details>`"""
     bench.start("update")
@@ -275,6 +283,7 @@ WAYS = (
     *(dash_alone, dash_alone_before_blanks, dash_of_another_width, another_encoding),
     *(description_among_other_targets, literals_around_a_comment),
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
+    co_author_of_a_renamed_account,
     *(quoted_in_a_description, followed_in_a_description),
 )
 HEADING = "Borrowed names and hidden spellings"

@@ -3,7 +3,7 @@
 import pytest
 
 from coreloop.guard.event import Account
-from guard_bench import BODY, MESSAGE, PROMOTED, TITLE, Bench, assert_row, named, rows, with_line
+from guard_bench import BODY, MESSAGE, PROMOTED, TITLE, TRAILERS, Bench, assert_row, named, rows, with_line
 from promoting import SOURCE
 
 BOT = Account("docs-bot[bot]", human=False)
@@ -65,6 +65,45 @@ def landed_words_on_other_code(bench: Bench) -> None:
     bench.call(title=TITLE, body=BODY, auto_merge=True)
 
 
+def with_trailers(bench: Bench, text: str) -> None:
+    """A machine's other work, with the trailers of a proposal that nobody has merged."""
+    bench.start("work")
+    bench.write(b"x = 1\n", f"docs: on trailers\n\n{text}\n", "other.py")
+    bench.call(author=BOT)
+
+
+def trailers_in_a_code_block(bench: Bench) -> None:
+    """A proposal's trailers in a commit's code block, between blank lines"""
+    with_trailers(bench, f"```\n\n{TRAILERS}\n\n```\nSigned-off-by: A <a@example.org>")
+
+
+def trailers_in_a_code_block_without_end(bench: Bench) -> None:
+    """The same, and the code block does not end"""
+    with_trailers(bench, f"```text\n\n{TRAILERS}")
+
+
+def trailers_below_inline_code(bench: Bench) -> None:
+    """The same below a line that begins with inline code"""
+    with_trailers(bench, f"```x``` is it.\n\n{TRAILERS}")
+
+
+def trailers_of_a_false_revert(bench: Bench) -> None:
+    """The same in a message that says that it reverts a commit, which does not exist"""
+    with_trailers(bench, f"This reverts commit {'0' * 40}.\n\n{TRAILERS}")
+
+
+def trailers_below_the_subject(bench: Bench) -> None:
+    """The same right below the subject, from which a squash parts them"""
+    bench.start("work")
+    bench.write(b"x = 1\n", f"docs: on trailers\n{TRAILERS}\n", "other.py")
+    bench.call(author=BOT)
+
+
+def folded_trailers(bench: Bench) -> None:
+    """The same with each value on a line of its own"""
+    with_trailers(bench, TRAILERS.replace(": ", " :\r\n  "))
+
+
 def trailing_blanks(bench: Bench) -> None:
     """100,000 blanks behind its line"""
     bench.promote(PROMOTED.replace(b"First: show", b"First: show" + b" " * 100_000))
@@ -119,6 +158,8 @@ def other_words_in_the_branch(bench: Bench) -> None:
 
 
 DISGUISES = (
+    *(trailers_in_a_code_block, trailers_in_a_code_block_without_end, trailers_below_inline_code),
+    *(trailers_of_a_false_revert, trailers_below_the_subject, folded_trailers),
     *(escaped_space, octal_space, line_continuation, two_literals, rest_of_a_bullet),
     *(escaped_in_a_broken_file, no_break_space, landed_words_on_other_code),
     *(trailing_blanks, carriage_return, rule_of_dashes, instructions_as_a_field, person_as_a_field),

@@ -146,7 +146,7 @@ def test_a_merged_commit_that_only_its_title_gives_away_is_known_in_a_backport(b
     bench.push("main")
     bench.base = "release"
     bench.start("backport", "release")
-    bench.git("cherry-pick", sha)
+    bench.git("cherry-pick", "--ff", sha)  # the same commit, also in another second
     bench.call(title="fix: x", branch="backport")
     assert facts_of(bench).landed
     assert bench.decide(bench.event()).passes

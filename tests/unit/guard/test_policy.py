@@ -57,7 +57,7 @@ def decided_with(name: str, value: str | None) -> GuardDecision:
         pytest.param(event("opened", labels=()), id="the draft, just opened and not labelled yet"),
         pytest.param(event("labeled", label="coreloop"), id="coreloop's own label"),
         pytest.param(event("synchronize", sender=BOT), id="a rebase by a machine"),
-        pytest.param(event("edited", former_title=pull().title), id="edited, the title as it was"),
+        pytest.param(event("edited"), id="edited"),
         pytest.param(
             event("labeled", labels=("coreloop", "docs", "do-not-merge"), label="docs"), id="a topic"
         ),
@@ -106,7 +106,6 @@ def test_a_reviewed_promotion_may_be_queued():
         ordinary_event("enqueued"),
         ordinary_event("some_new_action"),
         ordinary_event(same_repo=False),
-        ordinary_event("edited", former_title="fix: a tpyo"),
         ordinary_event("unlabeled", label="docs"),
     ],
 )
@@ -123,7 +122,6 @@ def test_a_push_goes_on():
 CLAIMS = [
     ({"title": pull().title}, "its title"),
     ({"title": "  [coreloop-f] docs(x)"}, "its title"),
-    ({"former_title": pull().title}, "its former title"),
     ({"branch": pull().branch}, "its branch"),
     ({"branch": "Skill/caveat-anything-20260425"}, "its branch"),
     ({"body": MESSAGE}, "trailers in its description"),
@@ -137,9 +135,18 @@ def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
     assert_stops(decision, "lacks the trailers")
 
 
-@each_row("name", ["Candidate-Id", "Candidate-Key", "candidate-key"])
-def test_a_commit_s_trailers_say_it_too(name):
-    decision = judged(ordinary_event(), commits=(commit(f"fix: x\n\n{name}: 1\n"),), files={})
+@each_row(
+    "text",
+    [
+        "Candidate-Id: 1",
+        "Candidate-Key: 1",
+        "candidate-key: 1",
+        f"This reverts commit {OTHER}.\n\nCandidate-Id: 1",
+        "```\n\nCandidate-Id: 1\n\n```",
+    ],
+)
+def test_a_commit_s_trailers_say_it_too(text):
+    decision = judged(ordinary_event(), commits=(commit(f"fix: x\n\n{text}\n"),), files={})
     assert decision.claims == (f"trailers of commit {HEAD[:12]}",)
     assert decision.reasons
 
@@ -149,11 +156,10 @@ def test_a_commit_s_trailers_say_it_too(name):
     [
         "docs: trailers\n\n> Candidate-Id: 1\n",
         "docs: trailers\n\n    Candidate-Id: 1\n",
-        "docs: trailers\n\n```\nPhase: R\n\nCandidate-Id: 1\n```\n",
+        "docs: trailers\n\n```\nPhase: R\nCandidate-Id: 1\n```\n",
         "docs: trailers\n\nA promotion has, for example,\nCandidate-Id: 1\n",
-        f"Revert\n\nThis reverts commit {OTHER}.\n\nCandidate-Id: 1\n",
     ],
-    ids=["quoted", "indented", "a code block", "in a sentence", "a revert"],
+    ids=["quoted", "indented", "a code block", "in a sentence"],
 )
 def test_quoted_trailers_do_not(message):
     assert judged(ordinary_event(), commits=(commit(message),), files={}) == GuardDecision()
@@ -416,8 +422,6 @@ def test_signs_of_landed_commits_do_not_count():
     assert judged(happened, files={}, landed=frozenset({HEAD})) == GuardDecision()
     described = ordinary_event(body=MESSAGE)
     assert judged(described, files={}, landed=frozenset({HEAD})) == GuardDecision()
-    retitled = ordinary_event("edited", former_title=pull().title)
-    assert judged(retitled, files={}, landed=frozenset({HEAD})) == GuardDecision()
     assert judged(happened, files={}, landed=frozenset({OTHER})).claims
     gained = judged(happened, files={}, landed=frozenset({HEAD}), added_lines=(LINE,))
     assert_stops(gained, "comes without its promotion")
@@ -506,12 +510,9 @@ def test_the_rules_of_a_group_s_base_are_told_once_and_only_for_its_promotions()
     assert (decision.passes, len(decision.warnings), decision.unread) == (True, 2, ())
 
 
-def test_a_corrected_title_and_a_label_that_was_taken_off_are_no_live_signs():
-    for happened in (
-        ordinary_event("edited", live=True, former_title=pull().title),
-        ordinary_event("unlabeled", live=True, label="coreloop"),
-    ):
-        assert judged(happened, commits=(ORDINARY,), files={}) == GuardDecision()
+def test_a_label_that_was_taken_off_is_no_live_sign():
+    happened = ordinary_event("unlabeled", live=True, label="coreloop")
+    assert judged(happened, commits=(ORDINARY,), files={}) == GuardDecision()
 
 
 def test_what_the_tests_call_a_promotion_is_one():

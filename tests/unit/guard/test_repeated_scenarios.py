@@ -10,7 +10,9 @@ from guard_bench import (
     BRANCH,
     MESSAGE,
     PROMOTED,
+    QUOTED,
     TITLE,
+    TRAILERS,
     Bench,
     assert_row,
     named,
@@ -135,8 +137,13 @@ def other_work_with_a_description(bench: Bench) -> None:
 
 
 def corrected_with_a_quotation(bench: Bench) -> None:
-    """The correction with the trailers in a code block"""
-    corrected_with_its_trailers(bench, f"docs: the line\n\n```\n{BODY}\n```\n")
+    """The correction with the trailers quoted, `> ` before each line"""
+    corrected_with_its_trailers(bench, f"docs: the line\n\n{QUOTED}\n")
+
+
+def corrected_with_a_code_block(bench: Bench) -> None:
+    """The correction with the trailers in a code block, between blank lines"""
+    corrected_with_its_trailers(bench, f"docs: the line\n\n```\n\n{TRAILERS}\n\n```\n")
 
 
 def corrected_with_other_figures(bench: Bench) -> None:
@@ -172,7 +179,51 @@ def corrected_after_a_revert(bench: Bench) -> None:
     bench.push()
     bench.start("docs")
     bench.write(CORRECTED, f"docs: the line\n\n{BODY}")
-    bench.review()
+
+
+def reverted_repeated_and_corrected(bench: Bench) -> None:
+    """A revert, an exact copy of the promotion and a correction, a commit each, with the promotion's title"""
+    sha = bench.land()
+    bench.start("docs")
+    bench.git("revert", "--no-edit", sha)
+    bench.git("cherry-pick", sha)
+    bench.write(CORRECTED, "docs: the line")
+    bench.call(title=TITLE, branch="docs")
+
+
+def reverted_repeated_and_corrected_by_a_machine(bench: Bench) -> None:
+    """That revert, copy and correction, opened by a machine"""
+    reverted_repeated_and_corrected(bench)
+    bench.words["author"] = APP
+
+
+def backport_after_a_false_revert(bench: Bench) -> None:
+    """An exact backport, although a message on main says falsely that it reverts the promotion"""
+    bench.base = "release"
+    bench.git("branch", "release")
+    sha = bench.land()
+    bench.write(b"x = 1\n", f"fix: x\n\nThis reverts commit {sha}.", "other.py")
+    bench.push()
+    bench.start("backport", "release")
+    bench.git("cherry-pick", "-x", sha)
+    bench.call(title=TITLE, branch="backport")
+
+
+def backport_after_a_false_revert_by_a_machine(bench: Bench) -> None:
+    """That backport, opened by a machine"""
+    backport_after_a_false_revert(bench)
+    bench.words["author"] = APP
+
+
+def backport_with_other_figures(bench: Bench) -> None:
+    """An exact backport whose message has other figures"""
+    bench.base = "release"
+    bench.git("branch", "release")
+    sha = bench.land()
+    bench.start("backport", "release")
+    bench.git("cherry-pick", sha)
+    bench.git("commit", "--quiet", "--amend", "--message", MESSAGE.replace("Observed: ", "Observed: 9"))
+    bench.call(branch="backport", author=APP)
 
 
 REPEATED = (
@@ -183,10 +234,13 @@ REPEATED = (
         corrected_with_a_description,
         other_work_with_a_description,
         corrected_with_a_quotation,
+        corrected_with_a_code_block,
         corrected_with_other_figures,
     ),
     *(corrected_in_small_letters, corrected_on_its_branch, corrected_with_more_promoted),
-    *(corrected_after_a_revert, squashed_with_other_messages),
+    *(corrected_after_a_revert, squashed_with_other_messages, reverted_repeated_and_corrected),
+    *(reverted_repeated_and_corrected_by_a_machine, backport_after_a_false_revert),
+    *(backport_after_a_false_revert_by_a_machine, backport_with_other_figures),
 )
 HEADING = "The trailers of a merged promotion"
 

@@ -23,7 +23,9 @@ from guard_bench import (
     OTHER,
     PAGE,
     PROMOTED,
+    QUOTED,
     TITLE,
+    TRAILERS,
     WORSE,
     Bench,
     assert_row,
@@ -460,9 +462,9 @@ def revert_that_restores_a_line(bench: Bench) -> None:
 def quoted_trailers(bench: Bench) -> None:
     """Trailers quoted in a message and in a code block"""
     bench.start("docs")
-    quoted = "".join(f"> {line}\n" for line in BODY.splitlines())
-    bench.write(b"x = 1\n", f"docs: on trailers\n\n{quoted}\n```\n{BODY}\n```\n", "other.py")
-    bench.call(body=f"```\n{BODY}\n```")
+    fenced = f"```\n{TRAILERS}\n```\nSigned-off-by: A <a@example.org>"
+    bench.write(b"x = 1\n", f"docs: on trailers\n\n{QUOTED}\n\n{fenced}\n", "other.py")
+    bench.call(body=f"{QUOTED}\n\n{fenced}")
 
 
 def other_branch_of_that_prefix(bench: Bench) -> None:

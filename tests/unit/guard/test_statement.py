@@ -303,7 +303,8 @@ def test_several_statements_are_one_commit():
         (message_of(*BOTH, ALWAYS), BOTH, "no added line is that of the proposal"),
         (message_of(*BOTH).replace("Observed: 87", "Observed: 88", 1), BOTH, "the trailer Observed is 88"),
         (
-            message_of(BOTH[0]) + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
+            f"{message_of(BOTH[0])}\n"
+            + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
             BOTH[:1],
             "names a proposal twice, with different figures",
         ),

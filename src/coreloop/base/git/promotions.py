@@ -124,8 +124,6 @@ def read_history(commits: Iterable[Commit]) -> History:
     landings = _landings(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
     for commit in ordered:
-        if _REVERTS.search(commit.message):
-            continue
         for trailers in read_promoted(commit.message):
             key = trailers.get("Candidate-Key")
             if key and trailers.get("Phase") in {"R", "F"}:

@@ -1,6 +1,6 @@
 """The marks of a promotion: branch, title, label and the trailers of commits and pull requests.
 
-`promote` writes them; `history` and `guard` read them.
+`promote` writes them; `history` and `guard` read them, both with `read_promoted`.
 """
 
 import re
@@ -57,20 +57,35 @@ SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 _CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
-_LINE: Final = re.compile(rf"^({'|'.join((*NAMES, MEASURED))}):(.*)$", re.MULTILINE)
+_SPACE: Final = " \t\r"  # git's; a line ends at \n alone, whatever else Unicode takes for the end of one
+_BLANK: Final = re.compile(rf"\n(?:[{_SPACE}]*\n)+")
+_FOLD: Final = re.compile(r"\r?\n[ \t]+")
+_TRAILER: Final = re.compile(r"([\w-]+)[ \t]*:(.*)|\(cherry picked from commit [0-9a-f]+\)")
+_NAME: Final = {name.casefold(): name for name in (*NAMES, MEASURED)}
 
 
 def read_trailers(message: str) -> dict[str, str]:
-    """Read coreloop's trailers from a commit message or a pull request's body.
-
-    Every paragraph is searched, since tools append their own trailers; the last of a name counts.
-    """
+    """Read coreloop's trailers from a commit message or a pull request's body; the last of a name counts."""
     return dict(_trailers(message))
 
 
 def _trailers(message: str) -> Iterator[tuple[str, str]]:
-    for match in _LINE.finditer(message):
-        yield match[1], match[2].lstrip(" \t").rstrip(" \t\r")
+    """The trailers of every paragraph that consists of trailers, wherever it stands, quoted or not.
+
+    A squash joins messages and descriptions, and parts a first line from the rest: what surrounds a paragraph
+    must not matter, and a first line is a paragraph.
+    """
+    for paragraph in _BLANK.split(message.replace("\n", "\n\n", 1)):
+        lines = _FOLD.sub(" ", paragraph.strip("\n")).split("\n")
+        matches = [_TRAILER.fullmatch(line.rstrip(_SPACE)) for line in lines]
+        for match in matches if all(matches) else ():
+            if match and match[1] and (name := _NAME.get(match[1].casefold())):
+                yield name, match[2].lstrip(_SPACE)
+
+
+def names_candidate(message: str) -> bool:
+    """Whether a message has the trailers of a promotion, complete or not."""
+    return not {"Candidate-Id", "Candidate-Key"}.isdisjoint(read_trailers(message))
 
 
 def read_promoted(message: str) -> tuple[dict[str, str], ...]:

@@ -14,6 +14,7 @@ from coreloop.base.git.promotions import (
     read_history,
 )
 from coreloop.base.git.repository import Repository
+from coreloop.base.git.trailers import names_candidate
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
 BRANCH = "skill/docstring-analysis-profitability-20260425"
@@ -96,6 +97,26 @@ def test_trailers_of_other_tools_below_do_not_hide_it(project: Project) -> None:
     promoted(project, text=f"{message()}\nReviewed-by: B <b@example.org>\n\nChange-Id: I1234\n")
     merge(project, "--ff-only")
     assert states(project) == {KEY: False}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("```\n\n", "\n```"),
+        ("```\n\n", ""),
+        ("```x``` is\n\n", ""),
+        ("<details>\n\n", "\n</details>\n\nEnd."),
+        (f"This reverts commit {'0' * 40}.\n\n", ""),
+        ("```\n", "```\nSigned-off-by: A <a@example.org>"),
+        ("> ", ""),
+    ],
+)
+def test_history_counts_what_the_check_takes_for_a_promotion(before: str, after: str, project: Project):
+    title, _, trailers = message().rpartition("\n\n")
+    text = f"{title}\n\n{before}{trailers}{after}\n"
+    promoted(project, text=text)
+    merge(project, "--ff-only")
+    assert bool(states(project)) is names_candidate(text)
 
 
 def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:

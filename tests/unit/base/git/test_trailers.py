@@ -1,4 +1,4 @@
-"""Trailers: written as one paragraph, read from any paragraph."""
+"""Trailers: written as one paragraph, read from any paragraph that consists of trailers."""
 
 import subprocess
 
@@ -10,6 +10,7 @@ from coreloop.base.git.trailers import (
     NAMES,
     REPLAYS,
     co_authors,
+    names_candidate,
     promoted_keys,
     read_promoted,
     read_trailers,
@@ -36,6 +37,29 @@ FOUND = [
     pytest.param(
         "S\n\nPhase: R\nCandidate-Key: 5f3e\nReviewed-on: https://x/1\nPhases: 7\n", id="others left out"
     ),
+    pytest.param("S\n\nphase: R\ncandidate-KEY: 5f3e\n", id="other capitals, which git takes for the same"),
+    pytest.param("S\n\nPhase : R\nCandidate-Key \t:5f3e\n", id="a blank before the colon, as git reads it"),
+    pytest.param("S\n\nPhase:\n R\r\nCandidate-Key:\r\n\t5f3e\r\n", id="folded values"),
+    pytest.param("S\n \t\nPhase: R\nCandidate-Key: 5f3e\n\r\n \nend", id="blank lines with blanks"),
+    pytest.param(
+        "S\n\nPhase: R\nCandidate-Key: 5f3e\n(cherry picked from commit 0a1b)\n", id="git cherry-pick -x"
+    ),
+    pytest.param("S\nPhase: R\nCandidate-Key: 5f3e", id="right below the subject, which a squash parts"),
+    pytest.param(
+        "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e\n\n```", id="in a code block, between blank lines"
+    ),
+    pytest.param("S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e", id="in a code block that does not end"),
+    pytest.param("S\n\n```x``` is\n\nPhase: R\nCandidate-Key: 5f3e", id="below a line of inline code"),
+    pytest.param(
+        "<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.", id="in details, above last words"
+    ),
+    pytest.param(
+        'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e', id="a revert"
+    ),
+    pytest.param(
+        "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n---------\n\nCo-authored-by: A <a@b>",
+        id="GitHub's squash",
+    ),
 ]
 NOT_FOUND = [
     pytest.param("", id="nothing"),
@@ -44,7 +68,14 @@ NOT_FOUND = [
         id="quoted, in a diff, indented",
     ),
     pytest.param("the Phase: R", id="inside a line"),
-    pytest.param("phase: R\nCandidate-key: 5f3e", id="other capitals"),
+    pytest.param("S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```", id="a code block without blank lines"),
+    pytest.param("S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```\nSigned-off-by: A <a@b>", id="and a trailer"),
+    pytest.param("S\n\nA promotion has, for example,\nCandidate-Key: 5f3e", id="below other words"),
+    pytest.param("S\n\nCandidate-Key: 5f3e\nis a trailer", id="above other words"),
+    *(
+        pytest.param(f"S\n\nText{end}{end}Phase: R{end}Candidate-Key: 5f3e", id=f"no line of git's: {end!r}")
+        for end in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r")
+    ),
 ]
 
 
@@ -68,6 +99,30 @@ def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
 def test_value_cannot_bring_a_second_trailer() -> None:
     written = write_trailers({"Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F", "Phase": "R"})
     assert read_trailers(written) == {"Phase": "R", "Candidate-Id": "c Candidate-Key: forged Phase: F"}
+
+
+_PARTS = (
+    "Phase: R",
+    "Candidate-Key: 5f3e",
+    "text",
+    "> Phase: R",
+    "```",
+    "<details>",
+    " folded",
+    "",
+    "",
+    "\r",
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(_PARTS), min_size=1).map("\n".join), min_size=1))
+def test_a_squash_has_no_keys_that_its_commits_lack(messages: list[str]) -> None:
+    """As GitHub joins them: the only commit's first line and the rest, or a list of all messages."""
+    subject, _, rest = messages[0].partition("\n")
+    listed = "\n\n".join(f"* {message}" for message in messages)
+    squashes = (f"x (#7)\n\n{listed}\n\n---------\n\nCo-authored-by: A <a@b>", f"{subject} (#7)\n\n{rest}")
+    for squash, brought in zip(squashes, (messages, messages[:1]), strict=True):
+        assert not promoted_keys(squash) or any(map(names_candidate, brought))
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.text()), st.text(alphabet="ab :\n"))
