@@ -3,24 +3,30 @@
 import difflib
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
-from coreloop.base.messages import say
-from coreloop.base.records import encodable
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
+from coreloop.cli.ask import show_passages
+from coreloop.cli.choose_session import begun_line
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.iteration_block import Iteration, end_lines, focus_lines, following_lines, iteration_lines
 from coreloop.cli.open_deps import project_deps
 from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
+    from coreloop.answer.research.answer import AgentResponse
+    from coreloop.answer.research.knowledge import Knowledge, ReadSource
+    from coreloop.runs.run import Run
+    from coreloop.runs.state import State
 
 
 class _AskingGroup(SuggestingGroup):
@@ -92,7 +98,6 @@ def ask(
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.show_research import show_begin, show_progress, show_response
 
     overrides = LimitOverrides(**limits).over(environment_limits(os.environ))
     request = Request(tier=tier, wishes=overrides, second_check=second_check)
@@ -109,7 +114,7 @@ def ask(
             )
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
-    show_response(response, state, as_json=as_json, is_verbose=verbose)
+    emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
     if changed := changed_sources(state, deps.workspace):
         again = say("dartlab-coreloop index reads them again")
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
@@ -125,10 +130,11 @@ def ask(
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
     from coreloop.answer.research.sessions import sessions_of
-    from coreloop.cli.show_runs import show_runs
+    from coreloop.cli.run_lines import row_facts, show_runs
 
     with project_store() as (_, store):
-        show_runs(sessions_of(store, limit=limit), as_json=as_json)
+        rows = sessions_of(store, limit=limit)
+    emit(list(map(row_facts, rows)), as_json=as_json, text=lambda _: show_runs(rows))
 
 
 @command.command()
@@ -145,14 +151,13 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
     from coreloop.answer.research.knowledge import knowledge_of
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.sessions import read_session
-    from coreloop.cli.show_research import show_response, show_sources
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     if iteration is not None:
         emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
-    show_response(respond(state), state, as_json=as_json, is_verbose=verbose)
+    emit(respond(state), as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
     if changed := changed_sources(state, workspace):
         click.echo(printable(changed_line(changed)), err=as_json)
 
@@ -178,6 +183,78 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
-    click.echo(
-        orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {out}", out=out)
+    emit({"file": out}, as_json=as_json, text=say("wrote {out}", out=out), is_compact=True)
+
+
+def show_progress(run: "Run") -> None:
+    """Print the block of the newest iteration to stderr; at the end of a run, its reason."""
+    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.runs.decide import Continue
+
+    state = run.state
+    if state.status == "failed":  # the error follows
+        return
+    if state.is_terminal:
+        _echo(end_lines(state))
+        return
+    knowledge = knowledge_of(state)
+    new = [search.query for search in state.search_history if search.iteration == state.iteration]
+    _echo(say("✓ NEW: '{query}'", query=query) for query in new)
+    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
+    if isinstance(run.decide(), Continue):
+        _echo(following_lines(state))
+        _echo(focus_lines(state.question, knowledge))
+
+
+def show_begin(state: "State") -> None:
+    """Say that a new research begins, and what its first iteration concentrates on."""
+    from coreloop.answer.research.knowledge import knowledge_of
+
+    if not state.iteration:
+        _echo(
+            [
+                begun_line(state.run_id, state.question),
+                *focus_lines(state.question, knowledge_of(state)),
+            ]
+        )
+
+
+def _echo(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(printable(line), err=True)
+
+
+def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool = False) -> None:
+    """Print the answer of a research in a state, and its sources."""
+    from coreloop.answer.research.answer import ending
+
+    show_passages(response, is_verbose=is_verbose)
+    click.echo(_figures(response))
+    if note := ending(state):
+        click.echo(printable(note))
+    if response.reason and state.status != "paused":
+        click.echo(printable(say(response.reason)), err=True)
+
+
+def show_sources(sources: "Sequence[ReadSource]") -> None:
+    """Print sources with their texts."""
+    for read in sources:
+        click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
+        for line in read.source.text.splitlines():
+            click.echo(f"    {printable(line)}")
+
+
+def _figures(response: "AgentResponse") -> str:
+    queries = response.usage.queries
+    searches = number_of(queries, "search") if queries == 1 else Phrase("{n:,} searches", n=queries)
+    return say(
+        "{iterations}, {searches}; run {run_id}",
+        iterations=number_of(response.iterations, "iteration"),
+        searches=searches,
+        run_id=response.run_id,
     )
+
+
+def _upcoming(state: "State", knowledge: "Knowledge") -> tuple[str, ...]:
+    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
+    return tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming)
