@@ -12,7 +12,7 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FILE, json_option
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coreloop.promote.proposal import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.revert import Revert, RevertDone
-    from coreloop.promote.run import PromoteResult
+    from coreloop.promote.run import PromoteRequest, PromoteResult
 
 
 class _Promote(click.Command):
@@ -89,7 +89,7 @@ def command(
     The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.promote.plan import Overrides
-    from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
+    from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if revert is not None:
         if tool is not None or wanted is not None or candidate is not None:
@@ -109,16 +109,7 @@ def command(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
     )
     if confirm:
-        warn, now = partial(click.echo, err=True), datetime.now(UTC)
-        result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
-        show_left_out(result.left_out)
-        facts = {
-            "branch": result.done.branch,
-            "pull_request": _url(result.done),
-            "fresh": result.done.fresh,
-            "body": result.body,
-        }
-        emit(facts, as_json=as_json, text=lambda _: show_done(result))
+        _confirm(workspace, request, as_json=as_json)
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
@@ -134,6 +125,17 @@ def command(
     show_left_out(planned.left_out, verbose=verbose)
     emit(_facts(planned.plan), as_json=as_json, text=lambda _: show_plan(planned.plan, verbose=verbose))
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)
+
+
+def _confirm(workspace: Workspace, request: "PromoteRequest", *, as_json: bool) -> None:
+    from coreloop.promote.run import confirm_promotion
+
+    warn, now = partial(click.echo, err=True), datetime.now(UTC)
+    result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
+    done = result.done
+    show_left_out(result.left_out)
+    facts = {"branch": done.branch, "pull_request": _url(done), "fresh": done.fresh, "body": result.body}
+    emit(facts, as_json=as_json, text=lambda _: show_done(result))
 
 
 def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
