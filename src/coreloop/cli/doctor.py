@@ -16,7 +16,7 @@ from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option, verbose_option
 
 if TYPE_CHECKING:
-    from coreloop.admin.doctor.diagnosis import Diagnosis
+    from coreloop.admin.checks.diagnosis import Diagnosis
 
 
 @click.command()
@@ -30,7 +30,7 @@ def command(verbose: bool, as_json: bool) -> None:
     GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
     Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
     """
-    from coreloop.admin.doctor.run import check_setup
+    from coreloop.admin.checks.registry import check_setup
 
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
     emit(diagnoses, as_json=as_json, text=partial(show_diagnoses, is_verbose=verbose))

@@ -21,7 +21,7 @@ from coreloop.cli.options import json_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coreloop.admin.doctor.diagnosis import Diagnosis
+    from coreloop.admin.checks.diagnosis import Diagnosis
     from coreloop.admin.init.preview import DraftPreview
     from coreloop.admin.init.run import Initialised, InitRequest
     from coreloop.admin.init.starter import SettingsProposals
@@ -56,7 +56,7 @@ def command(
     ends with the checks of doctor, which do not change the exit code. Last comes what the first drafts would
     be, from the records that there are, and how many new ones the last week brought.
     """
-    from coreloop.admin.doctor.run import check_setup
+    from coreloop.admin.checks.registry import check_setup
     from coreloop.admin.init.preview import preview_drafts
     from coreloop.admin.init.run import initialise
 

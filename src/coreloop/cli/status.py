@@ -196,7 +196,7 @@ def _promotion_lines(status: "Status") -> Iterator[_Line]:
 
 
 def _promotions(status: "Status", promotions: "Promotions") -> str:
-    from coreloop.admin.status.alarms import UNMERGED_DAYS, n_stale
+    from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
 
     today = status.generated_at.date()
     newest = (

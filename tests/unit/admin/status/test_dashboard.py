@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.dashboard import (
     AlarmFacts,
     OpenFacts,
@@ -17,7 +18,7 @@ from coreloop.admin.status.dashboard import (
     dashboard_page,
     read_facts,
 )
-from coreloop.admin.status.facts import Alarm, Standing, Status
+from coreloop.admin.status.facts import Standing, Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.cli.dashboard import main
 from coreloop.cli.emit import json_of
