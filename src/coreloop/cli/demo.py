@@ -57,20 +57,22 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
 
 def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     from coreloop.admin.demo.effect import SimulatedEffect
-    from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined
+    from coreloop.admin.demo.run import DemoCounts
     from coreloop.cli.pattern import show_proposals
     from coreloop.cli.refine import show_refined
+    from coreloop.learn.pattern.run import PatternResult
+    from coreloop.learn.refine.run import RefineResult
 
     if isinstance(stage, DemoCounts):
         _show_recorded(stage, folder, err=as_json)
     elif as_json:
         return
-    elif isinstance(stage, DemoProposals):
+    elif isinstance(stage, PatternResult):
         click.echo(say("pattern  what successful requests have in common\n"))
-        show_proposals(*stage)
-    elif isinstance(stage, DemoRefined):
+        show_proposals(stage.proposals, stage.document, stage.paths)
+    elif isinstance(stage, RefineResult):
         click.echo(say("\nrefine   what failed calls have in common\n"))
-        show_refined(*stage)
+        show_refined(stage.refined, stage.document, stage.paths)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
     else:
@@ -157,7 +159,7 @@ def _this_program() -> str:
 def _facts(result: "DemoResult") -> dict[str, object]:
     from coreloop.cli.pattern import proposals_facts
 
-    promoted, effect = result.promoted, result.effect
+    proposed, promoted, effect = result.proposed, result.promoted, result.effect
     promotion = promoted and {
         "id": promoted.plan.proposal.id,
         "branch": promoted.done.branch,
@@ -165,4 +167,8 @@ def _facts(result: "DemoResult") -> dict[str, object]:
         "verdict": promoted.plan.replay.verdict,
     }
     simulated = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
-    return {**proposals_facts(*result.proposed), "promotion": promotion, "simulated_effect": simulated}
+    return {
+        **proposals_facts(proposed.proposals, proposed.document, proposed.paths),
+        "promotion": promotion,
+        "simulated_effect": simulated,
+    }
