@@ -9,7 +9,7 @@ import click
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, model_error_as_json
-from coreloop.cli.open_deps import project_deps
+from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
 
 if TYPE_CHECKING:

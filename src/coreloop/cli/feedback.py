@@ -6,7 +6,7 @@ import click
 
 from coreloop.base.messages import say
 from coreloop.cli.emit import emit
-from coreloop.cli.open_deps import project_deps
+from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:

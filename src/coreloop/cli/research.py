@@ -17,8 +17,7 @@ from coreloop.cli.choose_session import begun_line
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.iteration_block import Iteration, end_lines, focus_lines, following_lines, iteration_lines
-from coreloop.cli.open_deps import project_deps
-from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.open_runs import project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
