@@ -172,6 +172,12 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if not preview.n_records:
         click.echo(say("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them"))
         return
+    _show_drafts(preview)
+    _show_expected(preview)
+    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
+
+
+def _show_drafts(preview: "DraftPreview") -> None:
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
     click.echo()
@@ -191,6 +197,11 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview.n_unread:
         unread = number_of(preview.n_unread, "older file")
         click.echo(say("{files} not read; dartlab-coreloop refine reads all", files=unread))
+
+
+def _show_expected(preview: "DraftPreview") -> None:
+    """Say how many drafts a week may bring."""
+    n_drafts = len(preview.drafts)
     if preview.n_last_week is None:
         click.echo(say("too few days with records to say how many a week to expect"))
     elif n_drafts:
@@ -203,7 +214,6 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
             if preview.n_last_week
             else say("the last week added none; a new one comes once enough calls fail for the same reason")
         )
-    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
 
 
 def _proposed(proposals: "SettingsProposals") -> str:

@@ -55,6 +55,19 @@ def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
 
 
+def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--sanitize``: write files that can be shared."""
+    text = "Write files to share: no questions, no groups of fewer than 5 requests."
+    return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
+
+
+def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
+    """Say how many groups a gate refused."""
+    click.echo(
+        say("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
+    )
+
+
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.learn.mine.session import Watch

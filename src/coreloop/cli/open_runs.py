@@ -23,6 +23,14 @@ session_option = click.option(
     metavar="ID",
     help="The agent's session, whose run is meant without RUN.  [default: $CLAUDE_CODE_SESSION_ID]",
 )
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "json"]),
+    default="markdown",
+    show_default=True,
+    help="Of the report.",
+)
 _SESSION_CHARS: Final = 200
 """Of an id; those of Claude Code have 36."""
 _LOOK_BACK: Final = 20

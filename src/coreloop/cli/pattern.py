@@ -16,6 +16,8 @@ from coreloop.cli.mining import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
+    sanitize_option,
+    show_dropped,
     show_files,
     show_more,
     show_oddities,
@@ -46,12 +48,7 @@ if TYPE_CHECKING:
     "--min-success-rate", type=ShareType(), help="Lowest success rate of a pattern.  [default: 1.0]"
 )
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/candidates]")
-@click.option(
-    "--sanitize",
-    "sanitized",
-    is_flag=True,
-    help="Write files to share: no questions, no groups of fewer than 5 requests.",
-)
+@sanitize_option
 @click.option(
     "--include-audit-analysis",
     "with_notes",
@@ -143,14 +140,7 @@ def show_proposals(
     _show_table(document)
     for gate, count in proposals.candidate_search.dropped.items():
         if count:
-            click.echo(
-                say(
-                    "  {count} not proposed: {gates} ({gate})",
-                    count=count,
-                    gates=say(_GATES[gate]),
-                    gate=gate,
-                )
-            )
+            show_dropped(gate, count, _GATES)
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
     _show_rest(proposals, document)
     show_files(paths, kept)

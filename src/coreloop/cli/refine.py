@@ -19,6 +19,8 @@ from coreloop.cli.mining import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
+    sanitize_option,
+    show_dropped,
     show_files,
     show_more,
     show_oddities,
@@ -46,12 +48,7 @@ if TYPE_CHECKING:
     help="Failure labels and error classes to ignore, such as timeout,rate_limit.",
 )
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/counterexamples]")
-@click.option(
-    "--sanitize",
-    "sanitized",
-    is_flag=True,
-    help="Write files to share: no questions, no groups of fewer than 5 requests.",
-)
+@sanitize_option
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -154,7 +151,6 @@ def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
 
 def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
     from coreloop.learn.proposals.night import MIN_PUBLISHED
-    from coreloop.learn.refine.document import title
 
     counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:
@@ -176,9 +172,13 @@ def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -
         )
     for gate, n in refined.counterexample_search.dropped.items():
         if n:
-            click.echo(
-                say("  {count} not proposed: {gates} ({gate})", count=n, gates=say(_GATES[gate]), gate=gate)
-            )
+            show_dropped(gate, n, _GATES)
+    _show_near_groups(refined, columns)
+
+
+def _show_near_groups(refined: "Refined", columns: int) -> None:
+    from coreloop.learn.refine.document import title
+
     for miss in refined.counterexample_search.nearest:
         counts = say(
             "{n_failures} of {n_calls} {unit} failed",

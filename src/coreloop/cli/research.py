@@ -17,7 +17,7 @@ from coreloop.cli.choose_session import begun_line
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.iteration_block import Iteration, end_lines, focus_lines, following_lines, iteration_lines
-from coreloop.cli.open_runs import project_deps, project_store, run_argument
+from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -163,14 +163,7 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
 
 @command.command()
 @run_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "html", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report.",
-)
+@format_option
 @click.option("--out", type=FILE, required=True, help="A new file, readable only by you.")
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:

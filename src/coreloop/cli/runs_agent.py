@@ -13,7 +13,14 @@ from coreloop.base.messages import Phrase, say
 from coreloop.cli.emit import emit, json_of
 from coreloop.cli.iteration_block import duplicate_lines, focus_lines
 from coreloop.cli.limit_options import chosen_limits, limit_options
-from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_id, session_option
+from coreloop.cli.open_runs import (
+    format_option,
+    meant_run,
+    project_store,
+    run_argument,
+    session_id,
+    session_option,
+)
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
@@ -194,14 +201,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
 
 @click.command()
 @run_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "html", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report.",
-)
+@format_option
 @click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
 @session_option
 @json_option
