@@ -10,7 +10,6 @@ import click
 import orjson
 
 from coreloop.base.errors import ModelError
-from coreloop.base.records import encodable
 
 _Value = TypeVar("_Value")
 
@@ -50,7 +49,7 @@ def fields_of(value: object, *names: str) -> dict[str, object]:
 
 
 def _spelled(value: object) -> str:
-    return encodable(os.fsdecode(value)) if isinstance(value, Path) else str(value)
+    return os.fsencode(value).decode("utf-8", "replace") if isinstance(value, Path) else str(value)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.ask import show_passages
 from coreloop.cli.choose_session import begun_line
@@ -175,7 +176,12 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
-    emit({"file": out}, as_json=as_json, text=say("wrote {out}", out=out), is_compact=True)
+    emit(
+        {"file": encodable(os.fsdecode(out))},
+        as_json=as_json,
+        text=say("wrote {out}", out=out),
+        is_compact=True,
+    )
 
 
 def show_progress(run: "Run") -> None:

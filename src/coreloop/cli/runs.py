@@ -207,7 +207,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         count = write_export(store, meant_run(workspace, store, run_id), out)
     wrote = say("wrote {path}: {events}", path=out, events=number_of(count, "event"))
-    emit({"file": out, "events": count}, as_json=as_json, text=wrote, is_compact=True)
+    emit({"file": encodable(os.fsdecode(out)), "events": count}, as_json=as_json, text=wrote, is_compact=True)
 
 
 @command.command()
@@ -311,8 +311,9 @@ def _tell(
 
 
 def _show_files(files: "Sequence[Path]", message: str, *, as_json: bool) -> None:
-    lines = "\n".join(say(message, path=encodable(os.fsdecode(file))) for file in files)
-    emit({"files": files}, as_json=as_json, text=lines, is_compact=True)
+    names = [encodable(os.fsdecode(file)) for file in files]
+    lines = "\n".join(say(message, path=name) for name in names)
+    emit({"files": names}, as_json=as_json, text=lines, is_compact=True)
 
 
 def _show_status(state: "State", *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
+from coreloop.base.records import encodable
 from coreloop.cli.emit import emit, json_of
 from coreloop.cli.iteration_block import duplicate_lines, focus_lines
 from coreloop.cli.limit_options import chosen_limits, limit_options
@@ -216,7 +217,12 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
         click.echo(REPORTS[form](state, ()))
         return
     write_report(state, form, out)
-    emit({"file": out}, as_json=as_json, text=say("wrote {path}", path=out), is_compact=True)
+    emit(
+        {"file": encodable(os.fsdecode(out))},
+        as_json=as_json,
+        text=say("wrote {path}", path=out),
+        is_compact=True,
+    )
 
 
 @click.command()
