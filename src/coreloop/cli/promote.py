@@ -179,12 +179,8 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
     click.echo(say("replay   {summary}", summary=say(plan.replay.summary)))
-    click.echo(
-        say(
-            "measured {summary}",
-            summary=say(plan.measured.summary) if plan.measured is not None else say("not yet; see measure"),
-        )
-    )
+    measured = say(plan.measured.summary) if plan.measured is not None else say("not yet; see measure")
+    click.echo(say("measured {summary}", summary=measured))
     click.echo(say("branch   {branch}", branch=plan.branch))
     for proposal in plan.proposals:
         click.echo(say("evidence {evidence}", evidence=_evidence(proposal)))

@@ -3,7 +3,7 @@
 import difflib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,15 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.ask import show_passages
-from coreloop.cli.choose_session import begun_line
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.iteration_block import Iteration, end_lines, focus_lines, following_lines, iteration_lines
 from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
     from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.research.knowledge import Knowledge, ReadSource
-    from coreloop.runs.run import Run
+    from coreloop.answer.research.knowledge import ReadSource
     from coreloop.runs.state import State
 
 
@@ -98,6 +95,7 @@ def ask(
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
+    from coreloop.cli.iteration_block import show_begin, show_progress
 
     overrides = LimitOverrides(**limits).over(environment_limits(os.environ))
     request = Request(tier=tier, wishes=overrides, second_check=second_check)
@@ -184,44 +182,6 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     )
 
 
-def show_progress(run: "Run") -> None:
-    """Print the block of the newest iteration to stderr; at the end of a run, its reason."""
-    from coreloop.answer.research.knowledge import knowledge_of
-    from coreloop.runs.decide import Continue
-
-    state = run.state
-    if state.status == "failed":  # the error follows
-        return
-    if state.is_terminal:
-        _echo(end_lines(state))
-        return
-    knowledge = knowledge_of(state)
-    new = [search.query for search in state.search_history if search.iteration == state.iteration]
-    _echo(say("✓ NEW: '{query}'", query=query) for query in new)
-    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
-    if isinstance(run.decide(), Continue):
-        _echo(following_lines(state))
-        _echo(focus_lines(state.question, knowledge))
-
-
-def show_begin(state: "State") -> None:
-    """Say that a new research begins, and what its first iteration concentrates on."""
-    from coreloop.answer.research.knowledge import knowledge_of
-
-    if not state.iteration:
-        _echo(
-            [
-                begun_line(state.run_id, state.question),
-                *focus_lines(state.question, knowledge_of(state)),
-            ]
-        )
-
-
-def _echo(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(printable(line), err=True)
-
-
 def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool = False) -> None:
     """Print the answer of a research in a state, and its sources."""
     from coreloop.answer.research.answer import ending
@@ -251,8 +211,3 @@ def _figures(response: "AgentResponse") -> str:
         searches=searches,
         run_id=response.run_id,
     )
-
-
-def _upcoming(state: "State", knowledge: "Knowledge") -> tuple[str, ...]:
-    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
-    return tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming)

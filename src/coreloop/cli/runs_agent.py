@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,8 +10,7 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
-from coreloop.cli.emit import emit, json_of
-from coreloop.cli.iteration_block import duplicate_lines, focus_lines
+from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.limit_options import chosen_limits, limit_options
 from coreloop.cli.open_runs import (
     format_option,
@@ -311,6 +309,7 @@ def _stdin(max_bytes: int) -> bytes:
 def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
     """Build the answer of a plan."""
     from coreloop.answer.agent.plan import order_of
+    from coreloop.cli.iteration_block import plan_lines
 
     state, order = planned.state, order_of(planned.state)
     return {
@@ -332,21 +331,9 @@ def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
         "left_out": list(planned.left_out),
         "strategy": list(order.after if order else state.last_strategy),
         "must_change": order is not None,
-        "sub_questions": [{"id": part.id, "text": part.text} for part in state.sub_questions],
-        "show": list(_lines(planned)),
+        "sub_questions": [fields_of(part, "id", "text") for part in state.sub_questions],
+        "show": list(plan_lines(planned)),
     }
-
-
-def _lines(planned: "PlannedIteration") -> Iterator[str]:
-    from coreloop.answer.research.knowledge import knowledge_of
-
-    yield from focus_lines(planned.state.question, knowledge_of(planned.state))
-    for query, similar in planned.duplicates.items():
-        yield from duplicate_lines(query, similar)
-    for one in planned.execute:
-        yield say("✓ NEW: '{query}'", query=one.query)
-    if not planned.execute:
-        yield "⚠️ All queries duplicate. Changing search angle..."
 
 
 def source_facts(shown: "Shown") -> dict[str, Any]:
@@ -354,11 +341,8 @@ def source_facts(shown: "Shown") -> dict[str, Any]:
     source = shown.read.source
     return {
         "source": shown.read.number,
-        "trust": shown.trust,
-        "note": shown.note,
-        "title": source.title,
-        "location": source.location,
-        "published": source.published,
+        **fields_of(shown, "trust", "note"),
+        **fields_of(source, "title", "location", "published"),
         "characters": len(source.text),
         "passages": [{"from": part.start, "text": part.text} for part in shown.passages],
         "goes_on_at": shown.following,
