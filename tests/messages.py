@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from coreloop.cli import main
-from coreloop.cli.help_text import help_paragraphs
+from coreloop.cli.main import help_paragraphs
 
 SOURCE = Path(main.__file__).parents[1]
 FIELD = re.compile(r"\{[^}]*\}")

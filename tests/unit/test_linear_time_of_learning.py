@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.doctor.guard import _RUNS_GUARD
+from coreloop.admin.checks.guard import _RUNS_GUARD
 from coreloop.admin.init import starter, usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pin import _is_public

@@ -5,7 +5,6 @@ database. A session holds runs by advisory locks, so a pooler must not share it 
 """
 
 import selectors
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
+from coreloop.base.waiting import wait_until
 
 if TYPE_CHECKING:
     import psycopg
@@ -266,12 +266,11 @@ def wait_until_started(address: str, *, wait_s: float) -> bool:
 
     with store_errors():
         asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
-    give_up_at = time.monotonic() + wait_s
-    while (found := PGconn.ping(asked)) in {Ping.REJECT, Ping.NO_RESPONSE}:
-        if time.monotonic() >= give_up_at:
-            break
-        time.sleep(_POLL_S)
-    return found == Ping.OK
+
+    def final() -> list[int]:
+        return [ping for ping in [PGconn.ping(asked)] if ping not in {Ping.REJECT, Ping.NO_RESPONSE}]
+
+    return wait_until(final, within_s=wait_s, pause_s=_POLL_S) == [Ping.OK]
 
 
 @contextmanager

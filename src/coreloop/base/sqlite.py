@@ -11,16 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_file
+from coreloop.base.waiting import wait_until
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
 _PAUSE_S: Final = 0.02
+_USE_WAL: Final = "PRAGMA journal_mode = WAL"
 _NEARLY_FULL_BYTES: Final = 1 << 20
 _UNGROWABLE: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 """A full disk or a used quota, for the database and for the files beside it."""
@@ -328,17 +331,19 @@ def quoted_name(name: str) -> str:
 
 def use_wal(connection: sqlite3.Connection) -> None:
     """Let other processes read during a write."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            # SQLite itself does not wait here if two processes open a new file at the same time.
-            if not _is_busy(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(_PAUSE_S)
-        else:
-            return
+    # SQLite itself does not wait here if two processes open a new file at the same time.
+    if not wait_until(partial(_uses_wal, connection), within_s=BUSY_TIMEOUT_S, pause_s=_PAUSE_S):
+        connection.execute(_USE_WAL)
+
+
+def _uses_wal(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute(_USE_WAL)
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error):
+            raise
+        return False
+    return True
 
 
 def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
@@ -358,13 +363,12 @@ def _definitions(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
 
 def empty_wal(connection: sqlite3.Connection) -> bool:
     """Write the WAL into the database file and truncate it; False if a reader prevented that."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
+
+    def is_empty() -> bool:
+        return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
     # SQLite waits for readers and writers, but not for another checkpoint.
-    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_PAUSE_S)
-    return True
+    return wait_until(is_empty, within_s=BUSY_TIMEOUT_S, pause_s=_PAUSE_S)
 
 
 def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: Path) -> None:

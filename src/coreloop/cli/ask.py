@@ -2,12 +2,19 @@
 
 import sys
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.messages import Phrase, join, number_of, say
+from coreloop.base.text import printable
 from coreloop.cli.emit import emit, model_error_as_json
-from coreloop.cli.open_deps import project_deps
+from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
+
+if TYPE_CHECKING:
+    from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
+    from coreloop.runs.run import Run
 
 
 @click.command()
@@ -26,9 +33,107 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
     """
     from coreloop.answer.research.ends import EXIT_CODES
     from coreloop.answer.research.run import answer
-    from coreloop.cli.show_answer import show_answer, show_attempt
 
     with project_deps() as deps, model_error_as_json(as_json):
         found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
     emit(found, as_json=as_json, text=partial(show_answer, is_verbose=verbose))
     sys.exit(EXIT_CODES[found.end])
+
+
+_LINES: Final = 15
+_FEWEST: Final = 4
+"""Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
+_SOURCES: Final = 4
+
+
+def show_attempt(run: "Run") -> None:
+    """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
+    from coreloop.answer.research.knowledge import knowledge_of
+
+    state = run.state
+    if state.is_terminal or not state.iteration:
+        return
+    case = knowledge_of(state)
+    attempt = case.attempts[-1]
+    if not attempt.sentences:
+        click.echo(
+            say("attempt {number}: {reason}", number=attempt.number, reason=Phrase(case.signals[-1].reason)),
+            err=True,
+        )
+    for repair in case.repairs:
+        for line in repair.jobs if repair.attempt == attempt.number else ():
+            click.echo(printable(f"  {line}"), err=True)
+
+
+def show_answer(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
+    """Print an answer of `ask`, its passages and its sources."""
+    show_passages(answer, is_verbose=is_verbose)
+    click.echo(
+        say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
+    )
+    if answer.reason:
+        click.echo(printable(say(answer.reason)), err=True)
+
+
+def show_passages(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
+    """Print what an answer says, whether sources say so, the passages, and the other sources.
+
+    Long passages are cut to the lines around what is marked, so that one screen holds all of it.
+    """
+    from coreloop.answer.research.verify import NO_EVIDENCE
+
+    if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
+        for line in answer.final_answer.splitlines():
+            click.echo(printable(line))
+        click.echo()
+    closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
+    if answer.end != "search_down":
+        click.echo(f"{say(answer.verdict)}{closest}")
+    n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
+    is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
+    shown_ids = {passage.id for passage in answer.passages}
+    others = [source for source in answer.sources if source.id not in shown_ids]
+    listed = others if is_verbose else others[:_SOURCES]
+    for source in listed:
+        click.echo(place_line(source))
+    left_out = [say("the whole passages")] if any(is_cut) else []
+    if len(listed) < len(others):
+        left_out.append(say(number_of(len(others) - len(listed), "more source")))
+    if left_out:
+        click.echo(say("-v shows {left_out}", left_out=join(left_out)), err=True)
+
+
+def place_line(source: "AnswerSource") -> str:
+    """Return where a source stands: ``[1] guide.md:1  Returns  (2026-04-25)``."""
+    line = f":{source.line}" if source.line else ""
+    day = f"  ({source.published})" if source.published else ""
+    return printable(f"{source.id} {source.location}{line}  {source.title}{day}")
+
+
+def _show_passage(passage: "AnswerPassage", n_lines: int | None) -> bool:
+    """Print a passage, and say whether it was cut to so many lines.
+
+    Its marked sentence is bold on a terminal, and between » and « elsewhere.
+    """
+    click.echo(place_line(passage))
+    start, end = passage.start, passage.end
+    marked = f"»{passage.text[start:end]}«" if end > start else ""
+    text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
+    is_marked = False
+    lines = text.splitlines()
+    shown = lines if n_lines is None or len(lines) <= n_lines else _around_mark(lines, n_lines)
+    for line in shown:
+        is_marked = is_marked or "»" in line
+        indented = f"    {printable(line)}".rstrip()
+        click.echo(click.style(indented, bold=True) if is_marked else indented)
+        is_marked = is_marked and "«" not in line
+    return len(shown) < len(lines)
+
+
+def _around_mark(lines: list[str], n_lines: int) -> list[str]:
+    """Some lines with text: the marked ones, one before, and those after; ``…`` stands for the others."""
+    dense = [line for line in lines if line.strip()]
+    marked = next((number for number, line in enumerate(dense) if "»" in line), 0)
+    start = max(0, min(marked - 1, len(dense) - n_lines))
+    cut = dense[start : start + n_lines]
+    return [*(["…"] if start else []), *cut, *(["…"] if start + n_lines < len(dense) else [])]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.messages import number_of, say, speaking
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
     from coreloop.admin.demo.effect import SimulatedEffect
     from coreloop.admin.demo.promoting import Promoted
-    from coreloop.admin.demo.run import DemoCounts, DemoRefined, DemoResult, DemoStage
+    from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage
 
 
 @click.command()
@@ -49,30 +50,29 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     scenario = FINLAB if korean else HELPDESK
     tell = partial(_show, folder=folder, as_json=as_json)
     result = run_demo(scenario, folder, seed=seed, now=datetime.now(UTC), tell=tell)
-    if as_json:
-        click.echo(_to_json(result))
-    elif result.promoted is not None:
-        _show_what_to_try(folder, result.promoted, result.refined)
+    emit(_facts(result), as_json=as_json, text=lambda _: _show_what_to_try(folder, result))
     if result.failed is not None:
         raise result.failed
 
 
 def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     from coreloop.admin.demo.effect import SimulatedEffect
-    from coreloop.admin.demo.run import DemoCounts, DemoProposals, DemoRefined
-    from coreloop.cli.show import show_proposals
-    from coreloop.cli.show_refine import show_refined
+    from coreloop.admin.demo.run import DemoCounts
+    from coreloop.cli.pattern import show_proposals
+    from coreloop.cli.refine import show_refined
+    from coreloop.learn.pattern.run import PatternResult
+    from coreloop.learn.refine.run import RefineResult
 
     if isinstance(stage, DemoCounts):
         _show_recorded(stage, folder, err=as_json)
     elif as_json:
         return
-    elif isinstance(stage, DemoProposals):
+    elif isinstance(stage, PatternResult):
         click.echo(say("pattern  what successful requests have in common\n"))
-        show_proposals(*stage, as_json=False)
-    elif isinstance(stage, DemoRefined):
+        show_proposals(stage.proposals, stage.document, stage.paths)
+    elif isinstance(stage, RefineResult):
         click.echo(say("\nrefine   what failed calls have in common\n"))
-        show_refined(*stage)
+        show_refined(stage.refined, stage.document, stage.paths)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
     else:
@@ -94,7 +94,7 @@ def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
 
 
 def _show_promoted(promoted: "Promoted") -> None:
-    from coreloop.cli.show_promotion import show_change
+    from coreloop.cli.promote import show_change
 
     outcome = say("committed to a branch; in a real project, a draft pull request")
     click.echo(say("\npromote  {id}: {outcome}\n", id=promoted.plan.proposal.id, outcome=outcome))
@@ -103,7 +103,7 @@ def _show_promoted(promoted: "Promoted") -> None:
 
 def _show_effect(effect: "SimulatedEffect") -> None:
     from coreloop.admin.demo.effect import CALLS_A_DAY, FOLLOWED
-    from coreloop.cli.show_effect import effect_chart
+    from coreloop.cli.effect import effect_chart
     from coreloop.learn.effect.verdict import HORIZON_DAYS
 
     decision = effect.decision
@@ -130,10 +130,13 @@ def _show_effect(effect: "SimulatedEffect") -> None:
         )
 
 
-def _show_what_to_try(folder: Path, promoted: "Promoted", refined: "DemoRefined") -> None:
+def _show_what_to_try(folder: Path, result: "DemoResult") -> None:
     """Print commands that go on from here: decide on the next proposal, merge the first, see its effect."""
+    promoted = result.promoted
+    if promoted is None:
+        return
     done, program = promoted.plan.proposal, _this_program()
-    drafted = [entry for entry in refined.document.statements if entry.suggested_append is not None]
+    drafted = [entry for entry in result.refined.document.statements if entry.suggested_append is not None]
     waiting = next((entry for entry in drafted if entry.tool != done.engine), drafted[0])
     click.echo(say("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder))))
     for words in ("status", f"judge --id {waiting.id}", f"promote --tool {shlex.quote(waiting.tool)}"):
@@ -153,19 +156,19 @@ def _this_program() -> str:
     return called.name if is_on_path else shlex.quote(str(called.absolute()))
 
 
-def _to_json(result: "DemoResult") -> bytes:
-    import orjson
+def _facts(result: "DemoResult") -> dict[str, object]:
+    from coreloop.cli.pattern import proposals_facts
 
-    from coreloop.cli.show import proposals_json
-
-    promoted = result.promoted
-    facts = orjson.loads(proposals_json(*result.proposed))
-    facts["promotion"] = promoted and {
+    proposed, promoted, effect = result.proposed, result.promoted, result.effect
+    promotion = promoted and {
         "id": promoted.plan.proposal.id,
         "branch": promoted.done.branch,
-        "body": str(promoted.body),
+        "body": promoted.body,
         "verdict": promoted.plan.replay.verdict,
     }
-    effect = result.effect
-    facts["simulated_effect"] = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
-    return orjson.dumps(facts, option=orjson.OPT_INDENT_2)
+    simulated = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
+    return {
+        **proposals_facts(proposed.proposals, proposed.document, proposed.paths),
+        "promotion": promotion,
+        "simulated_effect": simulated,
+    }

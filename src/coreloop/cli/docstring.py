@@ -51,7 +51,7 @@ def append(
     facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
     why = reason if reason is not None else Phrase("the section has these lines already")
     shown = diff or f"{say(name)}: {say(why)}"
-    emit(facts, as_json=as_json, text=lambda _: click.echo(shown))
+    emit(facts, as_json=as_json, text=shown)
     if reason is not None:
         click.get_current_context().exit(1)
 

@@ -1,14 +1,22 @@
 """``dartlab-coreloop doctor``."""
 
 import os
+import shutil
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.messages import number_of, say
+from coreloop.base.text import padded, wrapped
 from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option, verbose_option
+
+if TYPE_CHECKING:
+    from coreloop.admin.checks.diagnosis import Diagnosis
 
 
 @click.command()
@@ -22,10 +30,32 @@ def command(verbose: bool, as_json: bool) -> None:
     GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
     Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
     """
-    from coreloop.admin.doctor.run import check_setup
-    from coreloop.cli.show_doctor import show_diagnoses
+    from coreloop.admin.checks.registry import check_setup
 
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
     emit(diagnoses, as_json=as_json, text=partial(show_diagnoses, is_verbose=verbose))
     is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
     click.get_current_context().exit(1 if is_broken else 0)
+
+
+_COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}
+_WIDTH: Final = 9
+
+
+def show_diagnoses(diagnoses: "Sequence[Diagnosis]", *, is_verbose: bool = False) -> None:
+    """Print what is wrong and what to do about it, then the counts; verbose, also what is well."""
+    columns, indent = shutil.get_terminal_size().columns, " " * (2 * _WIDTH + 1)
+    for diagnosis in diagnoses:
+        if diagnosis.level == "ok" and not is_verbose:
+            continue
+        level = click.style(f"{padded(say(diagnosis.level), _WIDTH)}", fg=_COLOURS[diagnosis.level])
+        message = wrapped(say(diagnosis.message), columns, indent=indent).removeprefix(indent)
+        click.echo(f"{level}{diagnosis.check:{_WIDTH + 1}}{message}")
+        if diagnosis.todo:
+            click.echo(f"{indent}-> {say(diagnosis.todo)}")  # not wrapped: it may be a command to copy
+    levels = [diagnosis.level for diagnosis in diagnoses]
+    if not is_verbose and (n_ok := levels.count("ok")):
+        level = click.style(padded(say("ok"), _WIDTH), fg=_COLOURS["ok"])
+        click.echo(f"{level}{say('{checks} passed; -v shows them', checks=number_of(n_ok, 'check'))}")
+    faults, warnings = levels.count("fault"), levels.count("warning")
+    click.echo(f"{say(number_of(faults, 'fault'))}, {say(number_of(warnings, 'warning'))}")

@@ -5,12 +5,12 @@ import shlex
 import sys
 
 import click
-import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
 from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.cli.emit import emit, fields_of
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven import plan_of
 from coreloop.runs.driver.driver import drive_run
@@ -41,7 +41,7 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
                 run_id=state.run_id,
             )
         ) from error
-    click.echo(orjson.dumps(_facts(state)) if as_json else reason_line(state))
+    emit(_facts(state), as_json=as_json, text=reason_line(state), is_compact=True)
     if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):
         sys.exit(code)
 
@@ -62,10 +62,7 @@ def _exit_code(state: State, *, has_goal: bool, was_interrupted: bool) -> int:
 
 def _facts(state: State) -> dict[str, object]:
     return {
-        "run_id": state.run_id,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
-        "iteration": state.iteration,
+        **fields_of(state, "run_id", "status", "stop_reason", "iteration"),
         "cost_usd": state.spent.usd,
         "tokens": state.spent.tokens,
         "findings": sum(len(part.findings) for part in state.sub_questions),

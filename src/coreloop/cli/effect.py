@@ -1,12 +1,24 @@
 """``dartlab-coreloop effect``."""
 
+import shutil
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.messages import join, number_of, say
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import printable, wrapped
+from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option, verbose_option
+
+if TYPE_CHECKING:
+    from coreloop.learn.effect.effect import Effect
+    from coreloop.learn.effect.run import Effects
+    from coreloop.learn.effect.verdict import Look
 
 
 @click.command()
@@ -20,9 +32,130 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
     Every change of a tool's description in the base branch, a promotion or a human's, is compared with the
     days before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
     """
-    from coreloop.cli.show_effect import show_effects
+    from coreloop.learn.effect.facts import effect_facts
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
-    show_effects(effects, as_json=as_json, is_verbose=verbose or tool is not None or wanted is not None)
+    facts = {"changes": [effect_facts(effect) for effect in effects.effects], "unknown": effects.unknown}
+    is_verbose = verbose or tool is not None or wanted is not None
+    emit(facts, as_json=as_json, text=lambda _: show_effects(effects, is_verbose=is_verbose))
+
+
+_MAX_SHOWN = 3
+"""Changes of at most eight lines each."""
+_MAX_NAMED = 3
+_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
+
+
+def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
+    """Print the changes with their verdicts, by default those that fit on one screen."""
+    listed = effects.effects if is_verbose else effects.effects[-_MAX_SHOWN:]
+    with_notes = is_verbose or len(listed) == 1
+    ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
+    for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
+        click.secho(printable(tool), bold=True)
+        for effect in changes:
+            for line in _lines(effect, with_notes=with_notes):
+                click.echo(line)
+    if not effects.effects:
+        click.echo(say("no description of a tool has changed in the base branch yet"))
+        click.echo(say("  merge a promotion, and the days after it are compared; status lists what is open"))
+    left_out = [say("what else is known")] if any(one.notes for one in listed) and not with_notes else []
+    if len(listed) < len(effects.effects):
+        left_out.append(say(number_of(len(effects.effects) - len(listed), "older change")))
+    if left_out:
+        click.echo(say("-v shows {left_out}", left_out=join(left_out)))
+    _show_unknown(effects.unknown, is_verbose=is_verbose)
+
+
+def _show_unknown(unknown: Mapping[str, str], *, is_verbose: bool) -> None:
+    """Print on stderr which tools are left out and why; by default a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in sorted(unknown.items()):
+        by_reason.setdefault(say(reason), []).append(name)
+    columns = shutil.get_terminal_size().columns
+    for reason, names in by_reason.items():
+        listed = names if is_verbose else names[:_MAX_NAMED]
+        more = say(" and {n} more (-v lists them)", n=len(names) - len(listed)) if names != listed else ""
+        text = say("left out: {name}: {reason}", name=f"{', '.join(listed)}{more}", reason=reason)
+        click.echo(wrapped(printable(text), columns), err=True)
+
+
+def effect_chart(look: "Look", *, columns: int = 30) -> str:
+    """Draw a change on one line, from 0 % to the largest share.
+
+    ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
+    """
+    found = look.estimate
+    low, high = max(0.0, found.expected + look.low), min(1.0, found.expected + look.high)
+    most = max(high, found.expected, found.before) or 1.0
+
+    def at(share: float) -> int:
+        return min(columns - 1, round(share / most * (columns - 1)))
+
+    row = [" "] * columns
+    row[at(low) : at(high) + 1] = "─" * (at(high) - at(low) + 1)
+    row[at(low)], row[at(high)] = "├", "┤"
+    row[at(found.expected)] = "○"
+    row[at(found.after)] = "●"
+    return f"0 {''.join(row)} {most:.0%}"
+
+
+def _lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
+    change = effect.change
+    verdict = click.style(say(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
+    since = say(", since {decided_on}", decided_on=effect.decided_on) if effect.decided_on else ""
+    yield f"  {verdict}{since}"
+    whose = " ".join(change.ids) or (say("a revert") if change.is_revert else say("by hand"))
+    number = f" (#{change.pull_request})" if change.pull_request else ""
+    yield say(
+        "    merged {merged_at:%Y-%m-%d} {sha}{number}: {whose}",
+        merged_at=change.merged_at,
+        sha=change.sha[:10],
+        number=number,
+        whose=printable(whose),
+    )
+    for bullet in change.added:
+        yield f"    + {printable(bullet.removeprefix('- '))}"
+    for bullet in change.removed:
+        yield f"    - {printable(bullet.removeprefix('- '))}"
+    if effect.look is not None:
+        yield f"    {effect_chart(effect.look)}"
+        yield f"    {_figures(effect, effect.look)}"
+    for rail in effect.guardrails:
+        if rail.is_worse:
+            yield say("    also worse: {rail}", rail=say(rail.sentence))
+    if effect.todo:
+        yield say("    to do: {todo}", todo=printable(say(effect.todo)))
+    for note in effect.notes if with_notes else ():
+        yield f"    {printable(say(note))}"
+
+
+def effect_text(effect: "Effect") -> str:
+    """The verdict and the figures on which it rests, in one line."""
+    figures = [_figures(effect, effect.look)] if effect.look is not None else []
+    return "; ".join([say(effect.title), *figures])
+
+
+def _figures(effect: "Effect", look: "Look") -> str:
+    """Before and after with the interval of the difference, in words."""
+    found = look.estimate
+    what = say("failed against the line") if effect.lines else say("failed")
+    days = say("{calls} in {days}", calls=number_of(found.n_after, "call"), days=number_of(look.day, "day"))
+    return say(
+        "{what}: {before:.1%} of calls before, {after:.1%} after ({days}), "
+        "{expected:.1%} expected without it: {points} ({points2} to {points3})",
+        what=what,
+        before=found.before,
+        after=found.after,
+        days=days,
+        expected=found.expected,
+        points=_points(found.difference),
+        points2=_points(look.low),
+        points3=_points(look.high),
+    )
+
+
+def _points(share: float) -> str:
+    return say("{value:+.1f} points", value=100 * share)

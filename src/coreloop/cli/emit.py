@@ -1,7 +1,9 @@
 """What ``--json`` means, for every command that has it."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -12,15 +14,42 @@ from coreloop.base.errors import ModelError
 _Value = TypeVar("_Value")
 
 
-def emit(value: _Value, *, as_json: bool, text: Callable[[_Value], object]) -> None:
-    """Print a value as indented JSON, or let ``text`` print it for people.
+def emit(
+    value: _Value, *, as_json: bool, text: str | Callable[[_Value], object], is_compact: bool = False
+) -> None:
+    """Print a value as JSON, or the text for people.
 
-    Dataclasses, days and times are written as orjson does; paths as their text.
+    Parameters
+    ----------
+    value : object
+        What `orjson` writes: dataclasses by the names of their fields, days, times; paths as their text.
+    as_json : bool
+        Whether it was asked for.
+    text : str or callable
+        The text, or what prints it.
+    is_compact : bool, optional
+        On one line, as the few facts of a change are.
     """
     if as_json:
-        click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str))
-    else:
+        click.echo(json_of(value, is_compact=is_compact))
+    elif callable(text):
         text(value)
+    else:
+        click.echo(text)
+
+
+def json_of(value: object, *, is_compact: bool = False) -> bytes:
+    """Return a value as JSON; bytes of a path that are not UTF-8 are replaced."""
+    return orjson.dumps(value, option=None if is_compact else orjson.OPT_INDENT_2, default=_spelled)
+
+
+def fields_of(value: object, *names: str) -> dict[str, object]:
+    """Return some fields of a value by their names, for JSON that has not all of them."""
+    return {name: getattr(value, name) for name in names}
+
+
+def _spelled(value: object) -> str:
+    return os.fsencode(value).decode("utf-8", "replace") if isinstance(value, Path) else str(value)
 
 
 @contextmanager

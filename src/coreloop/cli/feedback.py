@@ -6,7 +6,7 @@ import click
 
 from coreloop.base.messages import say
 from coreloop.cli.emit import emit
-from coreloop.cli.open_deps import project_deps
+from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
 
 def _show(feedback: "Feedback", notice: "Notice | None") -> None:
     from coreloop.base.text import printable
-    from coreloop.cli.show_answer import show_answer
+    from coreloop.cli.ask import show_answer
 
     click.echo(
         say("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))

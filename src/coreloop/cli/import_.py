@@ -13,6 +13,8 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import printable
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def command(
     folder = out or workspace.records_dir
     request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
     report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
-    _show(report, request.folder, as_json=as_json)
+    emit(_facts(report, folder), as_json=as_json, text=lambda _: _show(report, folder))
     if report.unusable:
         first, *more = report.unusable
         others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
@@ -71,12 +73,7 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]"
         yield [replace(file, progress=bar.update) for file in files]
 
 
-def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
-    from coreloop.base.text import printable
-
-    if as_json:
-        click.echo(_json(report, folder))
-        return
+def _show(report: "ImportReport", folder: Path) -> None:
     click.echo(
         say(
             "records: {added:,} added, {already_there:,} already there; files: {n_files:,}",
@@ -109,21 +106,10 @@ def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
         click.echo(say("wrote {folder}", folder=folder), err=True)
 
 
-def _json(report: "ImportReport", folder: Path) -> str:
-    import os
-
-    import orjson
-
-    facts = {
-        "n_files": report.n_files,
-        "records": report.records,
-        "added": report.added,
-        "already_there": report.already_there,
-        "skipped": report.skipped,
-        "dropped": report.dropped,
+def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:
+    return {
+        **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped"),
         "tools": dict(report.tools.most_common()),
-        "first_day": report.first_day,
-        "last_day": report.last_day,
-        "folder": os.fsencode(folder).decode("utf-8", "replace"),
+        **fields_of(report, "first_day", "last_day"),
+        "folder": folder,
     }
-    return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()

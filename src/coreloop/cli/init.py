@@ -8,18 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from coreloop.admin.init.scaffold import REQUIREMENTS
 from coreloop.base.messages import number_of, say
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
+from coreloop.cli.doctor import show_diagnoses
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coreloop.admin.checks.diagnosis import Diagnosis
     from coreloop.admin.init.preview import DraftPreview
-    from coreloop.admin.init.run import Initialised
+    from coreloop.admin.init.run import Initialised, InitRequest
     from coreloop.admin.init.starter import SettingsProposals
 
 _MAX_DRAFTS = 5
@@ -52,18 +56,40 @@ def command(
     ends with the checks of doctor, which do not change the exit code. Last comes what the first drafts would
     be, from the records that there are, and how many new ones the last week brought.
     """
-    from coreloop.admin.doctor.run import check_setup
+    from coreloop.admin.checks.registry import check_setup
     from coreloop.admin.init.preview import preview_drafts
-    from coreloop.admin.init.run import InitRequest, initialise
+    from coreloop.admin.init.run import initialise
+
+    request = _request(owner, source, max_open, confirm=confirm, may_ask=not as_json)
+    root, now = request.repository, datetime.now(UTC)
+    done = initialise(open_workspace(Path.cwd()), request)
+    checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
+    preview = preview_drafts(open_workspace(root), now=now)
+    facts = {
+        "root": root,
+        "files": [fields_of(file, "path", "state", "added") for file in done.files],
+        **fields_of(done, "left_out", "notes"),
+        "written": confirm,
+        "checks": checks,
+        "preview": preview,
+    }
+    emit(facts, as_json=as_json, text=lambda _: _show(request, done, checks, preview))
+
+
+def _request(
+    owner: str | None, source: str | None, max_open: int | None, *, confirm: bool, may_ask: bool
+) -> "InitRequest":
+    """Return what to do; how many drafts may be open is asked on a terminal, while there are no settings."""
+    from coreloop.admin.init.run import InitRequest
     from coreloop.base.git.repository import Repository, github_repo
     from coreloop.base.github.account import account_type
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)
     is_new = not (root / FILE_NAME).exists()
-    if max_open is None and is_new and confirm and not as_json and sys.stdin.isatty():
+    if max_open is None and is_new and confirm and may_ask and sys.stdin.isatty():
         max_open = click.prompt("How many drafts may be open at once?", type=click.IntRange(min=1), default=3)
-    request = InitRequest(
+    return InitRequest(
         repository=root,
         github=github,
         reviewer=owner,
@@ -72,29 +98,30 @@ def command(
         max_open=max_open,
         owner_type=partial(account_type, environ=os.environ),
     )
-    done = initialise(open_workspace(Path.cwd()), request)
-    now = datetime.now(UTC)
-    checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
-    preview = preview_drafts(open_workspace(root), now=now)
-    if as_json:
-        files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
-        facts = {
-            "root": os.fsencode(root).decode("utf-8", "replace"),
-            "files": files,
-            "left_out": done.left_out,
-            "notes": done.notes,
-            "written": confirm,
-            "checks": checks,
-            "preview": preview,
-        }
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-        return
-    _show(root, done, confirm=confirm)
+
+
+def _show(
+    request: "InitRequest",
+    done: "Initialised",
+    checks: "Sequence[Diagnosis]",
+    preview: "DraftPreview | None",
+) -> None:
+    _show_files(request.repository, done, confirm=request.confirm)
+    _warn_of_options(request, done)
+    if checks:
+        click.echo("\ndartlab-coreloop doctor")
+        show_diagnoses(checks)
+    settings = open_workspace(request.repository).settings
+    _show_preview(preview, request.max_open or settings.forge.max_open)
+
+
+def _warn_of_options(request: "InitRequest", done: "Initialised") -> None:
+    """Say which options have no effect, since their file exists."""
     existing = {file.path for file in done.files if file.state == "there"}
     options = (
-        ("--owner", owner, ".github/CODEOWNERS"),
-        ("--source", source, REQUIREMENTS),
-        ("--max-open", max_open, FILE_NAME),
+        ("--owner", request.reviewer, ".github/CODEOWNERS"),
+        ("--source", request.source, REQUIREMENTS),
+        ("--max-open", request.max_open, FILE_NAME),
     )
     for option, value, path in options:
         if value is not None and path in existing:
@@ -102,15 +129,9 @@ def command(
                 say("{option} has no effect: {path} exists; edit it instead", option=option, path=path),
                 err=True,
             )
-    if checks:
-        from coreloop.cli.show_doctor import show_diagnoses
-
-        click.echo("\ndartlab-coreloop doctor")
-        show_diagnoses(checks)
-    _show_preview(preview, open_workspace(root).settings.forge.max_open if max_open is None else max_open)
 
 
-def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
+def _show_files(root: Path, done: "Initialised", *, confirm: bool) -> None:
     for file in done.files:
         click.echo(f"{padded(say(_VERBS[file.state]), 10)} {file.path}")
         for line in file.added:
@@ -151,6 +172,12 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if not preview.n_records:
         click.echo(say("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them"))
         return
+    _show_drafts(preview)
+    _show_expected(preview)
+    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
+
+
+def _show_drafts(preview: "DraftPreview") -> None:
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
     click.echo()
@@ -170,6 +197,11 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview.n_unread:
         unread = number_of(preview.n_unread, "older file")
         click.echo(say("{files} not read; dartlab-coreloop refine reads all", files=unread))
+
+
+def _show_expected(preview: "DraftPreview") -> None:
+    """Say how many drafts a week may bring."""
+    n_drafts = len(preview.drafts)
     if preview.n_last_week is None:
         click.echo(say("too few days with records to say how many a week to expect"))
     elif n_drafts:
@@ -182,7 +214,6 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
             if preview.n_last_week
             else say("the last week added none; a new one comes once enough calls fail for the same reason")
         )
-    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
 
 
 def _proposed(proposals: "SettingsProposals") -> str:

@@ -19,7 +19,7 @@ from coreloop.base.text import fitted, padded, printable
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
-from coreloop.cli.show_runs import of
+from coreloop.cli.run_lines import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
     from coreloop.answer.repair.work import all_handlers, plan_gates
-    from coreloop.cli.open_deps import project_deps
+    from coreloop.cli.open_runs import project_deps
     from coreloop.runs.jobs.manage import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 

@@ -1,6 +1,9 @@
 """``dartlab-coreloop judge``."""
 
+import os
+import shlex
 import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -11,16 +14,22 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit
-from coreloop.cli.mining import watched
+from coreloop.base.text import fitted, padded, printable, wrapped
+from coreloop.cli.effect import effect_text
+from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.mining import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from coreloop.base.project.workspace import Workspace
+    from coreloop.learn.effect.effect import Effect
+    from coreloop.learn.proposals.change import DocstringChange
+    from coreloop.learn.verdicts.item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
+
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _MAX_SHOWN: Final = 11
@@ -49,7 +58,6 @@ def command(
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
-    from coreloop.cli.show_item import show_item
     from coreloop.learn.effect.settled import read_kept
     from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
@@ -68,8 +76,9 @@ def command(
     if verdict is None:
         if cause is not None or by is not None:
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
-        effects = read_kept(workspace).newest
-        show_item(read_item(workspace, wanted), _measured(workspace), effects, as_json=as_json)
+        item, effects = read_item(workspace, wanted), read_kept(workspace).newest
+        facts = fields_of(item, *item.__dataclass_fields__)
+        emit(facts, as_json=as_json, text=lambda _: show_item(item, _measured(workspace), effects))
         return
     name = judge_name(by or "", workspace.root)
     judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
@@ -77,8 +86,6 @@ def command(
 
 
 def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
-    from coreloop.base.text import printable
-
     shown = say(
         "{id}: {letter} ({word}), by {name}; {effect}",
         id=printable(judgment.id),
@@ -87,7 +94,7 @@ def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> No
         name=printable(judgment.judged_by),
         effect=_effect(judgment),
     )
-    emit(judgment, as_json=as_json, text=lambda _: click.echo(shown))
+    emit(judgment, as_json=as_json, text=shown)
     click.echo(say("appended to {path}", path=path), err=True)
 
 
@@ -99,9 +106,6 @@ def _effect(judgment: "HumanVerdict") -> str:
 
 
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
-    from coreloop.base.text import printable
-    from coreloop.cli.show import warn_of_skipped
-
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:
         click.echo(say("no requests to judge: {missing} is missing", missing=queue.missing), err=True)
@@ -123,8 +127,6 @@ def _measured(workspace: "Workspace") -> dict[str, str]:
 
 
 def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> None:
-    from coreloop.base.text import fitted, printable
-
     columns = shutil.get_terminal_size().columns
     groups = [(kind, list(group)) for kind, group in groupby(waiting, key=lambda item: item.kind)]
     n_left = _MAX_SHOWN
@@ -148,3 +150,106 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
         else say("nothing waits for a verdict"),
         err=bool(waiting),
     )
+
+
+_LABEL: Final = 10
+_CONTEXT: Final = 2
+"""Lines of the docstring around a change, so that one screen holds the item."""
+_QUESTIONS: Final = 2
+_CALLS: Final = 8
+_MAX_VERDICTS: Final = 3
+
+
+def show_item(item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]" = ()) -> None:
+    """Print an item; ``measured`` are what a model did with each proposal's line, by its id.
+
+    ``effects`` are those of the last run of ``effect`` or ``status``, of all changes.
+    """
+    columns = shutil.get_terminal_size().columns
+    click.echo(wrapped(f"{item.id} {printable(item.text)}", columns))
+    body = _proposal(item, measured, effects) if item.key is not None else _request(item)
+    for label, text in [*body, *_verdicts(item)]:
+        click.echo(fitted(padded(say(label) if label else "", _LABEL) + printable(text), columns).rstrip())
+    _show_next(item)
+
+
+def _proposal(
+    item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]"
+) -> Iterator[tuple[str, str]]:
+    if item.state is not None:
+        yield "state", say("{state}, since {since}", state=Phrase(item.state), since=item.since)
+    yield from _labelled("evidence", _folded(map(say, item.evidence)))
+    if item.id in measured:
+        yield from _labelled("measured", _folded([say(measured[item.id])]))
+    texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
+    yield from _labelled("effect", _folded(texts))
+    yield from _labelled("asked", item.questions[:_QUESTIONS])
+    if item.change is not None:
+        yield from _labelled("change", _change(item.change))
+
+
+def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+    words = {True: say("ok"), False: say("failed"), None: "?"}
+    calls = [
+        f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
+    ]
+    yield from _labelled("calls", calls[:_CALLS])
+    if len(calls) > _CALLS:
+        yield "", say("… and {n} more", n=len(calls) - _CALLS)
+    if item.error:
+        yield "error", item.error
+
+
+def _verdicts(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+    given = [
+        say(
+            "{day} {verdict}, by {name}",
+            day=verdict.judged_at.date(),
+            verdict=verdict.verdict.named,
+            name=verdict.judged_by,
+        )
+        + (f": {verdict.cause}" if verdict.cause else "")
+        for verdict in item.verdicts[-_MAX_VERDICTS:]
+    ]
+    yield from _labelled("verdicts", _folded(given or [say("none yet")]))
+
+
+def _folded(texts: Iterable[str]) -> Iterator[str]:
+    """Wrap what is read whole; questions, calls and lines of a docstring are cut instead."""
+    columns = shutil.get_terminal_size().columns - _LABEL
+    for text in texts:
+        yield from wrapped(printable(text), columns).splitlines()
+
+
+def _labelled(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, text in enumerate(texts):
+        yield ("" if number else label), text
+
+
+def _change(change: "DocstringChange") -> Iterator[str]:
+    if change.target:
+        yield change.target
+    if change.problem:
+        yield from _folded([say("no text: {problem}", problem=Phrase(change.problem))])
+    marks = {"same": " ", "added": "+", "taken": "-"}
+    changed = [number for number, line in enumerate(change.lines) if line.kind != "same"]
+    for number, line in enumerate(change.lines):
+        if any(abs(number - other) <= _CONTEXT for other in changed):
+            yield f"{marks[line.kind]} {line.text}"
+    if change.lines and not changed:
+        yield say("the docstring says it already")
+
+
+def _show_next(item: "JudgedItem") -> None:
+    """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
+    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V --cause TEXT", err=True)
+    effect = (
+        "P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
+        if item.key is None
+        else "P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
+    )
+    click.echo(f"  {say(effect)}", err=True)
+    if item.can_be_promoted and item.path is not None:
+        path = shlex.quote(os.path.relpath(item.path))
+        click.echo(f"dartlab-coreloop promote --candidate {path} --id {item.id}", err=True)
+        click.echo(say("  shows the plan; with --confirm, opens the draft pull request"), err=True)

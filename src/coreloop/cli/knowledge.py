@@ -1,17 +1,28 @@
 """``dartlab-coreloop knowledge show|export|prune|cleanup|restore``."""
 
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit
+from coreloop.base.sqlite import keep_private
+from coreloop.base.text import padded, printable, wrapped
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
+from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
+
+if TYPE_CHECKING:
+    from coreloop.learn.knowledge.cleanup import Cleaned, CleanupEffect, PlannedCleanup
+    from coreloop.learn.knowledge.insights import Insight
+    from coreloop.learn.knowledge.playbook import Bullet
 
 
 @click.group(cls=SuggestingGroup)
@@ -27,7 +38,6 @@ def command() -> None:
 @json_option
 def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
     """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out."""
-    from coreloop.cli.show_knowledge import show_bullets, show_insights
     from coreloop.learn.knowledge.run import look_up_bullets, look_up_insights, project_database
 
     if sum(choice is not None for choice in (stock, sector, intent)) != 1:
@@ -46,7 +56,6 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 @json_option
 def export(out: Path, db: Path | None, as_json: bool) -> None:
     """Write insights and playbook as JSON to share; executions are left out."""
-    from coreloop.cli.show_knowledge import printable_path
     from coreloop.learn.knowledge.run import export_knowledge, project_database
 
     written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
@@ -64,12 +73,12 @@ def _show_written(written: dict[str, int]) -> None:
 @json_option
 def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove playbook bullets that fail more often than they help (run monthly)."""
-    from coreloop.cli.show_knowledge import show_pruned, warn_of_readers
     from coreloop.learn.knowledge.run import project_database, prune_playbook
 
     database = project_database(open_workspace(Path.cwd()), db)
     weak = prune_playbook(database, confirm=confirm)
-    show_pruned(weak, confirm=confirm, as_json=as_json)
+    facts = {"confirmed": confirm, "bullets": weak}
+    emit(facts, as_json=as_json, text=lambda _: show_pruned(weak, confirm=confirm))
     if confirm and weak:
         warn_of_readers(database)
 
@@ -84,7 +93,6 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     Without --confirm, counts what each rule would change. With it, first writes a snapshot to
     data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
     """
-    from coreloop.cli.show_knowledge import show_cleaned, show_planned, warn_of_readers
     from coreloop.learn.knowledge.cleanup import PlannedCleanup
     from coreloop.learn.knowledge.run import clean_up, project_database, project_notes
 
@@ -94,10 +102,14 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
         effect = say("every audit insight is treated as if its note had been removed")
         click.echo(say("{missing} is missing: {effect}", missing=notes.missing, effect=effect), err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
+    facts = {"database": database, "confirmed": confirm, "effects": outcome.effects}
     if isinstance(outcome, PlannedCleanup):
-        show_planned(outcome, database, as_json=as_json)
+        facts["unscrubbed"] = outcome.is_unscrubbed
+        emit(facts, as_json=as_json, text=lambda _: show_planned(outcome))
         return
-    show_cleaned(outcome, database, as_json=as_json)
+    facts |= fields_of(outcome, "archive", "residue")
+    emit(facts, as_json=as_json, text=lambda _: show_cleaned(outcome))
+    _show_archive(outcome)
     warn_of_readers(database)
     if outcome.residue is not None:
         click.get_current_context().exit(1)
@@ -109,7 +121,6 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Restore the database from ARCHIVE; the current state is archived first."""
-    from coreloop.cli.show_knowledge import printable_path, warn_of_readers
     from coreloop.learn.knowledge.archive import restore as restore_archive
     from coreloop.learn.knowledge.run import project_database
 
@@ -117,22 +128,115 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     database = project_database(workspace, db)
     before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     warn_of_readers(database)
-    if as_json:
-        facts = {
-            "database": printable_path(database),
-            "archive": printable_path(archive),
-            "before": before and printable_path(before),
-        }
-        click.echo(orjson.dumps(facts))
-        return
-    click.echo(
-        say(
-            "{printable_path} restored from {printable_path2}",
-            printable_path=printable_path(database),
-            printable_path2=printable_path(archive),
-        )
+    restored = say(
+        "{printable_path} restored from {printable_path2}",
+        printable_path=printable_path(database),
+        printable_path2=printable_path(archive),
     )
-    if before is not None:
+    facts = {"database": database, "archive": archive, "before": before}
+    emit(facts, as_json=as_json, text=restored, is_compact=True)
+    if before is not None and not as_json:
+        previous = say("the previous state is in {printable_path}", printable_path=printable_path(before))
+        click.echo(previous, err=True)
+
+
+def show_insights(insights: "Sequence[Insight]") -> None:
+    """Print insights in the given order."""
+    for insight in insights:
+        as_of = insight.data_as_of and say("as of {day}", day=insight.data_as_of)
+        head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
+        lines = [head, f"    {insight.narrative}"]
+        lines += [f"    + {text}" for text in insight.strengths]
+        lines += [f"    - {text}" for text in insight.weaknesses]
+        metrics = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
+        lines += [f"    {metrics}"] if metrics else []
+        gate = insight.quality_gate or say("not verified")
+        lines.append(f"    {insight.evidence_ref or say('no evidence')} ({gate})")
+        _show_lines(lines)
+    if not insights:
+        click.echo(say("nothing on record"), err=True)
+
+
+def show_bullets(bullets: "Sequence[Bullet]") -> None:
+    """Print bullets in the given order."""
+    for bullet in bullets:
+        counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
+        sector = f"[{bullet.sector}] " if bullet.sector else ""
+        _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
+    if not bullets:
+        click.echo(say("nothing on record"), err=True)
+
+
+def _show_lines(lines: Iterable[str]) -> None:
+    """Print lines: wrapped at their own indent on a terminal, unwrapped otherwise."""
+    columns = shutil.get_terminal_size().columns
+    for line in map(printable, lines):
+        indent = " " * (len(line) - len(line.lstrip()))
+        click.echo(wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line)
+
+
+def show_pruned(weak: "Sequence[Bullet]", *, confirm: bool) -> None:
+    """Print the bullets that are removed, or would be."""
+    if not weak:
+        click.echo(say("no bullet has a quality below 0.5"))
+        return
+    show_bullets(weak)
+    click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else say(NOT_CONFIRMED), err=True)
+
+
+def show_planned(planned: "PlannedCleanup") -> None:
+    """Print what a cleanup would do."""
+    _show_effects(planned.effects, say("would go"), say("would change"))
+    if planned.is_unscrubbed:
+        click.echo(say("the last cleanup was interrupted: removed text may still be in the file"), err=True)
+    click.echo(say("nothing to do") if planned.is_idle else say(NOT_CONFIRMED), err=True)
+
+
+def show_cleaned(cleaned: "Cleaned") -> None:
+    """Print what a cleanup did."""
+    _show_effects(cleaned.effects, say("removed"), say("changed"))
+
+
+def _show_archive(cleaned: "Cleaned") -> None:
+    """Print on stderr which files still hold clear text."""
+    if cleaned.archive is None:
+        click.echo(say("nothing to remove or change, so no snapshot was made"), err=True)
+    else:
         click.echo(
-            say("the previous state is in {printable_path}", printable_path=printable_path(before)), err=True
+            say(
+                "{printable_path} still holds all of it in clear text, for you alone (mode "
+                "0600); delete it when you no longer need it",
+                printable_path=printable_path(cleaned.archive),
+            ),
+            err=True,
         )
+    if cleaned.residue is not None:
+        warning = say(
+            "removed text may still be in the file's free space ({residue}); run this again",
+            residue=cleaned.residue,
+        )
+        click.echo(warning, err=True)
+
+
+def warn_of_readers(database: Path) -> None:
+    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
+    if database.exists() and not keep_private(database):
+        click.echo(
+            say(
+                "{printable_path} is not yours, and other users may read it",
+                printable_path=printable_path(database),
+            ),
+            err=True,
+        )
+
+
+def _show_effects(effects: "Sequence[CleanupEffect]", removed: str, changed: str) -> None:
+    for effect in effects:
+        verb = removed if effect.removes else changed
+        table = printable(effect.table)
+        click.echo(f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(say(effect.rule))}")
+
+
+def printable_path(path: Path) -> str:
+    """Return a path as text for the screen or JSON; bytes that are not UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -10,6 +10,7 @@ import click
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, printable, wrapped
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -43,10 +44,7 @@ def command(paths: tuple[Path, ...], out: Path | None, verbose: bool, as_json: b
 
         check_page_place(out)
     looked = look(paths, now=datetime.now(UTC), watching=reading_bar)
-    if as_json:
-        click.echo(_facts(looked))
-    else:
-        _show(looked, is_verbose=verbose)
+    emit(_facts(looked), as_json=as_json, text=lambda _: _show(looked, is_verbose=verbose))
     if out is not None:
         write_look_page(looked, out)
         click.echo(say("wrote {out}", out=out), err=True)
@@ -116,9 +114,7 @@ def _show_missing(looked: "Looked", columns: int) -> None:
             click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason)))
 
 
-def _facts(looked: "Looked") -> str:
-    import orjson
-
+def _facts(looked: "Looked") -> dict[str, object]:
     facts = asdict(looked)
     facts["report"]["tools"] = dict(looked.report.tools.most_common())
-    return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()
+    return facts

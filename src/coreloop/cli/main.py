@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import inspect
 import keyword
 import os
 import sys
@@ -14,10 +15,9 @@ import click
 from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
-from coreloop.base.messages import say, text_of
+from coreloop.base.messages import say, spoken, text_of
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.help_text import in_readers_language
 
 GROUPS: Final = {
     "Start": {
@@ -181,3 +181,23 @@ def _report_bug() -> int:
 def _silence_stdout() -> None:
     """Discard buffered output; otherwise the interpreter reports the error again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def in_readers_language(command: click.Command) -> click.Command:
+    """Return the command with its help, and that of its options and subcommands, as `say` says it."""
+    if spoken() == "en":
+        return command
+    for named in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+        named.help = "\n\n".join(map(say, help_paragraphs(named.help or "")))
+        for option in named.params:
+            if isinstance(option, click.Option) and option.help:
+                option.help = say(option.help)
+    return command
+
+
+def help_paragraphs(text: str) -> list[str]:
+    """The paragraphs of a help text, each on one line: the keys of the catalogue."""
+    return [
+        paragraph if paragraph.startswith("\b") else " ".join(paragraph.split())
+        for paragraph in inspect.cleandoc(text).split("\n\n")
+    ]

@@ -5,13 +5,21 @@ import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import printable
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE, json_option
+
+if TYPE_CHECKING:
+    from coreloop.promote.measure.measurement import Measurement
+    from coreloop.promote.measure.prepare import Prepared
+    from coreloop.promote.measure.run import MeasureOutcome
 
 
 @click.command()
@@ -47,7 +55,6 @@ def command(
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
     that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
     """
-    from coreloop.cli.show_measurement import show_estimate, show_outcome
     from coreloop.promote.measure.edits import edits_to_measure
     from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure_and_keep
@@ -74,6 +81,53 @@ def command(
                 outcome = measure_and_keep(
                     workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
                 )
-        show_outcome(outcome, as_json=as_json)
+        emit(outcome.measured, as_json=as_json, text=show_measured)
+        _show_fall(outcome)
         is_harm |= outcome.is_harm
     click.get_current_context().exit(int(is_harm))
+
+
+_STYLES = {"helps": "green", "hurts": "red"}
+
+
+def show_estimate(prepared: "Prepared") -> None:
+    """Print how much is asked, on standard error, and whether it needs a confirmation."""
+    estimate = prepared.estimate()
+    left = estimate.n_questions - estimate.n_known
+    cost = (
+        say("at an unknown price")
+        if estimate.microusd is None
+        else say("at most ${microusd:.2f}", microusd=estimate.microusd / 1e6)
+    )
+    known = say(", {n_known:,} answered before", n_known=estimate.n_known) if estimate.n_known else ""
+    click.echo(
+        say(
+            "asks {model} {questions} at most, {cost}{known}",
+            model=printable(prepared.subject.model),
+            questions=number_of(left, "question"),
+            cost=cost,
+            known=known,
+        ),
+        err=True,
+    )
+    if not prepared.may_ask:
+        click.echo(say("nothing asked: the questions could go to another machine; add --confirm"), err=True)
+
+
+def _show_fall(outcome: "MeasureOutcome") -> None:
+    """Print on standard error how much less the lines do than before."""
+    if outcome.fallen is not None:
+        click.echo(f"{printable(outcome.measured.tool)}: {say(outcome.fallen)}", err=True)
+        nothing = Phrase("nothing that coreloop knows; the endpoint may serve another model under this name")
+        for change in outcome.changes or [nothing]:
+            click.echo(printable(say("changed in between: {change}", change=change)), err=True)
+
+
+def show_measured(measured: "Measurement") -> None:
+    """Print a measurement."""
+    for line in measured.lines:
+        click.echo(printable(line))
+    verdict = click.style(say(measured.verdict), fg=_STYLES.get(measured.verdict), bold=True)
+    click.echo(f"{verdict}{f': {printable(say(measured.why))}' if measured.reason else ''}")
+    for sentence in measured.sentences():
+        click.echo(say(sentence))

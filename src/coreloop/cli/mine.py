@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
 
@@ -31,26 +32,20 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))
     result = run_mine(workspace, days, mining, watch=watched())
-    _show(result, as_json=as_json)
+    facts = {
+        "n_files": result.n_files,
+        "n_files_counted_before": result.n_reused,
+        **fields_of(result, "n_bytes_read", "n_records"),
+        **asdict(result.oddities),
+    }
+    emit(facts, as_json=as_json, text=lambda _: _show(result))
     click.get_current_context().exit(1 if result.not_cached else 0)
 
 
-def _show(result: "MineResult", *, as_json: bool) -> None:
-    import orjson
-
+def _show(result: "MineResult") -> None:
     from coreloop.base.messages import number_of, say
-    from coreloop.cli.show import show_oddities
+    from coreloop.cli.mining import show_oddities
 
-    if as_json:
-        facts = {
-            "n_files": result.n_files,
-            "n_files_counted_before": result.n_reused,
-            "n_bytes_read": result.n_bytes_read,
-            "n_records": result.n_records,
-            **asdict(result.oddities),
-        }
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
-        return
     click.echo(
         say(
             "{records} in {files}, {since} to {until}",

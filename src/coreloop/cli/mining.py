@@ -1,18 +1,22 @@
 """Options and stderr messages of the commands that mine records."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import printable
 from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from coreloop.learn.facts.oddities import Absent, LogOddities
     from coreloop.learn.mine.session import Mined, Watch
     from coreloop.observe.reading.remote import Folder
+
 
 _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
 
@@ -51,6 +55,19 @@ def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
 
 
+def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--sanitize``: write files that can be shared."""
+    text = "Write files to share: no questions, no groups of fewer than 5 requests."
+    return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
+
+
+def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
+    """Say how many groups a gate refused."""
+    click.echo(
+        say("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
+    )
+
+
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.learn.mine.session import Watch
@@ -74,6 +91,67 @@ def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
                 files=files,
                 verb=verb,
                 megabytes=megabytes,
+            ),
+            err=True,
+        )
+
+
+MAX_SHOWN = 10
+
+
+def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
+    """Say on stderr which files a run wrote or, since its days have no record, kept."""
+    for path in paths:
+        click.echo(say("wrote {path}", path=path), err=True)
+    if kept is not None:
+        click.echo(say("kept {path}: no record in these days, so nothing was written", path=kept), err=True)
+
+
+def show_more(number: int, noun: str) -> None:
+    """Say how many of a table only the draft shows."""
+    if number > MAX_SHOWN:
+        click.echo(say("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun)))
+
+
+def show_oddities(oddities: "LogOddities") -> None:
+    """Print skipped lines and unusable fields, each with its first location."""
+    for reason, count in sorted(oddities.skipped.items()):
+        first = printable(oddities.skipped_first[reason])
+        click.echo(
+            say(
+                "  {lines} skipped: {reason}, first in {first}",
+                lines=number_of(count, "line"),
+                reason=Phrase(reason),
+                first=first,
+            )
+        )
+    for line in absent_lines(oddities.read_as_absent):
+        click.echo(f"  {line}")
+
+
+def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
+    """``3 records have an unusable overrides_used, first in 2026-04-25.jsonl line 12: read as absent``."""
+    for name, field in absent.items():
+        verb = "has" if field.n == 1 else "have"
+        first = printable(field.first)
+        yield say(
+            "{records} {verb} an unusable {name}, first in {first}: read as absent",
+            records=number_of(field.n, "record"),
+            verb=verb,
+            name=name,
+            first=first,
+        )
+
+
+def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
+    """Print on stderr how many lines were skipped, by reason."""
+    for reason, count in sorted(skipped.items()):
+        click.echo(
+            say(
+                "{lines} of {noun} skipped: {reason}",
+                lines=number_of(count, "line"),
+                noun=say(noun),
+                reason=Phrase(reason),
             ),
             err=True,
         )

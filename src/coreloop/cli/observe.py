@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 import click
-import orjson
 
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import fields_of, json_of
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import confirm_option, json_option
 from coreloop.cli.runs_install import agent_argument, project_option, show_changes
@@ -64,4 +64,4 @@ def turn(as_json: bool) -> None:
         click.echo(say("dartlab-coreloop: this turn is not recorded: {error}", error=error), err=True)
         sys.exit(1)
     if as_json:
-        click.echo(orjson.dumps({"added": report.added, "already_there": report.already_there}))
+        click.echo(json_of(fields_of(report, "added", "already_there"), is_compact=True))

@@ -1,4 +1,4 @@
-"""What the commands on runs share: what names a run, and the project's store."""
+"""What commands open, the project's runs and what answers need, and how a run is named."""
 
 import os
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
+    from coreloop.answer.deps import Deps
     from coreloop.runs.stores.store import Store
 
 run_argument = click.argument("run_id", metavar="[RUN]", required=False)
@@ -21,6 +22,14 @@ session_option = click.option(
     default="",
     metavar="ID",
     help="The agent's session, whose run is meant without RUN.  [default: $CLAUDE_CODE_SESSION_ID]",
+)
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "json"]),
+    default="markdown",
+    show_default=True,
+    help="Of the report.",
 )
 _SESSION_CHARS: Final = 200
 """Of an id; those of Claude Code have 36."""
@@ -91,3 +100,12 @@ def project_store() -> "Iterator[tuple[Workspace, Store]]":
     workspace = open_workspace(Path.cwd())
     with open_store(workspace) as store:
         yield workspace, store
+
+
+@contextmanager
+def project_deps() -> "Iterator[Deps]":
+    """Open everything that questions need."""
+    from coreloop.answer.deps import open_deps
+
+    with project_store() as (workspace, store), open_deps(workspace, store, os.environ) as deps:
+        yield deps

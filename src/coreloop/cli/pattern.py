@@ -1,21 +1,38 @@
 """``dartlab-coreloop pattern``."""
 
+import shutil
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import Phrase, say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.base.text import printable
-from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
+from coreloop.base.text import aligned, fitted, padded, printable, wrapped
+from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.mining import (
+    MAX_SHOWN,
+    min_chunk_len_option,
+    mining_options,
+    sanitize_option,
+    show_dropped,
+    show_files,
+    show_more,
+    show_oddities,
+    warn_of_skipped,
+    watched,
+)
 from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
-from coreloop.observe.reading.remote import Address
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.pattern.find import NearMiss
+    from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
+    from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+    from coreloop.learn.proposals.statements import Statement
 
 
 @click.command()
@@ -31,12 +48,7 @@ if TYPE_CHECKING:
     "--min-success-rate", type=ShareType(), help="Lowest success rate of a pattern.  [default: 1.0]"
 )
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/candidates]")
-@click.option(
-    "--sanitize",
-    "sanitized",
-    is_flag=True,
-    help="Write files to share: no questions, no groups of fewer than 5 requests.",
-)
+@sanitize_option
 @click.option(
     "--include-audit-analysis",
     "with_notes",
@@ -64,7 +76,6 @@ def command(
     older files of records. The gates can be set in coreloop.yaml too.
     """
     from coreloop.base.date_range import Days
-    from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.learn.pattern.run import PatternRequest, run_pattern
 
     now = datetime.now(UTC)
@@ -73,7 +84,8 @@ def command(
     request = PatternRequest(days=days, mining=mining, **options)
     result = run_pattern(workspace, request, now=now, watch=watched())
     _show_notes(result)
-    show_proposals(result.proposals, result.document, result.paths, kept=result.kept, as_json=as_json)
+    written = (result.proposals, result.document, result.paths, result.kept)
+    emit(proposals_facts(*written), as_json=as_json, text=lambda _: show_proposals(*written))
     warn_of_skipped(result.mined.judgments.skipped, "judgments")
     _show_removed(result, workspace, mining, with_notes=options["with_notes"])
 
@@ -88,6 +100,8 @@ def _show_notes(result: "PatternResult") -> None:
 def _show_removed(
     result: "PatternResult", workspace: Workspace, mining: "MiningOptions", *, with_notes: bool
 ) -> None:
+    from coreloop.observe.reading.remote import Address
+
     keep_days = workspace.settings.retention_days
     if with_notes:
         message = say("dry run: with audit notes nothing is removed, and no text is proposed from them")
@@ -106,3 +120,180 @@ def _show_removed(
             ),
             err=True,
         )
+
+
+_GATES = {
+    "min_repeat": "too few requests",
+    "min_success_rate": "success rate too low",
+    "min_unique_questions": "too few distinct questions",
+    "steps_not_recorded": "steps truncated in every record",
+    "known": "already promoted, open or rejected",
+    "same_text": "same text as a better or known proposal",
+}
+
+
+def show_proposals(
+    proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
+) -> None:
+    """Print a run's results to stdout and the paths of the written files to stderr."""
+    _show_head(proposals, document)
+    _show_table(document)
+    for gate, count in proposals.candidate_search.dropped.items():
+        if count:
+            show_dropped(gate, count, _GATES)
+            _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
+    _show_rest(proposals, document)
+    show_files(paths, kept)
+
+
+def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
+    from coreloop.learn.proposals.night import entries_counted
+
+    days = proposals.recorded
+    click.echo(
+        say(
+            "{records} in {files}, {since} to {until}; {groups}, {entries}",
+            records=number_of(proposals.n_records, "record"),
+            files=number_of(proposals.n_files, "file"),
+            since=days.since,
+            until=days.until,
+            groups=number_of(proposals.candidate_search.n_groups, "sequence"),
+            entries=entries_counted(document, len(document.candidates), "proposal"),
+        )
+    )
+    if not proposals.n_records:
+        newest = (
+            say("the newest is from {newest}", newest=proposals.newest)
+            if proposals.newest
+            else say("the log is empty")
+        )
+        click.echo(say("  no records in these days; {newest}", newest=newest))
+
+
+def _show_table(document: "CandidatesFile") -> None:
+    from coreloop.learn.pattern.draft import is_weak
+    from coreloop.learn.proposals.night import MIN_PUBLISHED
+
+    weak = [candidate for candidate in document.candidates if is_weak(candidate)]
+    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    if strong:
+        click.echo(
+            f"{'id':<20} {aligned(say('ok'), 9)} {aligned(say('questions'), 9)}  "
+            f"{padded(say('low/base'), 9)}  {say('category')}"
+        )
+    columns = shutil.get_terminal_size().columns
+    for candidate in strong[:MAX_SHOWN]:
+        _show_candidate(candidate, columns)
+    show_more(len(strong), "proposal")
+    if weak:
+        click.echo(
+            say(
+                "  {proposals} without text: no better than the rest of their category (see the draft)",
+                proposals=number_of(len(weak), "proposal"),
+            )
+        )
+    if document.n_folded:
+        noun = say(number_of(document.n_folded, "proposal"))
+        click.echo(
+            say(
+                "  {noun} of fewer than {min_published} requests left out",
+                noun=noun,
+                min_published=MIN_PUBLISHED,
+            )
+        )
+
+
+def _show_nearest(missed: "list[NearMiss]") -> None:
+    columns = shutil.get_terminal_size().columns
+    for miss in missed:
+        counts = say(
+            "{n_success} of {n_observed} succeeded ({success_rate:.3f})",
+            n_success=miss.n_success,
+            n_observed=miss.n_observed,
+            success_rate=miss.success_rate,
+        )
+        questions = (
+            f", {say(number_of(miss.n_questions, 'question'))}" if miss.n_questions is not None else ""
+        )
+        line = say(
+            "      nearest: {counts}{questions}, {category}: {steps}",
+            counts=counts,
+            questions=questions,
+            category=miss.category,
+            steps=miss.steps,
+        )
+        click.echo(fitted(printable(line), columns))
+
+
+def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
+    """Print neutral records, unreadable lines, entries without a definition, and notes."""
+    if proposals.n_neutral:
+        click.echo(
+            say(
+                "  {records} counted as neither success nor failure: handed to a human, an "
+                "answer shorter than min_chunk_len, or a network or rate-limit error",
+                records=number_of(proposals.n_neutral, "record"),
+            )
+        )
+    show_oddities(proposals.oddities)
+    n_without_target = sum(map(_lacks_target, document.entries))
+    if n_without_target:
+        click.echo(
+            say(
+                "  {n_without_target} with no definition found: name the tools in "
+                "coreloop.yaml (see the draft)",
+                n_without_target=n_without_target,
+            )
+        )
+    if document.notes:
+        bullets = sum(len(note.bullets) for note in document.notes)
+        click.echo(
+            say(
+                "  {bullets} of {notes}, in the draft",
+                bullets=number_of(bullets, "bullet"),
+                notes=number_of(len(document.notes), "audit note"),
+            )
+        )
+
+
+def _lacks_target(entry: "Statement | Candidate") -> bool:
+    return entry.suggested_append is not None and entry.suggested_append.target_file is None
+
+
+def proposals_facts(
+    proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
+) -> dict[str, object]:
+    """Return a run's results as JSON has them."""
+    return {
+        "window": document.window,
+        **fields_of(proposals, "n_records", "n_neutral", "n_files", "newest"),
+        "n_patterns": proposals.candidate_search.n_groups,
+        "fell": proposals.candidate_search.dropped,
+        "nearest": proposals.candidate_search.nearest,
+        **asdict(proposals.oddities),
+        **fields_of(document, "candidates", "notes", "n_folded"),
+        "files": paths,
+        "kept": kept,
+    }
+
+
+def _show_candidate(candidate: "Candidate", columns: int) -> None:
+    successes = round(candidate.success_rate * candidate.n_observed)
+    click.echo(
+        f"{candidate.id:<20} {f'{successes}/{candidate.n_observed}':>9} {candidate.n_unique_questions:>9}  "
+        f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}  {candidate.cat_hash}"
+    )
+    steps = printable(" > ".join(map(str, candidate.tool_pattern)))
+    indent = " " * 4
+    click.echo(wrapped(steps, columns, indent=indent))
+    for bullet in candidate.bullets:
+        click.echo(
+            fitted(
+                say(
+                    "{indent}gate relaxed by the playbook: {bullet}", indent=indent, bullet=printable(bullet)
+                ),
+                columns,
+            )
+        )
+    if candidate.refused is not None:
+        click.echo(say("{indent}no text: {refused}", indent=indent, refused=say(candidate.refused)))

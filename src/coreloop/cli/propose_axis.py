@@ -1,16 +1,15 @@
 """``dartlab-coreloop propose-axis``."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -68,17 +67,18 @@ def command(
     result = run_propose_axis(
         workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
     )
-    if as_json:
-        click.echo(orjson.dumps(_facts(result), option=orjson.OPT_INDENT_2))
-    else:
-        _show(result.case, now)
-        if result.path is not None:
-            message = "wrote {path}" if result.written else "has the section of today already: {path}"
-            click.echo(say(message, path=result.path), err=True)
+    emit(_facts(result), as_json=as_json, text=lambda _: _show(result, now))
     click.get_current_context().exit(0 if result.case.passed else 1)
 
 
-def _show(case: "AxisCase", now: datetime) -> None:
+def _show(result: "AxisResult", now: datetime) -> None:
+    _show_case(result.case, now)
+    if result.path is not None:
+        message = "wrote {path}" if result.written else "has the section of today already: {path}"
+        click.echo(say(message, path=result.path), err=True)
+
+
+def _show_case(case: "AxisCase", now: datetime) -> None:
     axis = say("the whole tool") if case.axis is None else say("axis {axis}", axis=printable(case.axis))
     click.echo(
         say(
@@ -141,21 +141,18 @@ def _notes(case: "AxisCase", now: datetime) -> list[str]:
 
 
 def _facts(result: "AxisResult") -> dict[str, object]:
-    case, path = result.case, result.path
+    case = result.case
     return {
         "engine": case.engine,
         "axis": None if case.axis is None else printable(case.axis),
         "base": case.base,
         "base_sha": case.base_sha,
         "passed": case.passed,
-        "gates": [
-            {"name": gate.name, "figure": gate.figure, "needed": gate.needed, "passed": gate.passed}
-            for gate in case.gates
-        ],
+        "gates": [fields_of(gate, "name", "figure", "needed", "passed") for gate in case.gates],
         "first_merge": case.first_merge,
         "evidence": [evidence.promotion for evidence in case.evidence],
         "axes": case.axes,
         "n_without_axis": case.n_without_axis,
-        "file": None if path is None else os.fsencode(path).decode("utf-8", "replace"),
+        "file": result.path,
         "written": result.written,
     }

@@ -1,18 +1,41 @@
 """``dartlab-coreloop refine``."""
 
 import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
+from coreloop.base.text import aligned, fitted, padded, printable, wrapped
+from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.mining import (
+    MAX_SHOWN,
+    min_chunk_len_option,
+    mining_options,
+    sanitize_option,
+    show_dropped,
+    show_files,
+    show_more,
+    show_oddities,
+    warn_of_skipped,
+    watched,
+)
 from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
+    from coreloop.learn.proposals.statement_draft import Unproposed
+    from coreloop.learn.proposals.statements import NearStatement, Statement
+    from coreloop.learn.refine.gaps import ToolGaps
+    from coreloop.learn.refine.propose import Refined
 
 
 @click.command()
@@ -25,12 +48,7 @@ if TYPE_CHECKING:
     help="Failure labels and error classes to ignore, such as timeout,rate_limit.",
 )
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/counterexamples]")
-@click.option(
-    "--sanitize",
-    "sanitized",
-    is_flag=True,
-    help="Write files to share: no questions, no groups of fewer than 5 requests.",
-)
+@sanitize_option
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -54,8 +72,6 @@ def command(
     Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
     """
     from coreloop.base.date_range import Days
-    from coreloop.cli.show import warn_of_skipped
-    from coreloop.cli.show_refine import refined_json, show_refined
     from coreloop.learn.refine.run import RefineRequest, run_refine
 
     now = datetime.now(UTC)
@@ -63,16 +79,251 @@ def command(
     excluded = tuple(exclude_types.split(","))
     request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    if as_json:
-        facts = refined_json(result.refined, result.document, result.paths, result.gaps, result.kept)
-        click.echo(facts)
-    else:
-        show_refined(
-            result.refined,
-            result.document,
-            result.paths,
-            kept=result.kept,
-            gaps=result.gaps,
-            is_verbose=verbose,
-        )
+    refined, document, paths = result.refined, result.document, result.paths
+    facts = refined_facts(refined, document, paths, result.gaps, result.kept)
+    show = partial(show_refined, refined, document, paths, kept=result.kept, gaps=result.gaps)
+    emit(facts, as_json=as_json, text=lambda _: show(is_verbose=verbose))
     warn_of_skipped(result.mined.judgments.skipped, "judgments")
+
+
+_MAX_ERRORS = 5
+_MAX_STATEMENTS = 4
+"""With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
+_GATES = {
+    "min_failures": "too few failures",
+    "known": "already promoted, open or rejected",
+    "same_text": "same text as another or known group",
+}
+
+
+def show_refined(
+    refined: "Refined",
+    document: "CounterexamplesFile",
+    paths: tuple[Path, ...],
+    *,
+    kept: Path | None = None,
+    gaps: "Sequence[ToolGaps]" = (),
+    is_verbose: bool = False,
+) -> None:
+    """Print a run's results, by default one screen, and on stderr the paths of the written files."""
+    from coreloop.learn.proposals.night import entries_counted
+
+    counterexamples = document.counterexamples
+    click.echo(
+        say(
+            "{records} in {files}, {since} to {until}; {entries}",
+            records=number_of(refined.n_records, "record"),
+            files=number_of(refined.n_files, "file"),
+            since=refined.recorded.since,
+            until=refined.recorded.until,
+            entries=entries_counted(document, len(counterexamples), "failing group"),
+        )
+    )
+    columns = shutil.get_terminal_size().columns
+    show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
+    show_statements(
+        document.statements, max_shown=MAX_SHOWN if is_verbose else _MAX_STATEMENTS, is_verbose=is_verbose
+    )
+    if is_verbose:
+        _show_counterexamples(refined, document)
+    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(document.statements))
+    show_unproposed(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
+    if is_verbose or not document.statements:
+        show_nearest(refined.nearest)
+    _show_gaps(gaps)
+    show_oddities(refined.oddities)
+    if not is_verbose:
+        _show_left_out(document, len(refined.unproposed.withheld))
+    show_files(paths, kept)
+
+
+def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
+    """Say what a screen has no room for; the files have all of it."""
+    n_left_out = {
+        "error": len(document.errors) - _MAX_ERRORS,
+        "statement": len(document.statements) + n_withheld - _MAX_STATEMENTS,
+        "failing group": len(document.counterexamples),
+    }
+    counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]
+    if counts:
+        click.echo(say("… and {counts}; -v shows them", counts=join(counts)))
+
+
+def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
+    from coreloop.learn.proposals.night import MIN_PUBLISHED
+
+    counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
+    if counterexamples:
+        click.echo(
+            f"{'id':<18} {aligned(say('failed'), 9)} {aligned(say('otherwise'), 9)} "
+            f"{aligned(say('low'), 5)}  {say('class or labels')}"
+        )
+    for counterexample in counterexamples[:MAX_SHOWN]:
+        _show_counterexample(counterexample, columns)
+    show_more(len(counterexamples), "failing group")
+    if document.n_folded:
+        noun = say(number_of(document.n_folded, "failing group"))
+        click.echo(
+            say(
+                "  {noun} of fewer than {min_published} failures left out",
+                noun=noun,
+                min_published=MIN_PUBLISHED,
+            )
+        )
+    for gate, n in refined.counterexample_search.dropped.items():
+        if n:
+            show_dropped(gate, n, _GATES)
+    _show_near_groups(refined, columns)
+
+
+def _show_near_groups(refined: "Refined", columns: int) -> None:
+    from coreloop.learn.refine.document import title
+
+    for miss in refined.counterexample_search.nearest:
+        counts = say(
+            "{n_failures} of {n_calls} {unit} failed",
+            n_failures=miss.n_failures,
+            n_calls=miss.n_calls,
+            unit=Phrase(miss.unit),
+        )
+        rate = miss.n_failures / miss.n_calls
+        text = say(
+            "      nearest: {counts} ({rate:.3f}): {title}", counts=counts, rate=rate, title=title(miss)
+        )
+        click.echo(fitted(printable(text), columns))
+
+
+def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
+    for gap in gaps:
+        asked = say(
+            "{questions} asked {times}",
+            questions=number_of(gap.n_questions, "question"),
+            times=number_of(gap.n_asked, "time"),
+        )
+        click.echo(
+            say(
+                "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
+                asked=asked,
+                tool=gap.tool,
+                reason=Phrase(gap.reason),
+            )
+        )
+
+
+def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -> None:
+    """Print the table of errors: what they cost, who can mend them, and the text without values.
+
+    `MAX_SHOWN` rows have their whole text and the lines that nearly explain them, fewer rows one line each.
+    """
+    if errors:
+        click.echo(
+            f"{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
+            f"{padded(say('mender'), 6)}  {say('tool and error')}"
+        )
+    for row in errors[:max_shown]:
+        figures = f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(say(row.mender), 6)}"
+        if max_shown < MAX_SHOWN:
+            click.echo(fitted(printable(f"{figures}  {row.tool}: {row.error or row.error_class}"), columns))
+            continue
+        click.echo(f"{figures}  {printable(row.tool)}")
+        click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
+        for text in row.nearest:
+            click.echo(wrapped(printable(say("nearest: {text}", text=say(text))), columns, indent=" " * 4))
+    if max_shown == MAX_SHOWN:
+        show_more(len(errors), "error")
+
+
+def _show_counterexample(entry: "Counterexample", columns: int) -> None:
+    from coreloop.learn.refine.document import title
+
+    without = entry.n_without
+    failed = f"{entry.n_failures}/{entry.n_calls}"
+    otherwise = f"{without.n_failures}/{without.n_calls}" if entry.kind == "call" else "-"
+    label = entry.error_class if entry.kind == "call" else ", ".join(entry.labels)
+    click.echo(f"{entry.id:<18} {failed:>9} {otherwise:>9} {entry.harm_low:>5.2f}  {label}")
+    error = f": {entry.error_template}" if entry.error_template else ""  # its values are placeholders
+    click.echo(wrapped(printable(f"{title(entry)}{error}"), columns, indent=" " * 4))
+
+
+def refined_facts(
+    refined: "Refined",
+    document: "CounterexamplesFile",
+    paths: tuple[Path, ...],
+    gaps: "Sequence[ToolGaps]",
+    kept: Path | None = None,
+) -> dict[str, object]:
+    """Return a run's results as JSON has them."""
+    return {
+        "window": document.window,
+        **fields_of(refined, "n_days", "n_records", "n_files"),
+        "n_groups": refined.counterexample_search.n_groups,
+        "fell": refined.counterexample_search.dropped,
+        "nearest": refined.counterexample_search.nearest,
+        **asdict(refined.oddities),
+        "n_tests": refined.n_tests,
+        "nearest_statements": refined.nearest,
+        "unproposed": refined.unproposed,
+        "errors": [{**asdict(row), "task": row.task} for row in document.errors],
+        **fields_of(document, "statements", "counterexamples", "n_folded"),
+        "knowledge_gaps": gaps,
+        "files": paths,
+        "kept": kept,
+    }
+
+
+_INDENT: Final = " " * 4
+
+
+def show_statements(statements: "Sequence[Statement]", *, max_shown: int, is_verbose: bool) -> None:
+    """Print the first statements: the line and the two sides; verbose, also what deviating calls cost."""
+    columns = shutil.get_terminal_size().columns
+    for statement in statements[:max_shown]:
+        _show_statement(statement, columns, is_verbose=is_verbose)
+    if is_verbose:
+        show_more(len(statements), "statement")
+
+
+def show_nearest(missed: "Sequence[NearStatement]") -> None:
+    """Print the statements that came closest to passing, each with the reason why it failed."""
+    columns = shutil.get_terminal_size().columns
+    for miss in missed:
+        text = say(
+            "nearest statement: {tool}: {removeprefix} ({reason})",
+            tool=miss.tool,
+            removeprefix=miss.line.removeprefix("- "),
+            reason=say(miss.reason),
+        )
+        click.echo(wrapped(printable(text), columns, indent="  "))
+
+
+def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) -> None:
+    """Print why there are no statements yet, or why those that were found are not proposed."""
+    from coreloop.learn.statements.search import MIN_DAYS
+
+    columns = shutil.get_terminal_size().columns
+    if 0 < n_days < MIN_DAYS:
+        click.echo(say("  no statement yet: all records are of one day, and two are needed"))
+    if unproposed.n_settled:
+        noun = say(number_of(unproposed.n_settled, "statement"))
+        click.echo(say("  {noun} not proposed: already promoted, open or rejected (known)", noun=noun))
+    if unproposed.undefined:
+        names = printable(", ".join(unproposed.undefined))
+        text = say("not proposed: statements about {names}: no definition, or several", names=names)
+        remedy = say("name one under tools: in coreloop.yaml")
+        click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
+        for one in unproposed.withheld[:max_shown]:
+            line = f"{one.tool}: {one.line.removeprefix('- ')} ({say(one.sides.text)})"
+            click.echo(wrapped(printable(line), columns, indent=_INDENT))
+
+
+def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -> None:
+    from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
+
+    click.echo(f"{statement.id:<20} {printable(statement.tool)}")
+    texts = [statement.line.removeprefix("- "), say(sides_text(statement, statement.sides))]
+    if is_verbose:
+        texts.append(f"{say(cost_text(statement))}; {say(difference_text(statement))}")
+    for text in texts:
+        click.echo(wrapped(printable(text), columns, indent=_INDENT))
+    if statement.refused is not None:
+        click.echo(say("{indent}no text: {refused}", indent=_INDENT, refused=say(statement.refused)))

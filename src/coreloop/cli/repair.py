@@ -11,7 +11,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_deps import project_deps
+from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:

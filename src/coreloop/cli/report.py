@@ -38,4 +38,4 @@ def command(out: Path, language: str, as_json: bool) -> None:
     written = say(
         "wrote {pages}; begin with {out}", pages=number_of(len(pages), "page"), out=out / "index.html"
     )
-    emit({"pages": pages}, as_json=as_json, text=lambda _: click.echo(written))
+    emit({"pages": pages}, as_json=as_json, text=written)

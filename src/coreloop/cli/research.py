@@ -3,24 +3,27 @@
 import difflib
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
-from coreloop.base.messages import say
+from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.cli.ask import show_passages
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_deps import project_deps
-from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
+    from coreloop.answer.research.answer import AgentResponse
+    from coreloop.answer.research.knowledge import ReadSource
+    from coreloop.runs.state import State
 
 
 class _AskingGroup(SuggestingGroup):
@@ -92,7 +95,7 @@ def ask(
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.show_research import show_begin, show_progress, show_response
+    from coreloop.cli.iteration_block import show_begin, show_progress
 
     overrides = LimitOverrides(**limits).over(environment_limits(os.environ))
     request = Request(tier=tier, wishes=overrides, second_check=second_check)
@@ -109,7 +112,7 @@ def ask(
             )
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
-    show_response(response, state, as_json=as_json, is_verbose=verbose)
+    emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
     if changed := changed_sources(state, deps.workspace):
         again = say("dartlab-coreloop index reads them again")
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
@@ -125,10 +128,11 @@ def ask(
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
     from coreloop.answer.research.sessions import sessions_of
-    from coreloop.cli.show_runs import show_runs
+    from coreloop.cli.run_lines import row_facts, show_runs
 
     with project_store() as (_, store):
-        show_runs(sessions_of(store, limit=limit), as_json=as_json)
+        rows = sessions_of(store, limit=limit)
+    emit(list(map(row_facts, rows)), as_json=as_json, text=lambda _: show_runs(rows))
 
 
 @command.command()
@@ -145,28 +149,20 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
     from coreloop.answer.research.knowledge import knowledge_of
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.sessions import read_session
-    from coreloop.cli.show_research import show_response, show_sources
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     if iteration is not None:
         emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
-    show_response(respond(state), state, as_json=as_json, is_verbose=verbose)
+    emit(respond(state), as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
     if changed := changed_sources(state, workspace):
         click.echo(printable(changed_line(changed)), err=as_json)
 
 
 @command.command()
 @run_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "html", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report.",
-)
+@format_option
 @click.option("--out", type=FILE, required=True, help="A new file, readable only by you.")
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
@@ -178,6 +174,40 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
     write_report(state, form, out, changed=changed_sources(state, workspace))
-    click.echo(
-        orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {out}", out=out)
+    emit(
+        {"file": encodable(os.fsdecode(out))},
+        as_json=as_json,
+        text=say("wrote {out}", out=out),
+        is_compact=True,
+    )
+
+
+def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool = False) -> None:
+    """Print the answer of a research in a state, and its sources."""
+    from coreloop.answer.research.answer import ending
+
+    show_passages(response, is_verbose=is_verbose)
+    click.echo(_figures(response))
+    if note := ending(state):
+        click.echo(printable(note))
+    if response.reason and state.status != "paused":
+        click.echo(printable(say(response.reason)), err=True)
+
+
+def show_sources(sources: "Sequence[ReadSource]") -> None:
+    """Print sources with their texts."""
+    for read in sources:
+        click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
+        for line in read.source.text.splitlines():
+            click.echo(f"    {printable(line)}")
+
+
+def _figures(response: "AgentResponse") -> str:
+    queries = response.usage.queries
+    searches = number_of(queries, "search") if queries == 1 else Phrase("{n:,} searches", n=queries)
+    return say(
+        "{iterations}, {searches}; run {run_id}",
+        iterations=number_of(response.iterations, "iteration"),
+        searches=searches,
+        run_id=response.run_id,
     )

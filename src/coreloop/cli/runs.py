@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
+from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
@@ -95,12 +95,13 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
 @json_option
 def list_(status: str, limit: int, as_json: bool) -> None:
     """List runs, the newest first."""
-    from coreloop.cli.show_runs import show_runs
+    from coreloop.cli.run_lines import row_facts, show_runs
     from coreloop.runs.manage import require_status
 
     require_status(status)
     with project_store() as (_, store):
-        show_runs(store.runs(status=status, limit=limit), as_json=as_json)
+        rows = store.runs(status=status, limit=limit)
+    emit(list(map(row_facts, rows)), as_json=as_json, text=lambda _: show_runs(rows))
 
 
 @command.command()
@@ -109,16 +110,18 @@ def list_(status: str, limit: int, as_json: bool) -> None:
 @json_option
 def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show a run's state; --json prints its state.json."""
-    from coreloop.cli.show_runs import show_state
+    from coreloop.cli.run_lines import show_state
     from coreloop.runs.manage import read_iteration, read_run
+    from coreloop.runs.state import state_json
 
     with project_store() as (workspace, store):
         meant = meant_run(workspace, store, run_id)
         if iteration is not None:
             events = read_iteration(store, meant, iteration)
-            click.echo(orjson.dumps(events, option=orjson.OPT_INDENT_2))
+            click.echo(json_of(events))
             return
-        show_state(read_run(store, meant), as_json=as_json)
+        state = read_run(store, meant)
+    emit(state_json(state), as_json=as_json, text=lambda _: show_state(state))
 
 
 @command.command()
@@ -203,9 +206,8 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 
     with project_store() as (workspace, store):
         count = write_export(store, meant_run(workspace, store, run_id), out)
-    facts = {"file": encodable(os.fsdecode(out)), "events": count}
     wrote = say("wrote {path}: {events}", path=out, events=number_of(count, "event"))
-    click.echo(orjson.dumps(facts) if as_json else wrote)
+    emit({"file": encodable(os.fsdecode(out)), "events": count}, as_json=as_json, text=wrote, is_compact=True)
 
 
 @command.command()
@@ -215,7 +217,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.admin import backup
-    from coreloop.cli.show_runs import printable_text
+    from coreloop.cli.run_lines import printable_text
     from coreloop.runs.caller import require_person
 
     require_person(Phrase("forget a run"), os.environ)
@@ -224,7 +226,7 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
             workspace, store, meant_run(workspace, store, run_id), confirm=confirm, environ=os.environ
         )
     if as_json:
-        click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
+        click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
         return
     if confirm:
         click.echo(say("removed {run_id}", run_id=state.run_id))
@@ -251,7 +253,7 @@ def check(as_json: bool) -> None:
         found = backup.check(workspace, store, environ=os.environ)
         runs = len(store.runs()) if not found else 0
     whole = say("no damage; {runs}", runs=number_of(runs, "run"))
-    click.echo(orjson.dumps({"damage": found}) if as_json else "\n".join(found) or whole)
+    emit({"damage": found}, as_json=as_json, text="\n".join(found) or whole, is_compact=True)
     if found:
         click.echo(
             say("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP"), err=True
@@ -311,12 +313,12 @@ def _tell(
 def _show_files(files: "Sequence[Path]", message: str, *, as_json: bool) -> None:
     names = [encodable(os.fsdecode(file)) for file in files]
     lines = "\n".join(say(message, path=name) for name in names)
-    click.echo(orjson.dumps({"files": names}) if as_json else lines)
+    emit({"files": names}, as_json=as_json, text=lines, is_compact=True)
 
 
 def _show_status(state: "State", *, as_json: bool) -> None:
-    facts = {"run_id": state.run_id, "status": state.status}
-    click.echo(orjson.dumps(facts) if as_json else f"{state.run_id}  {state.status}")
+    line = f"{state.run_id}  {state.status}"
+    emit(fields_of(state, "run_id", "status"), as_json=as_json, text=line, is_compact=True)
 
 
 for other in (

@@ -3,22 +3,32 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-import orjson
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
+from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.limit_options import chosen_limits, limit_options
-from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_id, session_option
+from coreloop.cli.open_runs import (
+    format_option,
+    meant_run,
+    project_store,
+    run_argument,
+    session_id,
+    session_option,
+)
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
+    from coreloop.answer.agent.plan import PlannedIteration
+    from coreloop.answer.agent.read import Shown
     from coreloop.base.project.workspace import Workspace
     from coreloop.runs.limits import Mode
     from coreloop.runs.stores.store import Store
+
 
 _MAX_QUESTION_BYTES: Final = 100_000
 
@@ -63,7 +73,7 @@ def open_(
     with project_store() as (workspace, store):
         found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
         if found.runs:
-            click.echo(orjson.dumps(choice_json(found, text), option=orjson.OPT_INDENT_2))
+            click.echo(json_of(choice_json(found, text)))
             return
         if continued:
             run_id = read_run(store, continued).run_id
@@ -73,7 +83,7 @@ def open_(
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
     click.echo((resumed_line if continued else begun_line)(run_id, text), err=True)
-    click.echo(orjson.dumps({"run_id": run_id}) if as_json else run_id)
+    emit({"run_id": run_id}, as_json=as_json, text=run_id, is_compact=True)
 
 
 @click.command("next")
@@ -96,7 +106,7 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
         facts = next_for_agent(store, state)
         take_up(workspace, state)
         show_views(workspace, store, state)
-    click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+    click.echo(json_of(facts))
 
 
 @click.command()
@@ -110,7 +120,6 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
     its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
     """
     from coreloop.answer.agent.plan import plan_iteration, read_plan
-    from coreloop.cli.show_plan import plan_json
     from coreloop.runs.agent.agent import show_views
 
     del as_json  # the output is always JSON
@@ -119,7 +128,7 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
         planned = plan_iteration(store, _run(workspace, store, run_id), given)
         show_views(workspace, store, planned.state)
         _used_up(workspace.root, file)
-    click.echo(orjson.dumps(plan_json(planned), option=orjson.OPT_INDENT_2))
+    click.echo(json_of(plan_facts(planned)))
 
 
 @click.command()
@@ -139,7 +148,6 @@ def read(
     """
     from coreloop.answer.agent.read import Excerpt, read_source
     from coreloop.answer.search.page.reader import PageReader
-    from coreloop.cli.show_plan import source_json
 
     del as_json  # the output is always JSON
     text = None if text_file is None else _given(None if text_file == "-" else Path(text_file))
@@ -154,7 +162,7 @@ def read(
             wanted=Excerpt(query=query, start=start),
         )
         _used_up(workspace.root, None if text_file in {None, "-"} else Path(str(text_file)))
-    click.echo(orjson.dumps(source_json(shown), option=orjson.OPT_INDENT_2))
+    click.echo(json_of(source_facts(shown)))
 
 
 @click.command()
@@ -169,7 +177,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
     """
     from coreloop.answer.agent.record import record_iteration
-    from coreloop.cli.show_iteration import Iteration, following_lines, iteration_lines
+    from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.report import read_report
     from coreloop.runs.state import state_json
@@ -185,21 +193,14 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
             failures=recorded.failures,
         )
         lines = "\n".join([*iteration_lines(state, shown), *following_lines(state)])
-        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2) if as_json else lines)
+        emit(state_json(state), as_json=as_json, text=lines)
         show_views(workspace, store, state)
         _used_up(workspace.root, file)
 
 
 @click.command()
 @run_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "html", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report.",
-)
+@format_option
 @click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
 @session_option
 @json_option
@@ -214,8 +215,11 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
         click.echo(REPORTS[form](state, ()))
         return
     write_report(state, form, out)
-    click.echo(
-        orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else say("wrote {path}", path=out)
+    emit(
+        {"file": encodable(os.fsdecode(out))},
+        as_json=as_json,
+        text=say("wrote {path}", path=out),
+        is_compact=True,
     )
 
 
@@ -245,7 +249,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
         run_id=state.run_id,
         status=state.status,
     )
-    click.echo(orjson.dumps(facts) if as_json else line)
+    emit(facts, as_json=as_json, text=line, is_compact=True)
 
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
@@ -300,3 +304,46 @@ def _stdin(max_bytes: int) -> bytes:
     if sys.stdin.isatty():
         raise UsageError("nothing on stdin; name a file: runs record --file iteration.json")
     return sys.stdin.buffer.read(max_bytes)
+
+
+def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
+    """Build the answer of a plan."""
+    from coreloop.answer.agent.plan import order_of
+    from coreloop.cli.iteration_block import plan_lines
+
+    state, order = planned.state, order_of(planned.state)
+    return {
+        "run_id": state.run_id,
+        "iteration": state.iteration + 1,
+        "execute": [
+            {
+                "query": one.query,
+                "intent": one.intent,
+                "strategy": list(one.strategy),
+                "for": one.part,
+                "against": one.against,
+            }
+            for one in planned.execute
+        ],
+        "duplicates": [
+            {"query": query, "already_searched": similar} for query, similar in planned.duplicates.items()
+        ],
+        "left_out": list(planned.left_out),
+        "strategy": list(order.after if order else state.last_strategy),
+        "must_change": order is not None,
+        "sub_questions": [fields_of(part, "id", "text") for part in state.sub_questions],
+        "show": list(plan_lines(planned)),
+    }
+
+
+def source_facts(shown: "Shown") -> dict[str, Any]:
+    """Build the answer of a read source."""
+    source = shown.read.source
+    return {
+        "source": shown.read.number,
+        **fields_of(shown, "trust", "note"),
+        **fields_of(source, "title", "location", "published"),
+        "characters": len(source.text),
+        "passages": [{"from": part.start, "text": part.text} for part in shown.passages],
+        "goes_on_at": shown.following,
+    }

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-import orjson
 
 from coreloop.base.messages import say
 from coreloop.base.text import padded, text_width
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
@@ -97,13 +97,15 @@ def _root(project: Path | None) -> Path:
 
 
 def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
-    if as_json:
-        files = [{"path": change.path, "what": change.what} for change in changes]
-        click.echo(orjson.dumps({"files": files, "done": confirm}, option=orjson.OPT_INDENT_2))
-        return
+    """Print which files change and, on stderr, that nothing did without ``--confirm``."""
+    files = [fields_of(change, "path", "what") for change in changes]
+    emit({"files": files, "done": confirm}, as_json=as_json, text=lambda _: _show(changes))
+    if not (confirm or as_json):
+        click.echo(say(NOT_CONFIRMED), err=True)
+
+
+def _show(changes: "list[InstallChange]") -> None:
     verbs = [say(change.what) for change in changes]
     width = max(map(text_width, verbs))
     for verb, change in zip(verbs, changes, strict=True):
         click.echo(f"{padded(verb, width)}  {change.path}")
-    if not confirm:
-        click.echo(say(NOT_CONFIRMED), err=True)

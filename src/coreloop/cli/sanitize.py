@@ -62,18 +62,13 @@ def command(
 
     workspace = open_workspace(Path.cwd())
     jobs = jobs or os.cpu_count() or 1
+    _require_one_task(paths, check=check, mode=mode, writes=out is not None or key_file is not None)
     if check:
-        if mode is not None or out is not None or key_file is not None:
-            raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
         sources = (*paths, *([source] if source is not None else []))
         bar = ProgressBar("looking")
         result = check_records(
             workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
         )
-    elif paths:
-        raise UsageError(Phrase("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0]))
-    elif mode is None:
-        raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
     else:
         bar = ProgressBar(say("sanitizing"))
         request = ExportRequest(
@@ -90,13 +85,27 @@ def command(
         )
         result = export_records(workspace, request)
     bar.end()
+    _show_notes(result, mode)
+    _finish(result, report_file, as_json=as_json)
+
+
+def _show_notes(result: "SanitizeResult", mode: str | None) -> None:
     for warning in result.warnings:
         click.echo(say("warning: {warning}", warning=say(warning)), err=True)
     if result.out is not None:
         click.echo(say("wrote {out}", out=result.out), err=True)
     if mode == "mask":
         click.echo(say("read the copy before you publish it: rules do not find everything"), err=True)
-    _finish(result, report_file, as_json=as_json)
+
+
+def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None, writes: bool) -> None:
+    """Refuse options of the check and of the copy together, and neither of them."""
+    if check and (mode is not None or writes):
+        raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
+    if not check and paths:
+        raise UsageError(Phrase("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0]))
+    if not check and mode is None:
+        raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 
 
 def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool) -> None:

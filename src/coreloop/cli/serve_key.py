@@ -28,4 +28,4 @@ def command(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
 
     key, entry = new_key(name, dict.fromkeys(scopes))
     shown = say("key    {key}\nentry  {entry}", key=key, entry=entry)
-    emit({"key": key, "entry": entry}, as_json=as_json, text=lambda _: click.echo(shown))
+    emit({"key": key, "entry": entry}, as_json=as_json, text=shown)

@@ -1,17 +1,28 @@
 """``dartlab-coreloop status``."""
 
 import os
-from datetime import UTC, datetime
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.messages import join, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.mining import mining_options, watched
+from coreloop.base.text import padded, printable, text_width
+from coreloop.cli.effect import effect_chart
+from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.mining import absent_lines, mining_options, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
+    from coreloop.admin.status.facts import Standing, Status
+    from coreloop.admin.status.promotions import Promotions
+    from coreloop.admin.status.stability import Stability, StabilityGate
     from coreloop.learn.mine.session import MiningOptions
 
 
@@ -30,18 +41,239 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     """
     from coreloop.admin.status.notify import notify_changes
     from coreloop.admin.status.read import read_stability_gates, read_status
-    from coreloop.cli.show_status import show_stability, show_status
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if not only_stability:
         watch = watched(quiet=True)
         status = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watch)
-        show_status(status, as_json=as_json)
+        emit(status_facts(status), as_json=as_json, text=lambda _: show_status(status))
         if mining.is_of_agent:  # another log's alarms are not the project's
             for warning in notify_changes(workspace, status, environ=os.environ):
                 click.echo(warning, err=True)
         return
     stability = read_stability_gates(workspace, now=now)
-    show_stability(stability, as_json=as_json)
+    facts = fields_of(stability, "holds", "gates", "flaws")
+    emit(facts, as_json=as_json, text=lambda _: show_stability(stability))
     click.get_current_context().exit(0 if stability.holds else 1)
+
+
+_MAX_CHARTS: Final = 3
+_MAX_MEASURED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the screen: its label, its text and its style on a terminal."""
+
+    label: str
+    text: str
+    style: str = ""
+
+
+def show_status(status: "Status") -> None:
+    """Print a status."""
+    parts = (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines)
+    _print([line for part in parts for line in part(status)])
+
+
+def status_facts(status: "Status") -> dict[str, object]:
+    """Return the status as JSON has it; proposals are only counted, since their files list their keys."""
+    from coreloop.learn.effect.facts import effect_facts
+    from coreloop.learn.verdicts.state import count_states
+
+    standings = {
+        name: {key: value for key, value in asdict(standing).items() if key != "waiting"}
+        for name, standing in (
+            ("candidates", status.candidates),
+            ("counterexamples", status.counterexamples),
+        )
+    }
+    names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
+    facts = fields_of(status, *names) | standings
+    facts["effects"] = [effect_facts(effect) for effect in status.effects]
+    facts["states"] = count_states(status.states)
+    return facts
+
+
+def show_stability(stability: "Stability") -> None:
+    """Print the stability gates, and the merges that are not clean."""
+    gates = [_Line(say(gate.name), _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
+    flaws = [
+        _Line(
+            say("not clean"),
+            f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {say(flaw.reason)}",
+        )
+        for flaw in stability.flaws
+    ]
+    _print([*gates, *flaws])
+
+
+def _figure(gate: "StabilityGate") -> str:
+    if gate.needed:
+        return say("{figure} of {needed}", figure=gate.figure, needed=gate.needed)
+    return (
+        f"{gate.figure}"
+        if gate.passed
+        else say("{figure}, must be {needed}", figure=gate.figure, needed=gate.needed)
+    )
+
+
+def _log_lines(status: "Status") -> Iterator[_Line]:
+    log = status.log
+    if log is None or not log.n_records:
+        yield _Line(say("records"), say("none yet"))
+        yield _Line(
+            "",
+            say(
+                "record requests in the agent: with AuditCollector(question=…) as audit:, or "
+                "see first what it"
+            ),
+        )
+        yield _Line("", say("looks like: dartlab-coreloop demo --out scratch"))
+        return
+    today = status.generated_at.date()
+    newest = (
+        say("the newest {ago}", ago=_ago(log.newest, today))
+        if log.newest
+        else say("all of them dated in the future")
+    )
+    records = say(
+        "{n:,} on {days}, {newest}", n=log.n_records, days=number_of(log.n_days, "day"), newest=newest
+    )
+    yield _Line(say("records"), records)
+    mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
+    window = say("{since} to {until}: {mined}", since=log.days.since, until=log.days.until, mined=mined)
+    yield _Line(say("window"), window)
+    for text in absent_lines(log.read_as_absent):
+        yield _Line(say("note"), text, "yellow")
+
+
+def _proposal_lines(status: "Status") -> Iterator[_Line]:
+    today = status.generated_at.date()
+    yield _Line(say("from pattern"), _standing(status.candidates, today))
+    yield _Line(say("from refine"), _standing(status.counterexamples, today))
+    for measured in status.measured[-_MAX_MEASURED:]:
+        lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
+        yield _Line(say("measured"), f"{measured.tool}: {lines}: {say(measured.dated)}")
+
+
+def _standing(standing: "Standing", today: date) -> str:
+    oldest = (
+        say(" (the oldest {ago})", ago=_ago(standing.oldest, today)) if standing.oldest is not None else ""
+    )
+    accepted = say("{accepted:,} accepted, ", accepted=standing.accepted) if standing.accepted else ""
+    without = say(", {n:,} without text", n=standing.without_text) if standing.without_text else ""
+    return say(
+        "{pending:,} pending{oldest}, {accepted}{promoted:,} promoted, {rejected:,} rejected{without}",
+        pending=standing.pending,
+        oldest=oldest,
+        without=without,
+        accepted=accepted,
+        promoted=standing.promoted,
+        rejected=standing.rejected,
+    )
+
+
+def _promotion_lines(status: "Status") -> Iterator[_Line]:
+    for note in status.notes:
+        yield _Line(say("note"), say(note), "yellow")
+    if status.promotions is None:
+        return
+    yield _Line(say("promotions"), _promotions(status, status.promotions))
+    for promotion in status.promotions.open:
+        place = promotion.url or say("branch {branch}, no pull request known", branch=promotion.branch)
+        yield _Line(
+            "",
+            say(
+                "open {ago}: {place}",
+                ago=_ago(promotion.since.date(), status.generated_at.date()),
+                place=place,
+            ),
+        )
+    gates = status.promotions.stability.gates
+    yield _Line(say("stability"), ", ".join(f"{say(gate.name)}: {_figure(gate)}" for gate in gates))
+
+
+def _promotions(status: "Status", promotions: "Promotions") -> str:
+    from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
+
+    today = status.generated_at.date()
+    newest = (
+        say(", the newest {ago}", ago=_ago(promotions.newest.date(), today))
+        if promotions.newest is not None
+        else ""
+    )
+    n_late = n_stale(status)
+    late = (
+        say(" ({n_late:,} for more than {unmerged_days} days)", n_late=n_late, unmerged_days=UNMERGED_DAYS)
+        if n_late
+        else ""
+    )
+    return say(
+        "{n_open:,} open{late}, {merged:,} merged in {base}{newest}, {reverted:,} reverted",
+        n_open=len(promotions.open),
+        late=late,
+        merged=promotions.merged,
+        base=promotions.base,
+        newest=newest,
+        reverted=promotions.reverted,
+    )
+
+
+def _effect_lines(status: "Status") -> Iterator[_Line]:
+    from coreloop.learn.effect.verdict import EffectVerdict
+
+    verdicts = Counter(effect.verdict for effect in status.effects)
+    if verdicts:
+        counts = ", ".join(
+            f"{say(verdict)} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict]
+        )
+        yield _Line(
+            say("effect"),
+            say("of {changes}: {counts}", changes=number_of(len(status.effects), "change"), counts=counts),
+        )
+    measured = [effect for effect in reversed(status.effects) if effect.look is not None]
+    for effect in measured[:_MAX_CHARTS]:
+        yield _Line("", f"{effect.change.tool}: {say(effect.title)}")
+        if effect.look is not None:
+            found = effect.look.estimate
+            shares = say(
+                "{expected:.1%} expected, {after:.1%} now", expected=found.expected, after=found.after
+            )
+            yield _Line("", f"{effect_chart(effect.look)}  {shares}")
+
+
+def _alarm_lines(status: "Status") -> Iterator[_Line]:
+    if not status.alarms:
+        yield _Line(say("alarms"), say("none"), "green")
+    for alarm in status.alarms:
+        yield _Line(say("ALARM"), say(alarm.text), "bold red")
+        yield _Line("", say(alarm.todo))
+
+
+def _ago(day: date, today: date) -> str:
+    days = (today - day).days
+    return (
+        say("{day}, {days} ago", day=day, days=number_of(days, "day"))
+        if days > 0
+        else say("{day}, today", day=day)
+    )
+
+
+def _print(lines: list[_Line]) -> None:
+    width = max(text_width(line.label) for line in lines) + 2
+    if not sys.stdout.isatty():
+        for line in lines:
+            click.echo(f"{padded(line.label, width)}{printable(line.text)}")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for line in lines:
+        table.add_row(
+            Text(line.label, style=line.style or "bold"), Text(printable(line.text), style=line.style)
+        )
+    Console().print(table)

@@ -1,12 +1,17 @@
 """``dartlab-coreloop verify``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import candidate_options, json_option
+
+if TYPE_CHECKING:
+    from coreloop.promote.replay import Replay
 
 
 @click.command()
@@ -20,27 +25,20 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
     --confirm. Exits 0 only if the result is reproduced.
     """
-    import orjson
-
     from coreloop.promote.asking import verify
     from coreloop.promote.replay import ReplayVerdict
 
     workspace = open_workspace(Path.cwd())
     replayed = verify(workspace, candidate, wanted, runs=runs, confirmed=confirm)
-    if as_json:
-        facts = {"id": wanted, "verdict": replayed.verdict, "runs": replayed.runs}
-        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-    else:
-        for number, run in enumerate(replayed.runs, start=1):
-            outcome = Phrase({True: "agrees", False: "disagrees", None: "unusable"}[run.agrees])
-            click.echo(
-                say(
-                    "run {number}: {outcome}{more}",
-                    number=number,
-                    outcome=outcome,
-                    more=f" ({say(run.reason)})" if run.reason else "",
-                )
-            )
-        click.echo(f"{wanted}: {say(replayed.verdict)}")
+    facts = {"id": wanted, **fields_of(replayed, "verdict", "runs")}
+    emit(facts, as_json=as_json, text=lambda _: _show(replayed, wanted))
     if replayed.verdict is not ReplayVerdict.REPRODUCED:
         click.get_current_context().exit(1)
+
+
+def _show(replayed: "Replay", wanted: str) -> None:
+    for number, run in enumerate(replayed.runs, start=1):
+        outcome = Phrase({True: "agrees", False: "disagrees", None: "unusable"}[run.agrees])
+        more = f" ({say(run.reason)})" if run.reason else ""
+        click.echo(say("run {number}: {outcome}{more}", number=number, outcome=outcome, more=more))
+    click.echo(f"{wanted}: {say(replayed.verdict)}")

@@ -16,6 +16,7 @@ import msgspec
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
 from coreloop.base.messages import Phrase, join, text_of
 from coreloop.base.records import hash_sequence
+from coreloop.base.waiting import wait_until
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import is_ok
@@ -154,14 +155,18 @@ class AuditLog:
     def steps(self, request_id: str) -> AnswerFields:
         """Wait for the record of a request."""
         deadline = time.monotonic() + self._timeout_s
-        while True:
-            for path in self._newest_first():
-                self._read_on(path, deadline)
-                if request_id in self._seen:
-                    return self._seen[request_id]
-            if time.monotonic() > deadline:
-                raise UnusableAnswerError(_NO_RECORD)
-            time.sleep(_POLL_S)  # another process writes the file, without notification
+        if not wait_until(
+            lambda: self._is_seen(request_id, deadline), within_s=self._timeout_s, pause_s=_POLL_S
+        ):
+            raise UnusableAnswerError(_NO_RECORD)
+        return self._seen[request_id]
+
+    def _is_seen(self, request_id: str, deadline: float) -> bool:
+        for path in self._newest_first():
+            self._read_on(path, deadline)
+            if request_id in self._seen:
+                return True
+        return False
 
     def _newest_first(self) -> list[Path]:
         """Files by modification time: the server's current file may not be the last by name."""

@@ -1,12 +1,14 @@
-"""The routes that answer questions: at once, as a stream, or later."""
+"""The routes that answer: questions, search, feedback and the jobs behind them."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from hashlib import sha256
+from secrets import token_bytes
+from typing import Any, Final
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -21,13 +23,16 @@ from coreloop.answer.research.knowledge import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.sessions import read_session
 from coreloop.answer.research.tiers import LimitOverrides
+from coreloop.answer.search.index.fresh import search_files
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.source import Source as FoundSource
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, text_of
 from coreloop.runs import events
 from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
-from coreloop.web.accept import accept
+from coreloop.runs.ulid import new_ulid
 from coreloop.web.bodies import (
     Accepted,
     AskRequest,
@@ -35,7 +40,10 @@ from coreloop.web.bodies import (
     JobsQuery,
     JobsReply,
     RunRequest,
+    SearchReply,
+    SearchRequest,
     SimpleRequest,
+    SourceReply,
     WaitOptions,
 )
 from coreloop.web.follow import EventStream, closed, follow, stop_quietly
@@ -166,3 +174,78 @@ async def notice_events(call: HttpCall) -> Response:
     if not run_id:
         raise Problem(404, "not_found", "nobody rejected this answer")
     return await stream_of(call, run_id)
+
+
+Begin = Callable[..., str]
+"""Called with ``run_id`` and ``trace_id``; creates the run unless it exists, and returns its id."""
+_MAX_KEY_CHARS: Final = 200
+
+
+async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
+    """Create the run of a question and queue it; a repeated idempotency key finds the first one.
+
+    Parameters
+    ----------
+    call : HttpCall
+        The request.
+    kind : str
+        The kind of the run.
+    begin : callable
+        See `Begin`.
+
+    Raises
+    ------
+    Problem
+        Too many runs wait, the key is not one, or it was used for another request.
+    """
+    call.service.admission.run(call.caller)
+    return await run_in_threadpool(_create, call, kind, begin)
+
+
+def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
+    service = call.service
+    queue = service.deps.queue
+    if service.backlog.number() >= service.settings.max_queued:
+        raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
+    service.spending.require(call.caller, now=datetime.now(UTC))
+    run_id = begin(run_id=_run_id(call), trace_id=call.trace_id)
+    service.spending.begin(call.caller, run_id)
+    call.request.scope["coreloop.run_id"] = run_id  # for the log
+    job = queue_run(queue, kind, run_id)
+    service.outage.worked()
+    service.workers.wake()
+    return run_id, job
+
+
+def _run_id(call: HttpCall) -> str:
+    now, key = datetime.now(UTC), call.request.headers.get("idempotency-key")
+    if key is None:
+        return new_ulid(now, token_bytes(10))
+    if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
+        raise Problem(
+            422,
+            "invalid",
+            Phrase("Idempotency-Key is up to {most} printable characters", most=_MAX_KEY_CHARS),
+        )
+    asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
+    return call.service.claims.run_of(call.key.name, key, asked, now=now)
+
+
+def search(call: HttpCall) -> SearchReply:
+    """Return the passages that fit a query best, of the files as they are now."""
+    body: SearchRequest = call.body
+    limits = SearchLimits(max_results=body.limit)
+    found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
+    return SearchReply(tuple(map(_source_reply, found.sources)), found.note)
+
+
+def _source_reply(source: FoundSource) -> SourceReply:
+    return SourceReply(
+        title=source.title,
+        location=source.location,
+        type=source.type,
+        text=source.text,
+        line=source.line,
+        published=source.published.isoformat() if source.published else None,
+        provider=source.provider,
+    )

@@ -9,7 +9,9 @@ from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.messages import Phrase
 from coreloop.base.text import counted, printable
-from coreloop.learn.look import Looked
+from coreloop.learn.look import ArgumentOrigin, Looked
+from coreloop.learn.proposals.counterexamples import ErrorRow
+from coreloop.learn.proposals.statements import Statement
 
 _MARK: Final = "<!-- written by dartlab-coreloop look -->"
 _STYLE: Final = """
@@ -44,6 +46,34 @@ def write_look_page(looked: Looked, path: Path) -> None:
 
 def look_page(looked: Looked) -> str:
     """Render the page: errors, statements, origins of arguments, and what the traces lack."""
+    body = [
+        *_summary(looked),
+        *_table(
+            "Errors",
+            "Requests are lost if they failed as a whole.",
+            ("tool", "error, without values", "calls", "cases", "lost", "recovered", "who can mend it"),
+            map(_error_row, looked.errors),
+        ),
+        *_table(
+            "Calls that do not follow these lines nearly always fail",
+            "Calls that follow a line, and calls that do not: how many of them succeeded.",
+            ("tool", "line", "follows", "otherwise"),
+            map(_statement_row, looked.statements),
+        ),
+        *_table(
+            "Where arguments come from",
+            "The nearest earlier place of an argument's value: a field of a result, or the question.",
+            ("tool", "argument", "values", "places"),
+            map(_argument_row, looked.arguments),
+        ),
+        *_missing(looked),
+    ]
+    head = f'<meta charset="utf-8"><title>What these traces say</title><style>{_STYLE}</style>'
+    start = f"{_MARK}<!doctype html><html lang=en><head>{head}</head><body>"
+    return "\n".join([start, *body, "</body></html>", ""])
+
+
+def _summary(looked: Looked) -> Iterable[str]:
     report = looked.report
     summary = (
         f"{counted(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
@@ -51,54 +81,31 @@ def look_page(looked: Looked) -> str:
         f"{report.first_day} to {report.last_day}"
     )
     formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
-    body = [
-        "<h1>What these traces say</h1>",
-        f"<p>{_text(summary)}. {_text(formats)}.</p>",
-        *_table(
-            "Errors",
-            "Requests are lost if they failed as a whole.",
-            ("tool", "error, without values", "calls", "cases", "lost", "recovered", "who can mend it"),
-            (
-                [e.tool, e.error or e.error_class, e.n_calls, e.n_cases, e.n_lost, e.n_recovered, e.mender]
-                for e in looked.errors
-            ),
-        ),
-        *_table(
-            "Calls that do not follow these lines nearly always fail",
-            "Calls that follow a line, and calls that do not: how many of them succeeded.",
-            ("tool", "line", "follows", "otherwise"),
-            (
-                [
-                    s.tool,
-                    s.line.removeprefix("- "),
-                    f"{s.sides.n_ok} of {s.sides.n}",
-                    f"{s.sides.other_ok} of {s.sides.other_n}",
-                ]
-                for s in looked.statements
-            ),
-        ),
-        *_table(
-            "Where arguments come from",
-            "The nearest earlier place of an argument's value: a field of a result, or the question.",
-            ("tool", "argument", "values", "places"),
-            (
-                [
-                    a.tool,
-                    a.argument,
-                    a.n_values,
-                    ", ".join(f"{place} {share:.0%}" for place, share in a.places),
-                ]
-                for a in looked.arguments
-            ),
-        ),
-        "<h2>Missing for more</h2>",
-        *(f"<p>{_text(text)}</p>" for text in looked.missing),
-        *(f"<p>Skipped: {n:,}, {_text(reason)}</p>" for reason, n in sorted(report.skipped.items())),
-    ]
-    head = f'<meta charset="utf-8"><title>What these traces say</title><style>{_STYLE}</style>'
-    return "\n".join(
-        [f"{_MARK}<!doctype html><html lang=en><head>{head}</head><body>", *body, "</body></html>", ""]
-    )
+    yield "<h1>What these traces say</h1>"
+    yield f"<p>{_text(summary)}. {_text(formats)}.</p>"
+
+
+def _error_row(row: ErrorRow) -> list[str | int]:
+    error = row.error or row.error_class
+    return [row.tool, error, row.n_calls, row.n_cases, row.n_lost, row.n_recovered, row.mender]
+
+
+def _statement_row(statement: Statement) -> list[str | int]:
+    sides, line = statement.sides, statement.line.removeprefix("- ")
+    follows, otherwise = f"{sides.n_ok} of {sides.n}", f"{sides.other_ok} of {sides.other_n}"
+    return [statement.tool, line, follows, otherwise]
+
+
+def _argument_row(origin: ArgumentOrigin) -> list[str | int]:
+    places = ", ".join(f"{place} {share:.0%}" for place, share in origin.places)
+    return [origin.tool, origin.argument, origin.n_values, places]
+
+
+def _missing(looked: Looked) -> Iterable[str]:
+    yield "<h2>Missing for more</h2>"
+    yield from (f"<p>{_text(text)}</p>" for text in looked.missing)
+    for reason, n in sorted(looked.report.skipped.items()):
+        yield f"<p>Skipped: {n:,}, {_text(reason)}</p>"
 
 
 def _table(

@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answering, health, running, searching
+from coreloop.web import answering, health, running
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -106,7 +106,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/search",
-        handler=searching.search,
+        handler=answering.search,
         summary="Search the index.",
         body=SearchRequest,
         reply=SearchReply,

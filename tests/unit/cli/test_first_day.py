@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.cli.show import show_proposals
-from coreloop.cli.show_refine import show_refined
+from coreloop.cli.pattern import show_proposals
+from coreloop.cli.refine import show_refined
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.propose import propose, write_proposals
@@ -24,7 +24,7 @@ def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: 
     if command == "pattern":
         proposals = propose(files, ALWAYS, Gates(), workspace=workspace)
         written = write_proposals(proposals, folder / "out", now=START, sanitized=sanitized)
-        show_proposals(proposals, *written, as_json=False)
+        show_proposals(proposals, *written)
         return
     refined = refine(files, ALWAYS, workspace=workspace, min_failures=2)
     show_refined(refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized))

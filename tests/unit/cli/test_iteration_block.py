@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coreloop.answer.agent.record import RecordedIteration
-from coreloop.cli.show_iteration import Iteration, following_lines, iteration_lines
+from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
 from walking import FILES, LENGTH, SEOUL, SURVEY, Walk, executed, finding, walk_in
 
 OTHER = "The Han river is 514 kilometres long."

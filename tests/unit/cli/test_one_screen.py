@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.show_effect import show_effects
+from coreloop.cli.effect import show_effects
 from coreloop.learn.effect.run import Effects
 from repairing import RETURN_QUESTION, RETURNS, limit_paths, shop
 
@@ -36,10 +36,10 @@ def test_an_answer_is_cut_around_what_says_it(place: Path, entry_point):
 
 def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[str]):
     unknown = {f"tool_{n:02}": "no definition" for n in range(40)}
-    show_effects(Effects((), unknown), as_json=False)
+    show_effects(Effects((), unknown))
     out, errors = capsys.readouterr()
     assert len(out.splitlines()) == 2
     wanted = "left out: tool_00, tool_01, tool_02 and 37 more (-v lists them): no definition"
     assert " ".join(errors.split()) == wanted
-    show_effects(Effects((), unknown), as_json=False, is_verbose=True)
+    show_effects(Effects((), unknown), is_verbose=True)
     assert "tool_39" in capsys.readouterr().err

@@ -12,7 +12,8 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.cli.show_refine import refined_json, show_refined
+from coreloop.cli.emit import json_of
+from coreloop.cli.refine import refined_facts, show_refined
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.statement_draft import Unproposed
 from coreloop.learn.proposals.statements import Statement
@@ -32,7 +33,7 @@ def shown(folder: Path, *statements: Statement, is_verbose: bool = False) -> str
     caveats = CounterexamplesFile(counterexamples=(), statements=statements, **AT)
     refined = refine([], ALWAYS, workspace=Workspace(folder, Settings()), min_failures=2)
     show_refined(refined, caveats, (folder, folder), is_verbose=is_verbose)
-    return refined_json(refined, caveats, (folder, folder), ())
+    return json_of(refined_facts(refined, caveats, (folder, folder), ())).decode()
 
 
 def test_each_statement_shows_its_sides_and_what_it_costs(

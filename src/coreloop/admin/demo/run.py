@@ -10,7 +10,7 @@ from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.admin.demo.agent import answer
 from coreloop.admin.demo.effect import SimulatedEffect, simulate_effect
@@ -21,18 +21,16 @@ from coreloop.admin.demo.scenario import Scenario
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
-from coreloop.learn.proposals.candidates import CandidatesFile
-from coreloop.learn.proposals.counterexamples import CounterexamplesFile
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.pattern.run import PatternRequest, PatternResult, run_pattern
+from coreloop.learn.refine.run import RefineRequest, RefineResult, run_refine
 from coreloop.observe import AuditCollector
 
 _N_DAYS: Final = 30
 """As many as the window of the commands has, so that they need no options in the demo's folder."""
+
+_MINING: Final = MiningOptions(jobs=1, no_cache=True)  # a few hundred records
 
 
 def demo_days(now: datetime) -> Days:
@@ -49,34 +47,18 @@ class DemoCounts:
     n_failed_calls: int
 
 
-class DemoProposals(NamedTuple):
-    """The outcome of Phase P: the candidates file, and the paths of the file and its draft."""
-
-    proposals: Proposals
-    document: CandidatesFile
-    paths: tuple[Path, ...]
-
-
-class DemoRefined(NamedTuple):
-    """The outcome of Phase F: the counterexamples file, and the paths of the file and its draft."""
-
-    refined: Refined
-    document: CounterexamplesFile
-    paths: tuple[Path, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class DemoResult:
     """The outcome; `failed` is the git error that stopped the promotion, `effect` is simulated."""
 
-    proposed: DemoProposals
-    refined: DemoRefined
+    proposed: PatternResult
+    refined: RefineResult
     promoted: Promoted | None = None
     failed: GitError | None = None
     effect: SimulatedEffect | None = None
 
 
-DemoStage = DemoCounts | DemoProposals | DemoRefined | Promoted | SimulatedEffect
+DemoStage = DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffect
 
 
 def run_demo(
@@ -85,9 +67,7 @@ def run_demo(
     *,
     seed: int,
     now: datetime,
-    tell: Callable[
-        [DemoCounts | DemoProposals | DemoRefined | Promoted | SimulatedEffect], None
-    ] = lambda _: None,
+    tell: Callable[[DemoStage], None] = lambda _: None,
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -130,7 +110,7 @@ def run_demo(
     return DemoResult(proposed, refined, promoted, effect=effect)
 
 
-def _first_with_text(refined: DemoRefined) -> tuple[Path, str] | None:
+def _first_with_text(refined: RefineResult) -> tuple[Path, str] | None:
     """Return file and id of the statement to promote."""
     drafted = (entry for entry in refined.document.statements if entry.suggested_append is not None)
     statement = next(drafted, None)
@@ -191,26 +171,14 @@ def record_requests(
     return DemoCounts(count, n_calls, n_failed)
 
 
-def propose_candidates(folder: Path, *, now: datetime) -> DemoProposals:
-    """Run Phase P on a demo's records."""
-    workspace = open_workspace(folder)
-    gates = workspace.settings.gates
-    settings = mine_settings(workspace.settings, gates.min_chunk_len)
-    files = read_folder(workspace.records_dir, settings)
-    proposals = propose(files, demo_days(now), Gates(), workspace=workspace)
-    document, paths = write_proposals(proposals, workspace.candidates_dir, now=now, sanitized=False)
-    return DemoProposals(proposals, document, paths)
+def propose_candidates(folder: Path, *, now: datetime) -> PatternResult:
+    """Run `pattern` on a demo's records."""
+    return run_pattern(open_workspace(folder), PatternRequest(days=demo_days(now), mining=_MINING), now=now)
 
 
-def refine_failures(folder: Path, *, now: datetime) -> DemoRefined:
-    """Run Phase F on a demo's records."""
-    workspace = open_workspace(folder)
-    gates = workspace.settings.gates
-    settings = mine_settings(workspace.settings, gates.min_chunk_len)
-    files = read_folder(workspace.records_dir, settings)
-    refined = refine(files, demo_days(now), workspace=workspace, min_failures=gates.min_failures)
-    document, paths = write_refined(refined, workspace.counterexamples_dir, now=now, sanitized=False)
-    return DemoRefined(refined, document, paths)
+def refine_failures(folder: Path, *, now: datetime) -> RefineResult:
+    """Run `refine` on a demo's records."""
+    return run_refine(open_workspace(folder), RefineRequest(days=demo_days(now), mining=_MINING), now=now)
 
 
 _WINDOW_MIN = 30 * 24 * 60

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
@@ -37,15 +38,6 @@ class Standing:
     accepted: int = 0
     without_text: int = 0
     waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """A condition that needs a human: its kind, what happened, and what to do."""
-
-    kind: str
-    text: str
-    todo: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Final
 
-from coreloop.admin.status.alarms import find_alarms
+from coreloop.admin.checks.registry import find_alarms
 from coreloop.admin.status.facts import Status, count_standing
 from coreloop.admin.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions

@@ -1,9 +1,9 @@
 """Only one process works on a run: a locked file, which the operating system releases with its process."""
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +11,7 @@ from coreloop.base.database import this_process
 from coreloop.base.errors import RunBusyError, RunStoreError
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
+from coreloop.base.waiting import wait_until
 
 try:
     import fcntl
@@ -113,10 +114,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 def _owner(path: Path) -> str:
     """Read the holder's name, which it writes just after it has locked the file."""
-    deadline = time.monotonic() + _NAMED_S
-    while not (name := _content(path)) and time.monotonic() < deadline:
-        time.sleep(_PAUSE_S)
-    return name
+    return wait_until(partial(_content, path), within_s=_NAMED_S, pause_s=_PAUSE_S)
 
 
 def _content(path: Path) -> str:

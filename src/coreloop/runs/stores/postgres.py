@@ -1,6 +1,5 @@
 """The store of runs in a Postgres database, for several machines: a session holds runs by advisory locks."""
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -18,6 +17,7 @@ from coreloop.base.postgres import (
     rows,
     store_errors,
 )
+from coreloop.base.waiting import wait_until
 from coreloop.runs.events import Event
 from coreloop.runs.stores.hold import busy
 from coreloop.runs.stores.schema import FIRST, SECOND
@@ -149,12 +149,12 @@ def _holder(session: Session, run_id: str) -> str:
 
 def _locked(session: Session, run_id: str) -> bool:
     """Take a lock; the server needs a moment to notice that a killed process holds it no more."""
-    give_up_at = time.monotonic() + _NOTICED_S
-    while True:
-        ((is_locked,),) = rows(session, "SELECT pg_try_advisory_lock(?)", (_number(run_id),))
-        if is_locked or time.monotonic() >= give_up_at:
-            return bool(is_locked)
-        time.sleep(_AGAIN_S)
+
+    def is_locked() -> bool:
+        ((locked,),) = rows(session, "SELECT pg_try_advisory_lock(?)", (_number(run_id),))
+        return bool(locked)
+
+    return wait_until(is_locked, within_s=_NOTICED_S, pause_s=_AGAIN_S)
 
 
 @contextmanager

@@ -13,8 +13,6 @@ from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
     DemoCounts,
-    DemoProposals,
-    DemoRefined,
     demo_days,
     make_project,
     propose_candidates,
@@ -27,8 +25,10 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import LogOddities
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.pattern.run import PatternResult
 from coreloop.learn.proposals.candidates import CandidatesFile
 from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.refine.run import RefineResult
 from coreloop.observe import dropped
 from scripted import NOW, SCENARIOS
 
@@ -38,7 +38,8 @@ BY_RUN = ("request_id", "duration_total_ms", "case")
 def _demo(scenario: Scenario, folder: Path, seed: int = 7):
     make_project(scenario, folder)
     recorded = record_requests(scenario, folder, seed=seed, now=NOW)
-    return recorded, *propose_candidates(folder, now=NOW)
+    proposed = propose_candidates(folder, now=NOW)
+    return recorded, proposed.proposals, proposed.document, proposed.paths
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
@@ -190,8 +191,8 @@ def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsy
     result = run_demo(scenario, tmp_path, seed=7, now=NOW, tell=stages.append)
     assert [type(stage) for stage in stages] == [
         DemoCounts,
-        DemoProposals,
-        DemoRefined,
+        PatternResult,
+        RefineResult,
         Promoted,
         SimulatedEffect,
     ]

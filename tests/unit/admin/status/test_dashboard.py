@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.dashboard import (
     AlarmFacts,
     OpenFacts,
@@ -17,10 +18,11 @@ from coreloop.admin.status.dashboard import (
     dashboard_page,
     read_facts,
 )
-from coreloop.admin.status.facts import Alarm, Standing, Status
+from coreloop.admin.status.facts import Standing, Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.cli.dashboard import main
-from coreloop.cli.show_status import show_status
+from coreloop.cli.emit import json_of
+from coreloop.cli.status import status_facts
 from promoting import counterexample, write_candidates, write_counterexamples
 
 EMPTY = StatusFacts(StandingFacts(0), StandingFacts(0), None, (), ())
@@ -87,9 +89,8 @@ def test_page_is_read_from_what_status_prints(tmp_path: Path, capsys: pytest.Cap
         promotions=None,
         alarms=(alarm,),
     )
-    show_status(status, as_json=True)
     path = tmp_path / "status.json"
-    path.write_text(capsys.readouterr().out)
+    path.write_bytes(json_of(status_facts(status)))
     facts = read_facts(path)
     assert facts.candidates == StandingFacts(3, "2026-04-01")
     assert facts.alarms == (AlarmFacts("no record for 8 days", "check the server"),)

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 
 from coreloop.admin.status.facts import Standing, Status
 from coreloop.admin.status.notify import Notified, find_changes
-from coreloop.cli.show_effect import effect_chart
-from coreloop.cli.show_status import show_status
+from coreloop.cli.effect import effect_chart
+from coreloop.cli.status import show_status
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -71,7 +71,7 @@ def test_the_chart_has_the_expected_share_and_the_interval_of_the_share_after():
 
 
 def test_status_shows_the_change_before_and_after(capsys):
-    show_status(_status(HELPS), as_json=False)
+    show_status(_status(HELPS))
     said = capsys.readouterr().out
     assert "refund_order: helps" in said
     assert effect_chart(LOOK) in said

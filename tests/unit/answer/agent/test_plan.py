@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.cli.show_plan import plan_json
+from coreloop.cli.runs_agent import plan_facts
 from walking import LENGTH, PARTS, Walk, executed, finding, walk_in
 
 
@@ -120,7 +120,7 @@ def test_a_plan_shows_what_each_search_is_for_and_against(tmp_path: Path):
         walk.record(hypotheses=["It is long."])
         marks = {"for": "q1", "against": "h1"}
         planned = walk.plan(*(one | marks for one in walk.candidates()))
-        shown = plan_json(planned)["execute"]
+        shown = plan_facts(planned)["execute"]
     assert {(one["for"], one["against"]) for one in shown} == {("q1", "h1")}
 
 

@@ -1,14 +1,14 @@
 """The maintainer's ninety days: a helpful, a useless and a harmful merge get their verdicts and days."""
 
-import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from coreloop.cli.show_effect import show_effects
+from coreloop.cli.effect import show_effects
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.facts import effect_facts
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, write_days
@@ -42,18 +42,16 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     assert days["change_address"] <= 6
     assert all(effect.lines == ("- Always pass reason",) for effect in effects.values())
     assert effects["refund_order"].change.pull_request == 11
-    show_effects(found, as_json=False)
+    show_effects(found)
     shown = capsys.readouterr().out.split("\nrefund_order\n", 1)[1].splitlines()
     assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
     assert shown[2] == "    + Always pass reason"
     assert any("of calls before" in line for line in shown[3:10])
-    show_effects(replace(found, effects=found.effects * 2), as_json=False)
+    show_effects(replace(found, effects=found.effects * 2))
     shown = capsys.readouterr().out
     assert "-v shows what else is known, 3 older changes\n" in shown
     assert len(shown.splitlines()) <= 30  # one screen
-    show_effects(found, as_json=True)
-    listed = json.loads(capsys.readouterr().out)["changes"]
-    assert {change["tool"]: change["verdict"] for change in listed} == {
+    assert {change["tool"]: change["verdict"] for change in map(effect_facts, found.effects)} == {
         "refund_order": "helps",
         "cancel_order": "no effect",
         "change_address": "hurts",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.cli.show_statements import show_unproposed
+from coreloop.cli.refine import show_unproposed
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.refine.propose import Refined, refine

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.doctor.diagnosis import Diagnosis
-from coreloop.admin.doctor.run import check_setup
+from coreloop.admin.checks.diagnosis import Diagnosis
+from coreloop.admin.checks.registry import check_setup
 
 TOOLS = '{"name": "refund", "description": "Pays back."}, {"name": "search", "description": "Finds."}'
 

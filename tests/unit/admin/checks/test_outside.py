@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.doctor.run import check_setup
+from coreloop.admin.checks.registry import check_setup
 from coreloop.base.project.workspace import open_workspace
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

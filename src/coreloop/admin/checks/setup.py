@@ -1,27 +1,16 @@
-"""The use case ``doctor``: run all checks."""
+"""Check the settings, the tools that they name, and the installed packages."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
-from datetime import datetime
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup, SetupCheck, listed
-from coreloop.admin.doctor.guard import check_guard
-from coreloop.admin.doctor.log import check_log, log_files, recent_lines
-from coreloop.admin.doctor.model import check_reach, check_replay
-from coreloop.admin.doctor.privacy import check_ignored, check_private
-from coreloop.admin.doctor.programs import check_notify
-from coreloop.base.errors import CoreloopError, SettingsError
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
+from coreloop.admin.checks.log import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import Phrase, number_of
-from coreloop.base.project.settings import Settings
-from coreloop.base.project.settings_file import FILE_NAME, load_settings
+from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
-from coreloop.base.project.workspace import Workspace, find_root
-from coreloop.base.text import printable
 
 _MAX_RECORDED: Final = 200
 _LIKENESS: Final = 0.8
@@ -134,75 +123,3 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
 
 def _missing(modules: Iterable[str]) -> list[str]:
     return [module for module in sorted(modules) if find_spec(module) is None]
-
-
-CHECKS: Final[Mapping[str, SetupCheck]] = {
-    "settings": check_settings,
-    "records": check_log,
-    "private": check_private,
-    "ignored": check_ignored,
-    "tools": check_tools,
-    "reach": check_reach,
-    "replay": check_replay,
-    "notify": check_notify,
-    "guard": check_guard,
-    "extras": check_extras,
-}
-
-
-def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
-    """Run every check. Writes nothing and sends no question to an agent; runs the command of ``reach:``.
-
-    Parameters
-    ----------
-    start : Path
-        A folder of the project; it may be empty.
-    now : datetime
-        Aware.
-    environ : mapping
-        ``CORELOOP_…`` overrides, and a token in GITHUB_TOKEN or GH_TOKEN.
-
-    Returns
-    -------
-    tuple of Diagnosis
-        In the order of `CHECKS`, printable. A check that raises an exception becomes a warning.
-    """
-    setup = _open(start, now, environ)
-    return tuple(
-        replace(diagnosis, message=printable(diagnosis.message), todo=printable(diagnosis.todo))
-        for name, check in CHECKS.items()
-        for diagnosis in _run(name, check, setup)
-    )
-
-
-def _open(start: Path, now: datetime, environ: Mapping[str, str]) -> Setup:
-    root = find_root(start)
-    try:
-        return Setup(Workspace(root, load_settings(root, environ=environ)), None, now, environ)
-    except SettingsError as error:
-        return Setup(Workspace(root, _usable(root, environ)), error, now, environ)
-
-
-def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
-    """Return the settings without the check of their paths, or the defaults if they are invalid."""
-    try:
-        return load_settings(root, environ=environ, check_paths=False)
-    except SettingsError:
-        return Settings()
-
-
-def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
-    try:
-        yield from check(setup)
-    except CoreloopError as error:  # its message says what to do
-        yield Diagnosis(name, "warning", Phrase("could not be checked: {error}", error=error))
-    except Exception as error:  # the other checks still run
-        message = Phrase(
-            "could not be checked: {name}: {split}",
-            name=type(error).__name__,
-            split=" ".join(str(error).split()),
-        )
-        if isinstance(error, OSError):
-            yield Diagnosis(name, "fault", message, "give this user access to it, or run doctor as its owner")
-        else:
-            yield Diagnosis(name, "warning", message, "please report this as a bug in coreloop")

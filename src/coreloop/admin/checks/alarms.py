@@ -1,16 +1,17 @@
 """The alarms of a status: what needs a human and what to do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coreloop.admin.status.facts import Alarm, Standing, Status
-from coreloop.admin.status.log import Log, Sieved
-from coreloop.admin.status.stability import QUIET_DAYS
+from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.base.messages import Phrase, join, number_of
 from coreloop.base.text import printable
-from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
+
+if TYPE_CHECKING:
+    from coreloop.admin.status.facts import Standing, Status
+    from coreloop.admin.status.log import Log, Sieved
 
 SILENT_DAYS: Final = 7
 """Days without a record that are an alarm in any log; in a busy log, twice its longest gap are enough."""
@@ -23,13 +24,7 @@ ENOUGH_CHECKED: Final = 2
 _MAX_NAMED: Final = 3
 
 
-def find_alarms(status: Status) -> tuple[Alarm, ...]:
-    """List the alarms that a status raises; ``status.alarms`` is ignored."""
-    alarms = (find(status) for find in _ALARMS)
-    return tuple(alarm for alarm in alarms if alarm is not None)
-
-
-def n_stale(status: Status) -> int:
+def n_stale(status: "Status") -> int:
     """Count the open promotions older than `UNMERGED_DAYS`."""
     limit = status.generated_at - timedelta(days=UNMERGED_DAYS)
     if status.promotions is None:
@@ -37,7 +32,7 @@ def n_stale(status: Status) -> int:
     return sum(promotion.since < limit for promotion in status.promotions.open)
 
 
-def _silent(status: Status) -> Alarm | None:
+def no_record(status: "Status") -> Alarm | None:
     newest = status.log.newest if status.log is not None else None
     days = (status.generated_at.date() - newest).days if newest is not None else 0
     gap = status.log.longest_gap if status.log is not None else None
@@ -50,7 +45,7 @@ def _silent(status: Status) -> Alarm | None:
     )
 
 
-def _future(status: Status) -> Alarm | None:
+def future(status: "Status") -> Alarm | None:
     log = status.log
     if log is None or not log.n_future:
         return None
@@ -65,7 +60,7 @@ def _future(status: Status) -> Alarm | None:
     )
 
 
-def _outside(status: Status) -> Alarm | None:
+def outside_window(status: "Status") -> Alarm | None:
     log = status.log
     if log is None or log.n_in_window or log.newest is None:
         return None
@@ -81,7 +76,7 @@ def _outside(status: Status) -> Alarm | None:
     )
 
 
-def _torn(status: Status) -> Alarm | None:
+def torn_lines(status: "Status") -> Alarm | None:
     log = status.log
     if log is None or not log.skipped:
         return None
@@ -97,7 +92,7 @@ def _torn(status: Status) -> Alarm | None:
     )
 
 
-def _dropped(status: Status) -> Alarm | None:
+def dropped(status: "Status") -> Alarm | None:
     if not status.dropped:
         return None
     todo = "check disk space and write permission for data_dir; the server's log has details under coreloop"
@@ -117,7 +112,7 @@ def _dropped(status: Status) -> Alarm | None:
     )
 
 
-def _failing(status: Status) -> Alarm | None:
+def failing(status: "Status") -> Alarm | None:
     failing = status.log.failing if status.log is not None else ()
     if not failing:
         return None
@@ -142,7 +137,7 @@ def _failing(status: Status) -> Alarm | None:
     )
 
 
-def _no_candidate(status: Status) -> Alarm | None:
+def no_candidate(status: "Status") -> Alarm | None:
     log, sieved = status.log, status.sieved
     if log is None or sieved is None or sieved.fell.get("known"):
         return None
@@ -157,7 +152,7 @@ def _no_candidate(status: Status) -> Alarm | None:
     )
 
 
-def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
+def _explain_no_candidate(log: "Log", sieved: "Sieved") -> str:
     if sieved.n_candidates:
         return Phrase(
             "{n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file",
@@ -171,7 +166,7 @@ def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
     )
 
 
-def _pending(status: Status) -> Alarm | None:
+def pending(status: "Status") -> Alarm | None:
     limit = status.generated_at.date() - timedelta(days=PENDING_DAYS)
     waiting = {"from pattern": status.candidates, "from refine": status.counterexamples}
     late = {
@@ -192,7 +187,7 @@ def _pending(status: Status) -> Alarm | None:
     )
 
 
-def _oldest(late: Mapping[str, Standing]) -> str:
+def _oldest(late: "Mapping[str, Standing]") -> str:
     return join(
         [
             Phrase("{name} since {oldest}", name=Phrase(name), oldest=standing.oldest)
@@ -201,7 +196,7 @@ def _oldest(late: Mapping[str, Standing]) -> str:
     )
 
 
-def _unmerged(status: Status) -> Alarm | None:
+def unmerged(status: "Status") -> Alarm | None:
     number = n_stale(status)
     if status.promotions is None or not number:
         return None
@@ -218,8 +213,8 @@ def _unmerged(status: Status) -> Alarm | None:
     )
 
 
-def _hurts(status: Status) -> Alarm | None:
-    harmful = [effect for effect in status.effects if effect.verdict is EffectVerdict.HURTS and effect.todo]
+def hurts(status: "Status") -> Alarm | None:
+    harmful = [effect for effect in status.effects if effect.verdict == "hurts" and effect.todo]
     if not harmful:
         return None
     names = join(
@@ -240,7 +235,7 @@ def _hurts(status: Status) -> Alarm | None:
     )
 
 
-def _unreached(status: Status) -> Alarm | None:
+def reach(status: "Status") -> Alarm | None:
     checked = len(status.reached)
     if checked < ENOUGH_CHECKED or any(status.reached.values()):
         return None
@@ -251,15 +246,17 @@ def _unreached(status: Status) -> Alarm | None:
     )
 
 
-def _unstable(status: Status) -> Alarm | None:
+def stability(status: "Status") -> Alarm | None:
+    from coreloop.admin.status.stability import QUIET_DAYS  # with GitPython, without which doctor works
+
     if status.promotions is None:
         return None
-    stability = status.promotions.stability
+    gates, flaws = status.promotions.stability.gates, status.promotions.stability.flaws
     since = status.generated_at - timedelta(days=QUIET_DAYS)
-    flawed = sum(flaw.merged_at >= since for flaw in stability.flaws)
+    flawed = sum(flaw.merged_at >= since for flaw in flaws)
     metrics: dict[str, int] = {Phrase("unclean merges in {quiet_days} days", quiet_days=QUIET_DAYS): flawed}
     # No young project passes the first gate; that is not a loss of stability.
-    metrics |= {gate.name: gate.figure for gate in stability.gates[1:]}
+    metrics |= {gate.name: gate.figure for gate in gates[1:]}
     lost = join(
         [
             Phrase("{name} {n:,}", name=Phrase(name) if type(name) is str else name, n=n)
@@ -278,19 +275,3 @@ def _unstable(status: Status) -> Alarm | None:
 
 def _totalled(counts: Mapping[str, int]) -> str:
     return f"{sum(counts.values()):,} ({', '.join(f'{name} {n:,}' for name, n in counts.items())})"
-
-
-_ALARMS: Final[tuple[Callable[[Status], Alarm | None], ...]] = (
-    _silent,
-    _future,
-    _outside,
-    _torn,
-    _dropped,
-    _failing,
-    _no_candidate,
-    _pending,
-    _unmerged,
-    _hurts,
-    _unreached,
-    _unstable,
-)

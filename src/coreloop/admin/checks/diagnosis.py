@@ -1,4 +1,4 @@
-"""The input and the result of a check."""
+"""The input and the results of checks."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -55,6 +55,15 @@ class Diagnosis:
     level: Literal["ok", "warning", "fault"]
     message: str
     todo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A condition that needs a human: its kind, what happened, and what to do."""
+
+    kind: str
+    text: str
+    todo: str
 
 
 SetupCheck = Callable[[Setup], Iterator[Diagnosis]]

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.messages import Phrase
 
 

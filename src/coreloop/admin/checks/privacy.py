@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.base.errors import NoRepositoryError
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import Phrase, number_of

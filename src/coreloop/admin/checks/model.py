@@ -8,8 +8,8 @@ from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
-from coreloop.admin.doctor.programs import is_program
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup
+from coreloop.admin.checks.programs import is_program
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.frameworks import find_framework

@@ -1,19 +1,25 @@
-"""The block that is shown after each iteration, whoever drives, in the language of the question."""
+"""What is shown of iterations, whoever drives, in the language of the question."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import click
+
 from coreloop.answer.agent.knowledge import Unbelieved
 from coreloop.answer.agent.next import to_complete
+from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.knowledge import Knowledge, knowledge_of
-from coreloop.base.messages import in_language_of
+from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
+from coreloop.cli.choose_session import begun_line
 from coreloop.runs.amounts import dollars
+from coreloop.runs.decide import Continue
 from coreloop.runs.drift import Turn, check_drift
 from coreloop.runs.events import Rule, Turned
 from coreloop.runs.reflexion import PastFailure
+from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 BAR: Final = "━" * 40
@@ -136,6 +142,17 @@ def duplicate_lines(query: str, similar: str) -> Iterator[str]:
     yield f"   Already searched: '{_printable(similar)}'"
 
 
+def plan_lines(planned: PlannedIteration) -> Iterator[str]:
+    """Yield what the next iteration searches for, and which queries it leaves out."""
+    yield from focus_lines(planned.state.question, knowledge_of(planned.state))
+    for query, similar in planned.duplicates.items():
+        yield from duplicate_lines(query, similar)
+    for one in planned.execute:
+        yield say("✓ NEW: '{query}'", query=one.query)
+    if not planned.execute:
+        yield "⚠️ All queries duplicate. Changing search angle..."
+
+
 def _repeated(state: State) -> Iterator[str]:
     for query, similar in state.last_dropped:
         yield from duplicate_lines(query, similar)
@@ -211,3 +228,41 @@ def _printable(text: str) -> str:
 def _money(state: State) -> str:
     limit = "" if state.limits.microusd is None else f"/{dollars(state.limits.microusd)}"
     return f"{dollars(state.spent.microusd)}{limit}"
+
+
+def show_progress(run: Run) -> None:
+    """Print the block of the newest iteration to stderr; at the end of a run, its reason."""
+    state = run.state
+    if state.status == "failed":  # the error follows
+        return
+    if state.is_terminal:
+        _echo(end_lines(state))
+        return
+    knowledge = knowledge_of(state)
+    new = [search.query for search in state.search_history if search.iteration == state.iteration]
+    _echo(say("✓ NEW: '{query}'", query=query) for query in new)
+    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
+    if isinstance(run.decide(), Continue):
+        _echo(following_lines(state))
+        _echo(focus_lines(state.question, knowledge))
+
+
+def show_begin(state: State) -> None:
+    """Say that a new research begins, and what its first iteration concentrates on."""
+    if not state.iteration:
+        _echo(
+            [
+                begun_line(state.run_id, state.question),
+                *focus_lines(state.question, knowledge_of(state)),
+            ]
+        )
+
+
+def _echo(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(printable(line), err=True)
+
+
+def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:
+    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
+    return tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.init.pin import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.alarms import find_alarms
+from coreloop.admin.checks.registry import find_alarms
 from coreloop.admin.status.facts import Standing, Status
 from coreloop.admin.status.log import Failing, Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions

@@ -4,12 +4,12 @@ import shutil
 from collections.abc import Sequence
 
 import click
-import orjson
 
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import fitted, padded, printable
+from coreloop.cli.emit import fields_of
 from coreloop.runs.amounts import dollars
-from coreloop.runs.state import State, state_json
+from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
 
 _HEADING = (
@@ -19,11 +19,8 @@ _HEADING = (
 _TEXT_COLUMNS = 1000
 
 
-def show_runs(rows: Sequence[RunRow], *, as_json: bool) -> None:
+def show_runs(rows: Sequence[RunRow]) -> None:
     """Print a list of runs."""
-    if as_json:
-        click.echo(orjson.dumps([_row_json(row) for row in rows], option=orjson.OPT_INDENT_2))
-        return
     if not rows:
         click.echo(say("no runs"))
         return
@@ -43,11 +40,8 @@ def printable_text(text: str) -> str:
     return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
 
 
-def show_state(state: State, *, as_json: bool) -> None:
-    """Print the state of a run; as JSON, its ``state.json``."""
-    if as_json:
-        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2))
-        return
+def show_state(state: State) -> None:
+    """Print the state of a run."""
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
     for name, value in _figures(state):
@@ -100,17 +94,11 @@ def of(part: str, whole: str) -> str:
     return say("{part} of {whole}", part=part, whole=whole) if whole else part
 
 
-def _row_json(row: RunRow) -> dict[str, object]:
+def row_facts(row: RunRow) -> dict[str, object]:
+    """Return a row of the list as JSON has it."""
     return {
-        "run_id": row.run_id,
-        "kind": row.kind,
-        "mode": row.mode,
-        "question": row.question,
-        "status": row.status,
-        "stop_reason": row.stop_reason,
-        "iteration": row.iteration,
+        **fields_of(row, "run_id", "kind", "mode", "question", "status", "stop_reason", "iteration"),
         "cost_usd": row.spent.usd,
         "tokens": row.spent.tokens,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
+        **fields_of(row, "created_at", "updated_at"),
     }

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.admin.doctor.diagnosis import Diagnosis, Setup
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
 from coreloop.base.messages import Phrase, number_of
 from coreloop.observe.dropped_file import read_dropped

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.doctor import run as doctor
-from coreloop.admin.doctor.diagnosis import Diagnosis
-from coreloop.admin.doctor.run import CHECKS, check_setup
+from coreloop.admin.checks import registry as doctor
+from coreloop.admin.checks.diagnosis import Diagnosis
+from coreloop.admin.checks.registry import Check, check_setup
 from github_stand_in import Fault, GithubStandIn, Reply
 from logs import call, record, write_log
 from promoting import run_git
@@ -261,7 +261,7 @@ def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyP
 
 
 def test_a_name_lookup_is_limited_to_two_seconds(folder: Path, monkeypatch):
-    from coreloop.admin.doctor import model
+    from coreloop.admin.checks import model
 
     monkeypatch.setattr(model, "_ANSWER_S", 0.05)
     monkeypatch.setattr(model.socket, "create_connection", lambda *_, **__: Event().wait(1))
@@ -387,7 +387,7 @@ def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypat
         raise ZeroDivisionError("by \x1b[31mzero")
         yield
 
-    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "reach": broken})
+    monkeypatch.setattr(doctor, "CHECKS", [Check("reach", broken)])
     diagnosis = checked(folder)["reach"]
     assert (diagnosis.level, diagnosis.message) == (
         "warning",
@@ -400,7 +400,7 @@ def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied", "data/audit")
         yield
 
-    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "private": closed})
+    monkeypatch.setattr(doctor, "CHECKS", [Check("private", closed)])
     diagnosis = checked(folder)["private"]
     assert diagnosis.level == "fault"
     assert diagnosis.todo.startswith("give this user access")
@@ -461,7 +461,7 @@ def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
 
 
 def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.admin.doctor.run.CLI_MODULES", {"no_such_module"})
+    monkeypatch.setattr("coreloop.admin.checks.setup.CLI_MODULES", {"no_such_module"})
     found = checked(folder)["extras"]
     assert (found.level, found.message) == ("fault", "packages of the extra cli are missing: no_such_module")
     assert "[cli]" in found.todo

@@ -1,1 +1,0 @@
-"""Checks of a project's set-up, each with what to do about a problem."""
