@@ -129,9 +129,8 @@ def main() -> None:
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 5 no model, 130 Ctrl-C."""
     outlive_readers()
-    in_readers_language(main)
     try:
-        code = main(prog_name="dartlab-coreloop", standalone_mode=False)
+        code = in_readers_language(main)(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
