@@ -1,11 +1,7 @@
 """Every message of the code, read from its source: the keys that the Korean catalogue may have."""
 
 import ast
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -50,16 +46,7 @@ def literal(node: ast.expr) -> list[str]:
 
 @cache
 def help_texts() -> set[str]:
-    """The paragraphs of all commands' help and options, and the list of the commands.
-
-    Asked of another process: in this one, a test may have loaded a command in Korean.
-    """
-    environ = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run([sys.executable, __file__], env=environ, capture_output=True, check=True)
-    return set(json.loads(done.stdout))
-
-
-def _help_texts() -> set[str]:
+    """The paragraphs of all commands' help and options, and the list of the commands."""
     texts = set(main.GROUPS) | set(main.COMMANDS.values())
     for path in [(), *main.command_paths()]:
         command: click.Command = main.main
@@ -94,7 +81,3 @@ def trees(folder: str) -> list[ast.AST]:
 @cache
 def _parsed(path: Path) -> ast.AST:
     return ast.parse(path.read_text("utf-8"))
-
-
-if __name__ == "__main__":
-    print(json.dumps(sorted(_help_texts())))
