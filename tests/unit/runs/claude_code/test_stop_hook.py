@@ -215,6 +215,7 @@ def installed(project: Path, session: str) -> str:
 SESSIONS = ("../세션 1", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "session"),
     slow_after(1, list(product(["stop", "pause", "complete"], SESSIONS))),
