@@ -74,7 +74,7 @@ def test_a_new_tool_is_no_change(shop: Shop):
             'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
             'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
             'TEXT = "Pays."\n@tool(description=TEXT + "")\ndef pay(n: int): ...\n',
-            'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
+            'TEXTS = {"pay": "Pays.", "ask": "A."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
             'class Args(BaseModel):\n    n: int = Field(description="Pays.")\ndef pay(args: Args): ...\n',
             'class pay(BaseTool):\n    description: str = "Pays."\n',
         ],
