@@ -24,7 +24,7 @@ from promoting import Project, copy_project, hush_git, make_project
 settings.register_profile(
     "thorough", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 settings.load_profile("quick")
 
 # the tests and what they start are compiled once, not in each of hundreds of processes: a third of the run
