@@ -34,7 +34,7 @@ def write(path: Path, data: bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", slow_after(2, COMPRESS))
+@pytest.mark.parametrize("suffix", slow_after(1, COMPRESS))
 @pytest.mark.parametrize("mode", ["mask", "hash"])
 def test_a_compressed_file_gives_the_export_of_the_plain_file(tmp_path: Path, mode, suffix: str) -> None:
     plain = write(tmp_path / "plain" / "2026-04-25.jsonl", rows())
