@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import click
@@ -92,15 +93,17 @@ def test_every_command_can_answer_in_json(name: str):
     assert any("--json" in param.opts for param in _command(name).params)
 
 
+@cache
+def _consoles() -> str:
+    """All console blocks of the docs."""
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))]
+    blocks = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    return "".join(block for page in pages for block in blocks.findall(page))
+
+
 @each_row("name", LEAVES)
 def test_every_command_has_an_example_in_the_docs(name: str):
-    pages = [page.read_text(encoding="utf-8") for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))]
-    consoles = [
-        block
-        for page in pages
-        for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    ]
-    examples = re.findall(rf"^\$ dartlab-coreloop {name}(?![\w-])(.*)", "".join(consoles), re.MULTILINE)
+    examples = re.findall(rf"^\$ dartlab-coreloop {name}(?![\w-])(.*)", _consoles(), re.MULTILINE)
     assert examples, f"no line '$ dartlab-coreloop {name}' in a console block of docs"
     reference = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     assert re.search(rf"^##+ {name}$", reference, re.MULTILINE)

@@ -267,12 +267,15 @@ def test_the_facts_of_a_file_removed_during_the_run_are_removed(project: Project
 
 @pytest.mark.parametrize(
     "other",
-    [
-        MineSettings(min_chunk_len=50),
-        MineSettings(handoff=frozenset({"show"})),
-        MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"}),
-        MineSettings(replayed=frozenset({_records(2, 40)[3]["request_id"]})),
-    ],
+    slow_after(
+        1,
+        [
+            MineSettings(min_chunk_len=50),
+            MineSettings(handoff=frozenset({"show"})),
+            MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"}),
+            MineSettings(replayed=frozenset({_records(2, 40)[3]["request_id"]})),
+        ],
+    ),
     ids=["answer length", "handover", "verdict", "replay"],
 )
 def test_what_only_a_query_asks_makes_no_file_be_read_again(project: Project, other: MineSettings):
