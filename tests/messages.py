@@ -19,7 +19,12 @@ LETTERS = re.compile("[a-z]")
 @cache
 def messages(folder: str = "") -> set[str]:
     """The literal messages of a folder of the source: said, raised, or the noun of a number."""
-    return {text for tree in trees(folder) for text in said(tree) if LETTERS.search(FIELD.sub("", text))}
+    return {text for path in paths(folder) for text in _said(path) if LETTERS.search(FIELD.sub("", text))}
+
+
+@cache
+def _said(path: Path) -> frozenset[str]:
+    return frozenset(said(_parsed(path)))
 
 
 def said(tree: ast.AST) -> Iterator[str]:
@@ -64,18 +69,18 @@ def help_texts() -> set[str]:
 @cache
 def constants() -> set[str]:
     """Every literal text of the source, and of click, with whose words our help is printed."""
-    folders = [*trees(""), *map(_parsed, Path(click.__file__).parent.glob("*.py"))]
+    files = [*paths(""), *Path(click.__file__).parent.glob("*.py")]
     return {
         node.value
-        for tree in folders
-        for node in ast.walk(tree)
+        for file in files
+        for node in ast.walk(_parsed(file))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
 
-@cache
-def trees(folder: str) -> list[ast.AST]:
-    return [_parsed(path) for path in sorted((SOURCE / folder).rglob("*.py")) if "projects" not in path.parts]
+def paths(folder: str) -> list[Path]:
+    """The files of a folder of the source, without the projects that are copied for a demo."""
+    return [path for path in sorted((SOURCE / folder).rglob("*.py")) if "projects" not in path.parts]
 
 
 @cache

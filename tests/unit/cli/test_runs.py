@@ -22,7 +22,6 @@ from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import Viewer, session_folder
-from rows import slow_after
 
 Command = Callable[..., Result]
 
@@ -198,7 +197,7 @@ def test_a_status_that_no_run_can_have_is_refused(runs: Command, run_id: str):
     )
 
 
-@pytest.mark.parametrize("args", slow_after(1, [("list",), ("show",), ("forget",)]))
+@pytest.mark.parametrize("args", [("list",), ("show",), ("forget",)])
 def test_a_question_that_is_a_whole_file_is_cut(args: tuple[str, ...], runs: Command, project: Path):
     with open_store(open_workspace(project)) as store:
         create_run(store, "매출 " * 1_000_000, kind="test")
