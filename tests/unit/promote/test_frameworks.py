@@ -14,7 +14,6 @@ from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.settings import ReachSettings
 from coreloop.promote import schema
 from coreloop.promote.schema import SchemaCommand, read_description, schema_command
-from rows import slow_after
 
 FOLDER = Path(coreloop.promote.frameworks.__file__).parent
 
@@ -89,7 +88,7 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize(("source", "tools", "reason"), slow_after(4, FAILING))
+@pytest.mark.parametrize(("source", "tools", "reason"), FAILING)
 def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
     tmp_path: Path, source: str, tools: str, reason: str
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.learn.effect.ledger import Change, find_documented, read_ledger
 from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
-from rows import slow_after
 
 NOW = at(200)
 
@@ -67,18 +66,15 @@ def test_a_new_tool_is_no_change(shop: Shop):
 
 @pytest.mark.parametrize(
     "text",
-    slow_after(
-        3,
-        [
-            '@tool(description="Pays.")\ndef pay(n: int): ...\n',
-            'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
-            'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
-            'TEXT = "Pays."\n@tool(description=TEXT + "")\ndef pay(n: int): ...\n',
-            'TEXTS = {"pay": "Pays.", "ask": "A."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
-            'class Args(BaseModel):\n    n: int = Field(description="Pays.")\ndef pay(args: Args): ...\n',
-            'class pay(BaseTool):\n    description: str = "Pays."\n',
-        ],
-    ),
+    [
+        '@tool(description="Pays.")\ndef pay(n: int): ...\n',
+        'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
+        'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
+        'TEXT = "Pays."\n@tool(description=TEXT + "")\ndef pay(n: int): ...\n',
+        'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
+        'class Args(BaseModel):\n    n: int = Field(description="Pays.")\ndef pay(args: Args): ...\n',
+        'class pay(BaseTool):\n    description: str = "Pays."\n',
+    ],
     ids=["decorator", "call", "parameter", "constant", "table", "arguments", "attribute"],
 )
 def test_a_changed_description_argument_is_a_row(shop: Shop, text: str):
@@ -108,7 +104,7 @@ _DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("file", slow_after(3, _DOCUMENTS))
+@pytest.mark.parametrize("file", _DOCUMENTS)
 def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
     text = _DOCUMENTS[file]
     other = text.replace("ask", "tell").replace("integer", "number").replace("send(", "sent(")

@@ -25,7 +25,6 @@ from coreloop.learn.proposals.step import Step
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
 from coreloop.observe.reading.signals import template
 from logs import call, failed, override, record, write_log
-from rows import slow_after
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 CATEGORY = "FIN-profitability-KR"
@@ -290,20 +289,13 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("changes", "label"),
-    slow_after(
-        4,
-        [
-            pytest.param({"error": "boom"}, "error", id="an error"),
-            pytest.param({"violation": "advice"}, "violation", id="a violation"),
-            pytest.param({"chunk_len": 10}, "chunk_len_low", id="a short answer"),
-            pytest.param(
-                {"tool_calls": [call("a", extreme_flags=["x"])]}, "extreme_flags", id="an extreme flag"
-            ),
-            pytest.param(
-                {"override_calls": [override(succeeded=False)]}, "override_failed", id="an override"
-            ),
-        ],
-    ),
+    [
+        pytest.param({"error": "boom"}, "error", id="an error"),
+        pytest.param({"violation": "advice"}, "violation", id="a violation"),
+        pytest.param({"chunk_len": 10}, "chunk_len_low", id="a short answer"),
+        pytest.param({"tool_calls": [call("a", extreme_flags=["x"])]}, "extreme_flags", id="an extreme flag"),
+        pytest.param({"override_calls": [override(succeeded=False)]}, "override_failed", id="an override"),
+    ],
 )
 @pytest.mark.parametrize(("n_failed", "n_good"), [(49, 51), (2, 98), (3, 1)])
 def test_a_sequence_is_included_for_any_failing_share(

@@ -56,7 +56,7 @@ def _lines(searches: Iterable[ToolSearch]) -> list[tuple[str, str]]:
     return [(search.tool, str(found.line)) for search in searches for found in search.said]
 
 
-@pytest.mark.parametrize("name", slow_after(8, CAUSES))
+@pytest.mark.parametrize("name", CAUSES)
 def test_a_planted_cause_is_said_word_for_word_and_nothing_else(name: str) -> None:
     line = CAUSES[name].line
     assert _lines(search_tools(_log(name), WORDS)) == ([("act", line)] if line else [])

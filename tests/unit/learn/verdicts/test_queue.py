@@ -17,7 +17,6 @@ from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
 from coreloop.learn.verdicts.state import GitPromotions, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 from logs import call, failed, record, repeated, word, write_log
-from rows import slow_after
 
 TODAY = date(2026, 4, 26)
 DAYS = Days(date(2026, 4, 20), TODAY)
@@ -90,21 +89,18 @@ def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any)
 
 @pytest.mark.parametrize(
     ("good", "bad", "gate", "expected"),
-    slow_after(
-        4,
-        [
-            pytest.param(8, 0, Gates(), 0, id="passed"),
-            pytest.param(8, 1, Gates(), 1, id="one short"),
-            pytest.param(8, 2, Gates(), 2, id="two short"),
-            pytest.param(8, 3, Gates(), 0, id="three short"),
-            pytest.param(1, 1, Gates(), 0, id="too few requests in any case"),
-            pytest.param(0, 2, Gates(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
-            pytest.param(8, 2, Gates(min_success_rate=0.9), 2, id="one short of 0.9: either failure counts"),
-            pytest.param(8, 2, Gates(min_success_rate=0.8), 0, id="0.8 is enough"),
-            pytest.param(80, 12, Gates(min_success_rate=0.9), 0, id="three short of 0.9"),
-            pytest.param(80, 11, Gates(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
-        ],
-    ),
+    [
+        pytest.param(8, 0, Gates(), 0, id="passed"),
+        pytest.param(8, 1, Gates(), 1, id="one short"),
+        pytest.param(8, 2, Gates(), 2, id="two short"),
+        pytest.param(8, 3, Gates(), 0, id="three short"),
+        pytest.param(1, 1, Gates(), 0, id="too few requests in any case"),
+        pytest.param(0, 2, Gates(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
+        pytest.param(8, 2, Gates(min_success_rate=0.9), 2, id="one short of 0.9: either failure counts"),
+        pytest.param(8, 2, Gates(min_success_rate=0.8), 0, id="0.8 is enough"),
+        pytest.param(80, 12, Gates(min_success_rate=0.9), 0, id="three short of 0.9"),
+        pytest.param(80, 11, Gates(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
+    ],
 )
 def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gates, expected: int, waiting: Any):
     items = waiting(repeated(good) + failures(bad), gate=gate)
@@ -125,7 +121,7 @@ def test_a_promoted_or_rejected_pattern_is_not_listed(waiting: Any):
     assert waiting(records, judged(KEY, "V", is_key=True)) == []
 
 
-@pytest.mark.parametrize("verdict", slow_after(1, ["V", "C"]))
+@pytest.mark.parametrize("verdict", ["V", "C"])
 def test_a_judged_failure_is_not_listed_nor_a_failure_that_alone_cannot_help(verdict: str, waiting: Any):
     assert waiting(repeated(8) + failures(1), judged("req-bad-0", verdict)) == []
     assert waiting(repeated(8) + failures(2), judged("req-bad-0", verdict)) == []
