@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,10 +30,18 @@ settings.load_profile("quick")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# files in memory, where a machine has room: what SQLite and git write for good is half of the waiting
-_MEMORY, _ENOUGH = Path("/dev/shm"), 4 * 2**30  # bytes; a container has 64 MB there by default
-if not os.environ.get("TMPDIR") and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH:
-    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+def _is_roomy(folder: Path) -> bool:
+    """Whether files may be kept and run there; a container has 64 MB by default, and may run none."""
+    if not folder.is_dir():
+        return False
+    there = os.statvfs(folder)
+    return there.f_bavail * there.f_frsize > 4 * 2**30 and not there.f_flag & os.ST_NOEXEC
+
+
+# files in memory: what SQLite and git write for good is half of the waiting
+if not os.environ.get("TMPDIR") and _is_roomy(Path("/dev/shm")):
+    os.environ["TMPDIR"] = tempfile.tempdir = "/dev/shm"
 
 REPO = Path(__file__).parents[1]
 EntryPoint = Callable[..., tuple[int, str, str]]
