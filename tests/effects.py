@@ -153,7 +153,7 @@ def write_days(
 
     Some calls time out, so that all failures are more than the named ones; shared sessions call all tools.
     """
-    rng = Random(7)
+    rng, folder = Random(7), shop.workspace.records_dir
     tools = {
         **dict.fromkeys(CONTROLS, (0.1, 0.1, 0)),
         **{p.tool: (p.before, p.after, p.day) for p in planted},
@@ -165,7 +165,7 @@ def write_days(
             for number in range(round(calls * (1.2 if day % 7 < 5 else 0.5)))
         ]
         rng.shuffle(rows)
-        write_log(shop.workspace.records_dir / f"{at(day):%Y-%m-%d}.jsonl", rows)
+        write_log(folder / f"{at(day):%Y-%m-%d}.jsonl", rows)
 
 
 def _request(

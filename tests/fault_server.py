@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 
 HOST = "127.0.0.2"
 """An address of this machine that a test can allow while 127.0.0.1 stays forbidden."""
@@ -116,8 +117,16 @@ def floods(size: int) -> Behave:
 
 def gzip_bomb() -> Behave:
     """A hundred kilobytes that become a hundred megabytes."""
-    inflated = gzip.compress(b"a" * 100_000_000)
-    return replies(200, inflated, content_encoding="gzip", content_type="text/html")
+
+    def behave(connection: socket.socket, is_over: threading.Event) -> None:
+        replies(200, _inflating(), content_encoding="gzip", content_type="text/html")(connection, is_over)
+
+    return behave
+
+
+@cache
+def _inflating() -> bytes:
+    return gzip.compress(b"a" * 100_000_000)
 
 
 def deep_json() -> Behave:

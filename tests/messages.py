@@ -1,11 +1,7 @@
 """Every message of the code, read from its source: the keys that the Korean catalogue may have."""
 
 import ast
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,7 +19,12 @@ LETTERS = re.compile("[a-z]")
 @cache
 def messages(folder: str = "") -> set[str]:
     """The literal messages of a folder of the source: said, raised, or the noun of a number."""
-    return {text for tree in trees(folder) for text in said(tree) if LETTERS.search(FIELD.sub("", text))}
+    return {text for path in paths(folder) for text in _said(path) if LETTERS.search(FIELD.sub("", text))}
+
+
+@cache
+def _said(path: Path) -> frozenset[str]:
+    return frozenset(said(_parsed(path)))
 
 
 def said(tree: ast.AST) -> Iterator[str]:
@@ -50,16 +51,7 @@ def literal(node: ast.expr) -> list[str]:
 
 @cache
 def help_texts() -> set[str]:
-    """The paragraphs of all commands' help and options, and the list of the commands.
-
-    Asked of another process: in this one, a test may have loaded a command in Korean.
-    """
-    environ = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run([sys.executable, __file__], env=environ, capture_output=True, check=True)
-    return set(json.loads(done.stdout))
-
-
-def _help_texts() -> set[str]:
+    """The paragraphs of all commands' help and options, and the list of the commands."""
     texts = set(main.GROUPS) | set(main.COMMANDS.values())
     for path in [(), *main.command_paths()]:
         command: click.Command = main.main
@@ -77,24 +69,20 @@ def _help_texts() -> set[str]:
 @cache
 def constants() -> set[str]:
     """Every literal text of the source, and of click, with whose words our help is printed."""
-    folders = [*trees(""), *map(_parsed, Path(click.__file__).parent.glob("*.py"))]
+    files = [*paths(""), *Path(click.__file__).parent.glob("*.py")]
     return {
         node.value
-        for tree in folders
-        for node in ast.walk(tree)
+        for file in files
+        for node in ast.walk(_parsed(file))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
 
-@cache
-def trees(folder: str) -> list[ast.AST]:
-    return [_parsed(path) for path in sorted((SOURCE / folder).rglob("*.py")) if "projects" not in path.parts]
+def paths(folder: str) -> list[Path]:
+    """The files of a folder of the source, without the projects that are copied for a demo."""
+    return [path for path in sorted((SOURCE / folder).rglob("*.py")) if "projects" not in path.parts]
 
 
 @cache
 def _parsed(path: Path) -> ast.AST:
     return ast.parse(path.read_text("utf-8"))
-
-
-if __name__ == "__main__":
-    print(json.dumps(sorted(_help_texts())))

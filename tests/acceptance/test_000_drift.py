@@ -10,6 +10,7 @@ from acceptance.claude_code import install, skill
 from acceptance.model import Asked, modelled, plan, reflection, synthesis
 from acceptance.shell import Done, Project
 from acceptance.walk import public_name
+from rows import slow_after
 
 QUESTION = "한강의 길이는?"
 PAGE = "# 한강\n\n한강의 길이는 494 km이다. 한강은 서울을 지난다.\n"
@@ -125,16 +126,19 @@ def test_32_an_agent_whose_queries_are_all_duplicates_is_told_another_strategy(p
 @pytest.mark.promise("000-33")
 @pytest.mark.parametrize(
     ("before", "after"),
-    [
-        ("academic", "web"),
-        ("web", "academic"),
-        ("positive", "counter-evidence"),
-        ("recent", "historical"),
-        ("broad", "niche"),
-        ("niche", "broad"),
-        ("English", "Korean"),
-        ("Korean", "Chinese"),
-    ],
+    slow_after(
+        4,
+        [
+            ("academic", "web"),
+            ("web", "academic"),
+            ("positive", "counter-evidence"),
+            ("recent", "historical"),
+            ("broad", "niche"),
+            ("niche", "broad"),
+            ("English", "Korean"),
+            ("Korean", "Chinese"),
+        ],
+    ),
 )
 def test_33_duplicates_and_sameness_turn_a_strategy_round(project: Project, before: str, after: str):
     _repeat(project, before)
@@ -144,7 +148,7 @@ def test_33_duplicates_and_sameness_turn_a_strategy_round(project: Project, befo
 @pytest.mark.promise("000-34")
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("web", "code search"), ("hypothesis test", "counter-evidence"), ("forward", "backward")],
+    slow_after(1, [("web", "code search"), ("hypothesis test", "counter-evidence"), ("forward", "backward")]),
 )
 def test_34_the_same_action_turns_to_another_kind_of_work(project: Project, before: str, after: str):
     orders = []

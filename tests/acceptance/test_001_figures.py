@@ -8,6 +8,7 @@ import pytest
 from acceptance.asking import search_service
 from acceptance.model import Asked, modelled, plan, reflection, synthesis
 from acceptance.shell import Project
+from rows import slow_after
 
 QUESTION = "When were the bridges opened?"
 FACT = "The Banpo bridge was opened in 1982."
@@ -80,7 +81,7 @@ def test_34_three_pages_of_one_site_are_one_origin(project: Project) -> None:
 
 
 @pytest.mark.promise("001-40")
-@pytest.mark.parametrize("is_at_once", [True, False], ids=["in one report", "in two"])
+@pytest.mark.parametrize("is_at_once", slow_after(1, [True, False]), ids=["in one report", "in two"])
 @pytest.mark.parametrize(
     ("stances", "confidence"),
     [

@@ -17,6 +17,7 @@ from acceptance.claude_code import install, skill
 from acceptance.model import Asked, Model, modelled, plan, reflection, synthesis
 from acceptance.shell import Done, Project
 from acceptance.walk import public_name
+from rows import slow_after
 
 QUESTION = "한강의 다리는 언제 개통되었나?"
 BAR = "━" * 40
@@ -151,12 +152,15 @@ def test_21_perspectives_and_dialectic_are_asked_for_and_shown(deep: Deep):
 @pytest.mark.promise("001-22")
 @pytest.mark.parametrize(
     ("question", "pages", "tool"),
-    [
-        (QUESTION, (OPENED,), "SCAMPER"),
-        (QUESTION, (OPENED, OTHER_YEAR), "Bayes"),
-        (QUESTION, (), "first principles"),
-        ("How can we improve the Alpha bridge?", (OPENED,), "TRIZ"),
-    ],
+    slow_after(
+        2,
+        [
+            (QUESTION, (OPENED,), "SCAMPER"),
+            (QUESTION, (OPENED, OTHER_YEAR), "Bayes"),
+            (QUESTION, (), "first principles"),
+            ("How can we improve the Alpha bridge?", (OPENED,), "TRIZ"),
+        ],
+    ),
     ids=["a new direction", "a contradiction", "stuck", "an invention"],
 )
 def test_22_a_tool_of_thought_is_chosen_by_the_situation(
@@ -340,7 +344,7 @@ def test_38_confidence_and_priority_follow_the_documents_formulae(project: Proje
 
 
 @pytest.mark.promise("001-38")
-@pytest.mark.parametrize(("stance", "confidence"), [("supports", 1.0), ("contradicts", 0.0)])
+@pytest.mark.parametrize(("stance", "confidence"), slow_after(1, [("supports", 1.0), ("contradicts", 0.0)]))
 def test_38_confidence_stays_between_0_and_1(project: Project, stance: str, confidence: float):
     _weigh(project, *((f"fact {number}", stance) for number in range(7)))
     assert _hypotheses(project)[0]["confidence"] == confidence

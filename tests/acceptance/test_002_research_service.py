@@ -33,6 +33,7 @@ from acceptance.asking import (
 )
 from acceptance.walk import PACKAGE, REPO, public_name
 from model_stand_in import answers, model_stand_in, streams
+from rows import slow_after
 
 UNKNOWN = "Who painted the Mona Lisa?"
 SCHEMAS = {
@@ -210,7 +211,7 @@ def test_11_a_tier_has_its_iterations_queries_sources_and_seconds(
 @pytest.mark.promise("002-12")
 @pytest.mark.parametrize(
     ("planned", "words", "tier"),
-    [("deep", (), "deep"), (None, (), "standard"), ("deep", ("--tier", "simple"), "simple")],
+    slow_after(1, [("deep", (), "deep"), (None, (), "standard"), ("deep", ("--tier", "simple"), "simple")]),
     ids=["as planned", "default", "option"],
 )
 def test_12_the_plan_chooses_the_tier_unless_it_is_asked_for(

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
+from copy import copy
 from typing import Final
 
 import click
@@ -129,9 +130,8 @@ def main() -> None:
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 5 no model, 130 Ctrl-C."""
     outlive_readers()
-    in_readers_language(main)
     try:
-        code = main(prog_name="dartlab-coreloop", standalone_mode=False)
+        code = in_readers_language(main)(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -184,15 +184,26 @@ def _silence_stdout() -> None:
 
 
 def in_readers_language(command: click.Command) -> click.Command:
-    """Return the command with its help, and that of its options and subcommands, as `say` says it."""
+    """Return the command with its help, and that of its options and subcommands, as `say` says it.
+
+    The command itself stays English: another reader in this process may speak another language.
+    """
     if spoken() == "en":
         return command
-    for named in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
-        named.help = "\n\n".join(map(say, help_paragraphs(named.help or "")))
-        for option in named.params:
-            if isinstance(option, click.Option) and option.help:
-                option.help = say(option.help)
-    return command
+    shown = copy(command)
+    shown.help = "\n\n".join(map(say, help_paragraphs(command.help or "")))
+    shown.params = [_in_readers_language(param) for param in command.params]
+    if isinstance(shown, click.Group):
+        shown.commands = {name: in_readers_language(inner) for name, inner in shown.commands.items()}
+    return shown
+
+
+def _in_readers_language(param: click.Parameter) -> click.Parameter:
+    if not isinstance(param, click.Option) or not param.help:
+        return param
+    shown = copy(param)
+    shown.help = say(param.help)
+    return shown
 
 
 def help_paragraphs(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.extras import CLI_MODULES, DISTRIBUTION, install_line, missing_extra
-from rows import each_row
+from rows import each_row, slow_after
 
 ROOT = Path(__file__).parents[3]
 LINE = f"dartlab-coreloop: the command line needs an extra; install it: {install_line('cli')}\n"
@@ -79,14 +79,17 @@ def test_recording_works_without_the_extra(tmp_path):
 
 @pytest.mark.parametrize(
     ("settings", "folder"),
-    [
-        ("data_dir: elsewhere\n", "elsewhere"),
-        ("tools: {}\r\ndata_dir: 'my logs'  # private\r\n", "my logs"),
-        ('\ufeffdata_dir: "기록/a-b"\n', "기록/a-b"),
-        ("data_dir: &anchor elsewhere\n", "data"),
-        ("tools:\n  data_dir: elsewhere\n", "data"),
-        ("# data_dir: elsewhere\n", "data"),
-    ],
+    slow_after(
+        2,
+        [
+            ("data_dir: elsewhere\n", "elsewhere"),
+            ("tools: {}\r\ndata_dir: 'my logs'  # private\r\n", "my logs"),
+            ('\ufeffdata_dir: "기록/a-b"\n', "기록/a-b"),
+            ("data_dir: &anchor elsewhere\n", "data"),
+            ("tools:\n  data_dir: elsewhere\n", "data"),
+            ("# data_dir: elsewhere\n", "data"),
+        ],
+    ),
 )
 def test_without_pyyaml_only_the_data_folder_is_read_and_it_is_said_once(tmp_path, settings, folder):
     (tmp_path / "coreloop.yaml").write_bytes(settings.encode())
@@ -98,7 +101,9 @@ def test_without_pyyaml_only_the_data_folder_is_read_and_it_is_said_once(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "absent", [CLI_MODULES, {"click"}, {"polars"}, {"msgspec"}], ids=["all", "click", "polars", "msgspec"]
+    "absent",
+    slow_after(2, [CLI_MODULES, {"click"}, {"polars"}, {"msgspec"}]),
+    ids=["all", "click", "polars", "msgspec"],
 )
 def test_a_command_answers_with_the_line_that_installs_the_extra(tmp_path, absent):
     code = "sys.argv[1:] = ['mine']; from coreloop.cli import run; run()"

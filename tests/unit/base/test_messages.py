@@ -9,6 +9,7 @@ import messages as code
 from coreloop.base import messages
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.messages import Phrase, catalogue, in_korean, join, number_of, say, speak, text_of
+from rows import each_row
 
 HANGUL = re.compile("[가-힣]")
 WORDS = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]{2,}){2,}")
@@ -82,7 +83,7 @@ def test_every_message_of_the_catalogue_is_used():
     assert unused == []
 
 
-@pytest.mark.parametrize("room", ["", *ROOMS])
+@each_row("room", ["", *ROOMS])
 def test_nearly_all_that_commands_and_help_say_has_korean(room: str):
     said = code.messages(room) if room else code.help_texts()
     assert len(said & catalogue().keys()) / len(said) >= ENOUGH, sorted(said - catalogue().keys())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.messages import speaking
 from coreloop.base.spoken import choose_language
 from rows import slow_after
 
@@ -63,15 +64,16 @@ def test_help_and_its_headings_are_korean(tmp_path: Path):
         (["promote"], 2, "승격할 것이 없습니다"),
     ],
 )
-def test_an_error_is_one_korean_line(words: list[str], code: int, message: str, tmp_path: Path):
-    done = run(*words, folder=tmp_path, **KOREAN)
-    assert done.returncode == code
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_an_error_is_one_korean_line(words: list[str], code: int, message: str, tmp_path: Path, entry_point):
+    with speaking("ko"):
+        exited, _, errors = entry_point(tmp_path, *words)
+    assert (exited, errors.count("\n")) == (code, 1)
+    assert message in errors
 
 
-def test_status_of_a_new_project_is_korean(tmp_path: Path):
-    shown = run("status", folder=tmp_path, **KOREAN).stdout
+def test_status_of_a_new_project_is_korean(tmp_path: Path, entry_point):
+    with speaking("ko"):
+        _, shown, _ = entry_point(tmp_path, "status")
     assert "아직 없음" in shown
     assert "records" not in shown
 
@@ -82,14 +84,14 @@ def test_status_of_a_new_project_is_korean(tmp_path: Path):
         2, ["doctor", "status", "effect", "refine", "pattern", "mine", "judge", "runs list", "jobs list"]
     ),
 )
-def test_json_is_the_same_in_both_languages(words: str, tmp_path: Path):
+def test_json_is_the_same_in_both_languages(words: str, tmp_path: Path, entry_point):
     (tmp_path / "data" / "audit" / "ai-ask").mkdir(parents=True)
-    run(*words.split(), folder=tmp_path)  # what it writes the first time, it keeps
-    english, korean = (
-        run(*words.split(), "--json", folder=tmp_path, LANG=lang) for lang in ("C", "ko_KR.UTF-8")
-    )
-    assert english.returncode == korean.returncode
-    assert without_times(english.stdout) == without_times(korean.stdout)
+    entry_point(tmp_path, *words.split())  # what it writes the first time, it keeps
+    english = entry_point(tmp_path, *words.split(), "--json")
+    with speaking("ko"):
+        korean = entry_point(tmp_path, *words.split(), "--json")
+    assert english[0] == korean[0]
+    assert without_times(english[1]) == without_times(korean[1])
 
 
 def without_times(text: str) -> object:

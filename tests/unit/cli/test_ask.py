@@ -1,11 +1,13 @@
 """``ask``, ``feedback`` and ``repair`` from the outside."""
 
 import json
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from coreloop.answer.repair.actions import SUGGEST_LINK
+from coreloop.answer.research import asking
 from coreloop.base.project.workspace import open_workspace
 from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, shop, shop_deps
 from researching import MOMENT
@@ -82,7 +84,10 @@ def test_a_search_that_was_down_is_no_answer(place: Path, entry_point):
     assert errors.splitlines()[-1].startswith("the search was down: searxng")
 
 
-def test_a_model_that_cannot_be_reached_is_an_error_for_programs_too(place: Path, entry_point):
+def test_a_model_that_cannot_be_reached_is_an_error_for_programs_too(
+    place: Path, entry_point, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(asking, "_WAITS_S", (0.0, 0.0, inf))
     settings = "model: local:m\nendpoints: {local: {url: 'http://127.0.0.1:9/v1'}}\n"
     (place / "coreloop.yaml").write_text(settings, encoding="utf-8")
     code, out, errors = entry_point(place, "ask", RETURN_QUESTION, "--json")

@@ -24,6 +24,7 @@ from coreloop.promote.measure.verdict import MeasureVerdict
 from effects import LOOK
 from logs import record, repeated, write_log
 from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples
+from rows import slow_after
 
 Run = Callable[..., Result]
 
@@ -63,7 +64,7 @@ def test_a_verdict_on_the_failed_request_makes_a_candidate_of_its_pattern(run: R
     assert candidates(run) == []
 
 
-@pytest.mark.parametrize("verdict", ["V", "C"])
+@pytest.mark.parametrize("verdict", slow_after(1, ["V", "C"]))
 def test_a_rejected_candidate_is_not_proposed_until_it_is_passed(verdict: str, run: Run):
     run("judge", "--id", "req-bad", "--verdict", "P")
     (before,) = candidates(run)

@@ -239,7 +239,7 @@ def test_install_shows_and_then_writes(runs: Command, project: Path):
     assert "write  .claude/hooks/stop-hook.py\n" in shown.output
     assert "nothing changed; add --confirm" in shown.stderr
     assert not (project / ".claude").exists()
-    done = json.loads(runs("install", "claude-code", "--lease", "1h", "--confirm", "--json").output)
+    done = json.loads(runs("install", "claude-code", "--lease", "1h", "--confirm", "--json").stdout)
     assert done["done"] is True
     assert "--lease 3600" in (project / ".claude" / "settings.json").read_text()
     assert runs("uninstall", "claude-code", "--project", str(project), "--confirm").exit_code == 0

@@ -147,11 +147,14 @@ def test_work_on_a_docstring_does_without_them_too(python: Run, about, project: 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [
-        ({"labels": ("coreloop", "automerge")}, "the label automerge"),
-        ({"auto_merge": True}, "auto-merge of"),
-        ({"same_repo": False}, "it comes from another repository"),
-    ],
+    slow_after(
+        1,
+        [
+            ({"labels": ("coreloop", "automerge")}, "the label automerge"),
+            ({"auto_merge": True}, "auto-merge of"),
+            ({"same_repo": False}, "it comes from another repository"),
+        ],
+    ),
     ids=["label", "auto-merge", "a fork"],
 )
 def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
@@ -169,13 +172,14 @@ def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project
     assert python("-m", "coreloop.guard", "check", *about(head_sha=head)).returncode == 1
 
 
-@pytest.mark.parametrize("passes", [True, False], ids=["pending", "red"])
+@pytest.mark.parametrize("passes", slow_after(1, [True, False]), ids=["pending", "red"])
 def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
     completed = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
     assert (completed.returncode, completed.stderr) == (1, NOTHING)
     assert completed.stdout.startswith("waits: " if passes else "stops: ")
 
 
+@pytest.mark.slow
 def test_github_is_asked_and_told_without_anything_foreign(
     python: Run, about, github: GithubStandIn, project: Project, monkeypatch, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from coreloop.observe import AuditCollector, collector, dropped
 from observing import ns, run
+from rows import slow_after
 
 
 def test_rules_and_selectors_come_from_the_nearest_coreloop_yaml(tmp_path, records):
@@ -103,13 +104,16 @@ print(dropped())
 
 @pytest.mark.parametrize(
     ("yaml", "environ", "folder"),
-    [
-        pytest.param(None, {}, "data", id="default"),
-        pytest.param("data_dir: log\n", {}, "log", id="file"),
-        pytest.param(None, {"CORELOOP_DATA_DIR": "env"}, "env", id="variable"),
-        pytest.param("data_dir: log\n", {"CORELOOP_DATA_DIR": "env"}, "env", id="variable over file"),
-        pytest.param(None, {"CORELOOP_DATA_DIR": ""}, "data", id="empty variable"),
-    ],
+    slow_after(
+        2,
+        [
+            pytest.param(None, {}, "data", id="default"),
+            pytest.param("data_dir: log\n", {}, "log", id="file"),
+            pytest.param(None, {"CORELOOP_DATA_DIR": "env"}, "env", id="variable"),
+            pytest.param("data_dir: log\n", {"CORELOOP_DATA_DIR": "env"}, "env", id="variable over file"),
+            pytest.param(None, {"CORELOOP_DATA_DIR": ""}, "data", id="empty variable"),
+        ],
+    ),
 )
 def test_records_are_in_the_data_dir_of_the_working_directory(
     tmp_path, records, monkeypatch, yaml, environ, folder

@@ -40,10 +40,13 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
     return github
 
 
+def promote(project: Project, *options: str) -> list[str]:
+    return ["promote", "--candidate", str(project.candidates), "--id", ID, *options]
+
+
 def start(project: Project, *options: str) -> subprocess.Popen[str]:
-    words = ["promote", "--candidate", str(project.candidates), "--id", ID, *options]
     return subprocess.Popen(
-        [sys.executable, "-m", "coreloop", *words],
+        [sys.executable, "-m", "coreloop", *promote(project, *options)],
         cwd=project.root,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -194,12 +197,16 @@ def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, h
 
 
 @pytest.mark.parametrize("as_json", slow_after(1, [False, True]), ids=["text", "json"])
-def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as_json: bool) -> None:
+def test_dry_run_changes_nothing_at_all(
+    project: Project, hub: GithubStandIn, as_json: bool, entry_point
+) -> None:
     with Agent(GOOD) as agent:
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
         before = project.fingerprint()
-        code, out, err = run(project, "--ask", "--json" if as_json else "-v")
+        words = promote(project, "--ask", "--json" if as_json else "-v")
+        code, out, err = entry_point(project.root, *words)
+    assert CANARY not in out + err
     assert (code, err, project.fingerprint() == before) == (0, "", True)
     assert [request.line for request in hub.traffic if request.verb != "GET"] == []
     assert len(agent.asked) == 3
@@ -217,15 +224,15 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
         1, [pytest.param(("--confirm", "--allow-unverified"), id="confirmed"), pytest.param((), id="dry run")]
     ),
 )
-def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple[str, ...]) -> None:
+def test_what_a_person_rejected_is_not_promoted(project, entry_point, options: tuple[str, ...]) -> None:
     give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
     give(VerdictLetter.VIOLATION)
-    code, _, err = run(project, *options)
+    code, _, err = entry_point(project.root, *promote(project, *options))
     assert code == 1
     assert f"{ID} was rejected: Ann judged it V (violation) on" in err
     assert list(project.heads()) == ["main"]
     give(VerdictLetter.PASS)
-    assert "was rejected" not in run(project, *options)[2]
+    assert "was rejected" not in entry_point(project.root, *promote(project, *options))[2]
 
 
 @pytest.mark.slow

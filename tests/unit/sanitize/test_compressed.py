@@ -14,6 +14,7 @@ from coreloop.sanitize.compressed import _zstd
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.vocabulary import MIN_RECORDS, learn
 from logs import call, line, record
+from rows import slow_after
 
 KEY = b"k" * 32
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": _zstd().compress}
@@ -33,7 +34,7 @@ def write(path: Path, data: bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("suffix", slow_after(1, COMPRESS))
 @pytest.mark.parametrize("mode", ["mask", "hash"])
 def test_a_compressed_file_gives_the_export_of_the_plain_file(tmp_path: Path, mode, suffix: str) -> None:
     plain = write(tmp_path / "plain" / "2026-04-25.jsonl", rows())
@@ -108,7 +109,7 @@ run()
 """
 
 
-@pytest.mark.parametrize("words", ["--check in", "--mode hash --in in --out out"])
+@pytest.mark.parametrize("words", slow_after(1, ["--check in", "--mode hash --in in --out out"]))
 def test_without_the_extra_the_answer_is_the_line_that_installs_it(tmp_path: Path, words: str) -> None:
     write(tmp_path / "in" / "a.jsonl.zst", COMPRESS["zst"](rows(3)))
     command = [sys.executable, "-c", WITHOUT_ZSTD, "sanitize", *words.split()]

@@ -20,6 +20,7 @@ from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
 from logs import line, record, write_log
+from rows import slow_after
 
 MASK = Choices(mode="mask")
 
@@ -88,7 +89,7 @@ def test_equal_values_have_equal_numbers_across_files_and_processes(
     assert check_dir(tmp_path / "out1", jobs=2).findings.total() == 0
 
 
-@pytest.mark.parametrize("size", [1, 7, 300, 301, 4096])
+@pytest.mark.parametrize("size", slow_after(3, [300, 301, 4096, 1, 7]))
 def test_chunks_split_a_file_without_losing_a_line(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -1,8 +1,6 @@
 """The public listing of `kr`: its companies are found without a file, names that are everyday words stay."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,16 +40,6 @@ def write_log(folder: Path, question: str) -> Path:
     return log
 
 
-def sanitize(folder: Path, *words: str):
-    return subprocess.run(
-        [sys.executable, "-m", "coreloop", "sanitize", *words],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(("before", "after"), COMPANIES.values(), ids=COMPANIES)
 def test_a_listed_company_is_masked(before: str, after: str):
     assert sanitize_text(before, names=LISTED) == after
@@ -71,32 +59,32 @@ def test_a_name_that_the_project_gives_needs_no_neighbour(firm: str, tmp_path: P
         assert sanitize_text(text, names=given) == text.replace(firm, "[COMPANY-1]")
 
 
-def masked_question(folder: Path) -> str:
-    done = sanitize(folder, "--mode", "mask", "--out", "out", "--keep-times")
+def masked_question(folder: Path, command) -> str:
+    done = command(folder, "sanitize", "--mode", "mask", "--out", "out", "--keep-times")
     assert (done.returncode, NO_LIST in done.stderr) == (0, False)
     (log,) = (folder / "out").rglob("*.jsonl")
     return json.loads(log.read_bytes())["question"]
 
 
-def test_mask_and_check_know_the_listing_without_names(tmp_path: Path):
+def test_mask_and_check_know_the_listing_without_names(tmp_path: Path, command):
     write_log(tmp_path, "삼성전자 어때")
-    checked = sanitize(tmp_path, "--check")
+    checked = command(tmp_path, "sanitize", "--check")
     assert checked.returncode == 1
     assert "COMPANY in question" in checked.stdout
-    assert masked_question(tmp_path) == "[COMPANY-1] 어때"
+    assert masked_question(tmp_path, command) == "[COMPANY-1] 어때"
 
 
-def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path):
+def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, command):
     write_log(tmp_path, "Acme Rooms, 농심, 삼성전자")
     (tmp_path / "coreloop.yaml").write_text("sanitize: {names: [Acme Rooms], allow: [삼성전자]}\n", "utf-8")
-    assert masked_question(tmp_path) == "[COMPANY-1], [COMPANY-2], 삼성전자"
+    assert masked_question(tmp_path, command) == "[COMPANY-1], [COMPANY-2], 삼성전자"
 
 
 @pytest.mark.parametrize("options", [("--check",), ("--mode", "mask", "--out", "out")], ids=["check", "mask"])
-def test_a_run_without_a_list_says_so(options: tuple[str, ...], tmp_path: Path):
+def test_a_run_without_a_list_says_so(options: tuple[str, ...], tmp_path: Path, command):
     write_log(tmp_path, "삼성전자 어때")
     (tmp_path / "coreloop.yaml").write_text("sanitize: {countries: [us]}\n", encoding="utf-8")
-    done = sanitize(tmp_path, *options)
+    done = command(tmp_path, "sanitize", *options)
     assert (done.returncode, NO_LIST in done.stderr) == (0, True)
 
 

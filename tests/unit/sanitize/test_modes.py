@@ -29,7 +29,7 @@ from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
 from logs import call, failed, override, record, write_log
-from rows import each_row
+from rows import each_row, slow_after
 
 KEY = b"k" * 32
 MAIL = "hong@example.com"
@@ -154,15 +154,19 @@ LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
 
 @pytest.mark.parametrize(
     "original",
-    [
-        pytest.param(record(question=FAR), id="a word that labels bring near"),
-        pytest.param(
-            record(extra={"name": LONG_NAME, "value": "q1w2e3r4t5"}), id="a name that labels make short"
-        ),
-        pytest.param(
-            record(extra={"memo": ["--password 010-1234-5678", "hunter22"]}), id="an option before a value"
-        ),
-    ],
+    slow_after(
+        1,
+        [
+            pytest.param(record(question=FAR), id="a word that labels bring near"),
+            pytest.param(
+                record(extra={"name": LONG_NAME, "value": "q1w2e3r4t5"}), id="a name that labels make short"
+            ),
+            pytest.param(
+                record(extra={"memo": ["--password 010-1234-5678", "hunter22"]}),
+                id="an option before a value",
+            ),
+        ],
+    ),
 )
 def test_an_export_has_no_findings(original: dict[str, Any], tmp_path: Path):
     write_log(tmp_path / "in" / "a.jsonl", [original])

@@ -21,6 +21,7 @@ from planted import Planted, Score, planted_records, score, secret
 from planted.broken import LINES, MARK, ZIPPED
 from planted.money import NAMES, Name
 from planted.phrase import sentence
+from rows import slow_after
 
 ROUNDS = int(os.environ.get("CORELOOP_PLANTED_ROUNDS", "1"))
 SEEDS = {"known": 20260425, "unseen": random.SystemRandom().getrandbits(32)}
@@ -174,7 +175,7 @@ def damaged(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", slow_after(1, MODES))
 def test_broken_lines_are_counted_and_leave_no_trace(
     tmp_path: Path, run: Run, damaged: Path, mode: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -103,11 +104,16 @@ _STR_TAG: Final = "tag:yaml.org,2002:str"
 
 def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
     """Apply the environment's overrides as if they were in the file; empty variables are ignored."""
-    for keys, hint in _scalar_keys(Settings):
+    for keys, hint in _scalar_settings():
         variable = "_".join(("CORELOOP", *keys)).upper()
         if environ.get(variable):
             node = _with_value(node, keys, _Variable(variable, environ[variable], hint))
     return node
+
+
+@cache
+def _scalar_settings() -> list[tuple[tuple[str, ...], Any]]:
+    return list(_scalar_keys(Settings))
 
 
 def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

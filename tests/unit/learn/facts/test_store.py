@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -267,12 +268,15 @@ def test_the_facts_of_a_file_removed_during_the_run_are_removed(project: Project
 
 @pytest.mark.parametrize(
     "other",
-    [
-        MineSettings(min_chunk_len=50),
-        MineSettings(handoff=frozenset({"show"})),
-        MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"}),
-        MineSettings(replayed=frozenset({_records(2, 40)[3]["request_id"]})),
-    ],
+    slow_after(
+        1,
+        [
+            MineSettings(min_chunk_len=50),
+            MineSettings(handoff=frozenset({"show"})),
+            MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"}),
+            MineSettings(replayed=frozenset({_records(2, 40)[3]["request_id"]})),
+        ],
+    ),
     ids=["answer length", "handover", "verdict", "replay"],
 )
 def test_what_only_a_query_asks_makes_no_file_be_read_again(project: Project, other: MineSettings):
@@ -494,7 +498,7 @@ def test_a_run_that_is_killed_at_any_of_thirty_points_leaves_only_complete_facts
         assert process.stdout is not None
         process.stdout.readline()
         while process.poll() is None and (not project.cache_dir.exists() or len(project.folders()) <= point):
-            pass
+            time.sleep(0.001)  # a processor is left to the run
         n_interrupted += process.poll() is None
         process.kill()
         process.communicate()

@@ -23,6 +23,7 @@ from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count
 from coreloop.learn.pattern.find import CandidateSearch, find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from logs import line
+from rows import slow_after
 
 OPEN_GATE = Gates(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
 ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
@@ -102,7 +103,7 @@ def _tau_candidates(folder: Path, min_success_rate: float) -> CandidateSearch:
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
 
-@pytest.mark.parametrize("min_chunk_len", [None, 0, 400])
+@pytest.mark.parametrize("min_chunk_len", slow_after(1, [None, 0, 400]))
 def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, min_chunk_len: int | None):
     plain = _assert_same(tau_folder, ALWAYS, MineSettings(min_chunk_len=min_chunk_len))
     assert len(plain.groups) > 300

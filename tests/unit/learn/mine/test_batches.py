@@ -9,6 +9,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine import window as window_module
 from coreloop.learn.mine.window import Window, count_calls, count_patterns, count_sources, merge
 from logs import call, failed
+from rows import slow_after
 from samples import ALWAYS, asked, rolled
 
 SETTINGS = MineSettings(replayed=frozenset({"r2"}), handoff=frozenset({"transfer"}))
@@ -26,7 +27,7 @@ def _window() -> Window:
     return merge(files, ALWAYS)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 4])
+@pytest.mark.parametrize("rows", slow_after(1, [1, 2, 4]))
 def test_batches_change_nothing(rows: int, monkeypatch: pytest.MonkeyPatch):
     together = _window()
     assert len(together.batches) == 1

@@ -27,6 +27,7 @@ from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.night import assign_ids, to_json
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, rest, word, write_log
+from rows import slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAY = NOW.date()
@@ -331,7 +332,7 @@ HOSTILE_QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("question", HOSTILE_QUESTIONS, ids=ascii)
+@pytest.mark.parametrize("question", slow_after(5, HOSTILE_QUESTIONS), ids=ascii)
 def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: Path):
     rows = [record(question=f"{question} {word(n)} 회사{word(n)}") for n in range(3)]
     (candidate,) = _proposals(tmp_path, *rows).candidate_search.candidates

@@ -23,6 +23,7 @@ from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, repeated, rest, word, write_log
+from rows import slow_after
 
 CANARY = "CANARY"
 TOOLS = {
@@ -264,7 +265,7 @@ QUICK = 4
 EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 
 
-@pytest.mark.parametrize("text", EVERY_TEXT)
+@pytest.mark.parametrize("text", slow_after(9, EVERY_TEXT))
 @pytest.mark.parametrize(
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )

@@ -24,7 +24,7 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import counterexamples_markdown, redact_counterexample
 from coreloop.learn.refine.propose import Refined, refine, write_refined
 from logs import call, failed, record, write_log
-from rows import each_row
+from rows import each_row, slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -323,7 +323,7 @@ def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: st
 
 
 @pytest.mark.parametrize(
-    "text", [*HOSTILE, "\tindented", "\x1b[31mred", "a\u2028b\x85c", "```\nout"], ids=ascii
+    "text", slow_after(5, [*HOSTILE, "\tindented", "\x1b[31mred", "a\u2028b\x85c", "```\nout"]), ids=ascii
 )
 def test_a_hostile_question_stays_on_its_line_of_code(text: str, tmp_path: Path) -> None:
     rows = [record(tool_calls=[failed("a"), call("b")], question=f"{text} {n}") for n in range(2)]

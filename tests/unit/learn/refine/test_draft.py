@@ -417,7 +417,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 
 
 @pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", slow_after(4, PLACES))
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
     if place == "session":  # one session is one case, from which nothing follows

@@ -65,6 +65,7 @@ def test_the_owner_is_the_identifier_that_most_requests_have() -> None:
     assert owners(keys) == [7] * 10 + [0]
 
 
+@pytest.mark.slow
 def test_ten_thousand_requests_of_one_shop_are_joined_in_bounded_work() -> None:
     rng = Random(1)
     keys = [RequestKeys(identifiers=(1, 2, *(rng.randrange(10**6) for _ in range(4)))) for _ in range(10_000)]

@@ -3,6 +3,7 @@
 import pytest
 
 from observing import run
+from rows import slow_after
 
 ADAPTERS = ("pydantic_ai", "openai_agents", "langchain", "otel", "mcp", "claude_agent", "attach")
 _SCRIPT = """
@@ -15,6 +16,6 @@ print(sorted(names & {module.partition(".")[0] for module in sys.modules}))
 """
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", slow_after(2, ADAPTERS))
 def test_adapter_is_imported_without_any_framework_or_extra(name: str) -> None:
     assert run(_SCRIPT, name) == ["[]"]

@@ -14,6 +14,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.files import find_trace_files, read_documents
 from coreloop.observe.importers.trace import TORN
 from foreign_traces import trace_file
+from rows import slow_after
 
 
 def _documents(path: Path, content: str | bytes) -> list[Any]:
@@ -42,7 +43,9 @@ def test_values_of_a_file(tmp_path: Path, content: str | bytes, values: list[Any
     assert _documents(tmp_path / "a.json", content) == values
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["plain", "gz", "xz"])
+@pytest.mark.parametrize(
+    "pack", slow_after(2, [bytes, gzip.compress, lzma.compress]), ids=["plain", "gz", "xz"]
+)
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_with_a_byte_order_mark_is_read(
     tmp_path: Path, encoding: str, pack: Callable[[bytes], bytes]

@@ -22,7 +22,7 @@ from coreloop.learn.mine.window import merge
 from coreloop.observe.reading.decode import read_lines
 from coreloop.observe.reading.remote import Address, RemoteFile, named_folder
 from logs import call, failed, line, record
-from rows import each_row
+from rows import each_row, slow_after
 
 PLAIN = MineSettings()
 LOGS = Address("memory://bucket/ai-ask")
@@ -116,12 +116,15 @@ def test_of_an_object_that_grew_only_the_new_part_is_read(bucket: Bucket, tmp_pa
 
 @pytest.mark.parametrize(
     "content",
-    [
-        pytest.param(_lines(59), id="shrunk"),
-        pytest.param(_lines(70, day=26), id="replaced by a longer one"),
-        pytest.param(_lines(60).replace(b"openai", b"google"), id="replaced by one of the same size"),
-        pytest.param(b"", id="emptied"),
-    ],
+    slow_after(
+        2,
+        [
+            pytest.param(_lines(59), id="shrunk"),
+            pytest.param(_lines(70, day=26), id="replaced by a longer one"),
+            pytest.param(_lines(60).replace(b"openai", b"google"), id="replaced by one of the same size"),
+            pytest.param(b"", id="emptied"),
+        ],
+    ),
 )
 def test_a_changed_object_is_counted_again(bucket: Bucket, tmp_path: Path, content: bytes):
     _read(tmp_path / "cache")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -185,17 +186,19 @@ def test_a_harness_that_never_says_that_it_was_blocked_is_blocked_three_times(tm
     assert [bool(stop(tmp_path, given).stdout) for _ in range(15)] == [True] * 3 + [False] * 12
 
 
-def runs(project: Path, *words: str, session: str = "", stdin: str = "") -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "coreloop", "runs", *words],
-        cwd=project,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "", "CORELOOP_RUN": ""},
-    )
-    return done.stdout.strip()
+@pytest.fixture
+def runs(tmp_path: Path, entry_point) -> Callable[..., str]:
+    """Run a command of ``runs`` in this process, as an agent does in its session."""
+
+    def runs(*words: str, session: str = "") -> str:
+        with pytest.MonkeyPatch.context() as environ:
+            environ.setenv("CLAUDE_CODE_SESSION_ID", session)
+            environ.setenv("CLAUDECODE", "")
+            code, out, errors = entry_point(tmp_path, "runs", *words)
+        assert code == 0, errors
+        return out.strip()
+
+    return runs
 
 
 def installed(project: Path, session: str) -> str:
@@ -219,10 +222,10 @@ SESSIONS = ("../세션 1", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
     ("verb", "session"),
     slow_after(1, list(product(["stop", "pause", "complete"], SESSIONS))),
 )
-def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path):
-    runs(tmp_path, "install", "claude-code", "--confirm")
-    run_id = runs(tmp_path, "open", "why?", session=session)
-    other = runs(tmp_path, "open", "who?", session="other")
+def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path, runs):
+    runs("install", "claude-code", "--confirm")
+    run_id = runs("open", "why?", session=session)
+    other = runs("open", "who?", session="other")
     assert run_id in installed(tmp_path, session)
     assert typed(tmp_path, "runs", verb, run_id).returncode == 0
     assert installed(tmp_path, session) == ""
@@ -231,25 +234,25 @@ def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: s
     state = tmp_path / ".research" / "sessions" / run_id / "state.json"
     assert json.loads(state.read_text())["status"] == status
     if verb == "pause":
-        runs(tmp_path, "resume", run_id)
+        runs("resume", run_id)
         assert run_id in installed(tmp_path, session)
 
 
 @pytest.mark.slow
-def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Path):
-    runs(tmp_path, "install", "claude-code", "--confirm")
-    run_id = runs(tmp_path, "open", "why?", session="s1")
-    runs(tmp_path, "next", run_id, session="s2")
+def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Path, runs):
+    runs("install", "claude-code", "--confirm")
+    run_id = runs("open", "why?", session="s1")
+    runs("next", run_id, session="s2")
     assert (installed(tmp_path, "s1"), run_id in installed(tmp_path, "s2")) == ("", True)
 
 
 @pytest.mark.slow
-def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Path):
-    runs(tmp_path, "install", "claude-code", "--confirm")
-    first, second = (runs(tmp_path, "open", question, session="s1") for question in ("why?", "who?"))
-    runs(tmp_path, "stop", first)
+def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Path, runs):
+    runs("install", "claude-code", "--confirm")
+    first, second = (runs("open", question, session="s1") for question in ("why?", "who?"))
+    runs("stop", first)
     assert second in installed(tmp_path, "s1")
-    runs(tmp_path, "forget", second, "--confirm")
+    runs("forget", second, "--confirm")
     assert list((tmp_path / ".research" / "agents").glob("*.json")) == []
     assert installed(tmp_path, "s1") == ""
 

@@ -12,11 +12,12 @@ from coreloop.runs.driver.lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 from driving import begin, state_at
+from rows import slow_after
 
 RUNS = [sys.executable, "-m", "coreloop", "runs"]
 
 
-@pytest.mark.parametrize("git", [False, True])
+@pytest.mark.parametrize("git", slow_after(1, [False, True]))
 def test_the_log_of_the_driver_in_the_working_folder_is_no_progress(git: bool, tmp_path: Path):
     if git:
         subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
@@ -64,10 +65,9 @@ def test_resume_makes_no_limit_wider(tmp_path: Path):
     assert state_at(tmp_path, run_id).iteration == 1
 
 
-def test_options_are_for_driven_runs(tmp_path: Path):
-    subprocess.run([*RUNS, "open", "why?"], cwd=tmp_path, capture_output=True, check=True)
-    words = [*RUNS, "resume", "--max-iterations", "5"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_options_are_for_driven_runs(tmp_path: Path, command):
+    command(tmp_path, "runs", "open", "why?")
+    done = command(tmp_path, "runs", "resume", "--max-iterations", "5")
     assert "is not one of runs start; leave out the options" in done.stderr
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from coreloop.cli.main import main
 from driving import begin, go_on
+from rows import slow_after
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def delete(database: Path, condition: str = "true") -> None:
         connection.execute(f"DELETE FROM runs WHERE {condition}")
 
 
-@pytest.mark.parametrize("command", ["list", "show", "check"])
+@pytest.mark.parametrize("command", slow_after(2, ["list", "show", "check"]))
 @pytest.mark.parametrize("is_removed", [True, False])
 def test_a_store_that_has_lost_its_runs_says_what_to_restore(is_removed: bool, command: str, database: Path):
     if is_removed:

@@ -17,6 +17,7 @@ from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
 from coreloop.web.pages.source import PageSource
+from rows import slow_after
 
 
 def given(source: PageSource) -> list[tuple[str, str, str | None]]:
@@ -125,7 +126,7 @@ def test_taking_back_leaves_verdicts_that_others_append(source: PageSource):
     assert not read_verdicts(source.workspace.judgments_dir).skipped
 
 
-@pytest.mark.parametrize("verdict", ["", "X", "p", "PP"])
+@pytest.mark.parametrize("verdict", slow_after(2, ["", "X", "p", "PP"]))
 def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
     with pytest.raises(UsageError, match=r"P \(pass\), T \(tolerable\), C"):
         press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)

@@ -1,9 +1,8 @@
-import time
-
 import pytest
 
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.html import extract_html
+from linear import assert_linear
 from rows import each_row
 
 PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
@@ -54,17 +53,14 @@ HOSTILE = {
 }
 
 
-def seconds(page: str) -> float:
-    begun = time.process_time()
+def extract(page: str) -> None:
     assert isinstance(extract_html(page.encode()), Document)
-    return time.process_time() - begun
 
 
 @pytest.mark.slow
 @each_row("page", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_take_linear_time(page: str):
-    quarter = seconds(page[: len(page) // 4])
-    assert seconds(page) < 8 * quarter + 1  # quadratic time would be 16 times as long
+    assert_linear(extract, lambda size: page[:size], sizes=(len(page) // 10, len(page)))
 
 
 def test_an_attribute_may_contain_a_sign():

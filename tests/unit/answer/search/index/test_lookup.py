@@ -184,6 +184,7 @@ def test_korean_questions_find_their_paragraph(korquad: list[dict], paragraphs: 
     assert sum(name in places for places, name in found) >= 0.96 * len(sample)
 
 
+@pytest.mark.slow
 def test_no_word_of_two_characters_finds_nothing(korquad: list[dict], paragraphs: Indexed):
     words = {
         word for part in korquad for word in re.findall(r"(?<![가-힣])[가-힣]{2}(?![가-힣])", part["context"])
