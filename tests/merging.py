@@ -1,18 +1,30 @@
 """Promotions as they come to a base branch: merged in each way, with what a reviewer may have added."""
 
+from hashlib import sha256
 from typing import Literal
 
+from coreloop.base.git.trailers import read_promoted
 from coreloop.descriptions.edit import Edited, append_to_section
 from promoting import FILE, Project
 
 How = Literal["fast-forward", "merge", "squash"]
 
 
+def read_trailers(text: str) -> dict[str, str]:
+    """The trailers of the last candidate in a message or a description."""
+    return read_promoted(f"\n{text}")[-1]
+
+
+def full_key(key: str) -> str:
+    """The key of a test's short name for it, in the form that history reads."""
+    return key if len(key) == 16 else sha256(key.encode()).hexdigest()[:16]
+
+
 def message(key: str, *, phase: str = "R", target: str = f"{FILE}::analysis") -> str:
     """What coreloop writes into a commit, as far as history reads it."""
     return (
         f"[CORELOOP-{phase}] docs(analysis): how it is used\n\nAppends.\n\n"
-        f"Phase: {phase}\nCandidate-Id: cand-{key}\nCandidate-Key: {key}\nTarget: {target}\n"
+        f"Phase: {phase}\nCandidate-Id: cand-{key}\nCandidate-Key: {full_key(key)}\nTarget: {target}\n"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.git.trailers import read_trailers
+from merging import read_trailers
 from retail_shop import Shop, descriptions, git
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,9 @@ from github_stand_in.server import FIRST_DAY, sha_of_name
 
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 TITLE = "[CORELOOP-R] docs(analysis): what to call for profitability"
-BODY = "What the model receives.\n\nCandidate-Id: cand-001\nCandidate-Key: 5f3e\n\nReviewed-by: a tool\n"
+KEY = "0123456789abcdef"
+TRAILERS = f"Phase: R\nCandidate-Id: cand-001\nCandidate-Key: {KEY}"
+BODY = f"What the model receives.\n\n{TRAILERS}\n\nReviewed-by: a tool\n"
 
 
 def opened(forge: GithubForge) -> PullRequest:
@@ -46,7 +48,7 @@ def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: G
 
 def test_opened_draft_is_found_and_counted(forge: GithubForge) -> None:
     pull = opened(forge)
-    assert forge.find_pull_request("5f3e") == pull
+    assert forge.find_pull_request(KEY) == pull
     assert forge.open_pull_requests() == (pull,)
 
 
@@ -82,20 +84,20 @@ def test_label_for_a_missing_pull_request_is_an_error(forge: GithubForge) -> Non
 @pytest.mark.parametrize("state", ["open", "closed", "merged"])
 def test_key_is_found_in_every_state(github: GithubStandIn, forge: GithubForge, state: str) -> None:
     github.add_pull(branch=BRANCH, title=TITLE, body=BODY, state=state)
-    found = forge.find_pull_request("5f3e")
+    found = forge.find_pull_request(KEY)
     assert found is not None
     assert (found.state, found.merged) == ("open" if state == "open" else "closed", state == "merged")
 
 
 def test_pull_request_from_a_fork_is_nobodys_promotion(github: GithubStandIn, forge: GithubForge) -> None:
     github.add_pull(branch=BRANCH, title=TITLE, body=BODY, fork="mallory/tools")
-    assert (forge.find_pull_request("5f3e"), forge.open_pull_requests()) == (None, ())
+    assert (forge.find_pull_request(KEY), forge.open_pull_requests()) == (None, ())
 
 
 def test_newest_pull_request_of_a_key_counts(github: GithubStandIn, forge: GithubForge) -> None:
     github.add_pull(branch=BRANCH, body=BODY, state="closed")
     github.add_pull(branch=f"{BRANCH}-2", body=BODY)
-    found = forge.find_pull_request("5f3e")
+    found = forge.find_pull_request(KEY)
     assert found is not None
     assert found.branch == f"{BRANCH}-2"
 
@@ -104,7 +106,7 @@ def test_pages_are_read_to_the_end(github: GithubStandIn, forge: GithubForge) ->
     github.add_pull(branch=BRANCH, body=BODY)
     for number in range(250):
         github.add_pull(branch=f"skill/caveat-{number}", state="open" if number % 2 else "merged", body=None)
-    found = forge.find_pull_request("5f3e")
+    found = forge.find_pull_request(KEY)
     assert found is not None
     assert found.number == 1
     assert [request.query.get("page") for request in github.traffic] == [None, "2", "3"]
@@ -116,13 +118,13 @@ def test_search_stops_at_since(github: GithubStandIn, forge: GithubForge) -> Non
     github.add_pull(branch=BRANCH, body=BODY)
     for number in range(150):
         github.add_pull(branch=f"other-{number}")
-    assert forge.find_pull_request("5f3e", since=datetime(2026, 4, 1, 1, tzinfo=UTC)) is None
+    assert forge.find_pull_request(KEY, since=datetime(2026, 4, 1, 1, tzinfo=UTC)) is None
     assert len(github.traffic) == 1
 
 
 def test_an_empty_repository_has_none(forge: GithubForge) -> None:
     assert forge.open_pull_requests() == ()
-    assert forge.find_pull_request("5f3e") is None
+    assert forge.find_pull_request(KEY) is None
 
 
 REQUIRED = [
@@ -210,9 +212,9 @@ def test_a_promotion_writes_one_draft_and_one_label(github: GithubStandIn, forge
     github.protections = {"main": 1}
     forge.review_rule("main")
     forge.open_pull_requests()
-    forge.find_pull_request("5f3e")
+    forge.find_pull_request(KEY)
     forge.add_label(opened(forge).number)
-    forge.find_pull_request("5f3e")
+    forge.find_pull_request(KEY)
     assert [
         (request.line, request.body.get("draft"), request.body.get("labels")) for request in writes(github)
     ] == [

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
-from coreloop.base.git.trailers import read_trailers
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
@@ -18,6 +17,7 @@ from coreloop.promote.plan import Overrides
 from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import read_proposal
 from github_stand_in import GithubStandIn, Reply
+from merging import read_trailers
 from promoting import (
     BRANCH,
     CATEGORIES,
@@ -391,7 +391,7 @@ def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(proj
 )
 def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
     project.git("push", "--quiet", "origin", "main:skill/gone")
-    hub.add_pull(branch="skill/gone", body=f"Candidate-Key: {KEY}\n", state=state)
+    hub.add_pull(branch="skill/gone", body=f"Phase: R\nCandidate-Key: {KEY}\n", state=state)
     with pytest.raises(RefusedError, match=f"{ID} was {word}: https://"):
         promote(project, forge)
     assert writes(hub) == []
@@ -403,7 +403,7 @@ def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, fo
 def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:
     branch = BRANCH if fork else "feature"
     project.git("push", "--quiet", "origin", "main:feature")
-    hub.add_pull(branch=branch, body=f"Candidate-Key: {KEY}\n", state=state, fork=fork)
+    hub.add_pull(branch=branch, body=f"Phase: R\nCandidate-Key: {KEY}\n", state=state, fork=fork)
     done = promote(project, forge)
     assert (done.fresh, done.pull_request.number, hub.pulls[0].labels) == (True, 2, [])
 

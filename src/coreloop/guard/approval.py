@@ -16,7 +16,7 @@ _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # association alone does not tell who may write.
 _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
-_NOREPLY: Final = re.compile(r"([0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_NOREPLY: Final = re.compile(r"(?:0*([1-9][0-9]*\+))?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _BOT: Final = "[bot]"
 
 

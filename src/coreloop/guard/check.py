@@ -3,6 +3,7 @@
 Ordinary work is recognised here; only a possible promotion loads the rules, PyYAML and coreloop.yaml.
 """
 
+from coreloop.base.git.promotions import reverted_in
 from coreloop.base.git.repository import Repository
 from coreloop.guard.change import CommitRange, read_change, read_texts
 from coreloop.guard.claims import claims_of_commits, claims_of_pull
@@ -57,14 +58,14 @@ def decide_event(event: Event, answers: Answers, inputs: CheckInputs) -> GuardDe
 
 
 def _is_stated(event: PullRequestEvent | MergeGroupEvent, answers: Answers) -> bool:
-    """Whether the words of a pull request say that it is a promotion."""
+    """Whether the words of a pull request say that it is a promotion, or what it reverts."""
     pulls = (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls
-    return any(claim for pull in pulls for claim in claims_of_pull(pull, titled=True))
+    return any(reverted_in(pull.message) or any(claims_of_pull(pull, titled=True)) for pull in pulls)
 
 
 def _may_bring_lines(repository: Repository, change: CommitRange) -> bool:
-    """Whether a commit's message is a sign of a promotion, or a docstring gains a line that may be one."""
-    if any(claims_of_commits(change.commits)):
+    """Whether a message is a sign of a promotion or revert, or a docstring gains a line that may be one."""
+    if any(claims_of_commits(change.commits)) or any(reverted_in(its.message) for its in change.commits):
         return True
     texts = tuple(read_texts(repository, change.merge_base, change.head))
     if not any(text.may_gain() for text in texts):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.git.trailers import BRANCH_PREFIX, names_candidate
+from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine
@@ -24,7 +24,7 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
     """Signs on a pull request itself; its words do not count if not ``titled``."""
     if titled and _is_title(pull.title):
         yield "its title"
-    if titled and names_candidate(pull.body):
+    if titled and promoted_keys(pull.message):
         yield "trailers in its description"
     if is_branch(pull.branch):
         yield "its branch"
@@ -33,7 +33,7 @@ def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
 def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
     """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
     for commit in commits:
-        if names_candidate(commit.message):
+        if promoted_keys(commit.message):
             yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
         elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
             yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])

@@ -79,6 +79,11 @@ class ReportedPull:
     activity: tuple[Push, ...] = ()
 
     @property
+    def message(self) -> str:
+        """Title and description, as a squash merge lands them."""
+        return f"{self.title}\n\n{self.body}"
+
+    @property
     def shows_pusher(self) -> bool:
         """Whether the activity tells who moved the branch to its head; a fork's is not there."""
         return any(push.after == self.head_sha for push in self.activity)

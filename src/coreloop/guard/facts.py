@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import GitError, SettingsError
-from coreloop.base.git.promotions import Promotion, promotions
+from coreloop.base.git.promotions import History, Promotion, read_history, reverted_in, said_effects
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase, text_of
@@ -190,7 +190,7 @@ def _with_signs(
     repository: Repository,
     change: CommitRange,
     facts: GuardFacts,
-    pulls: Iterable[ReportedPull],
+    pulls: Sequence[ReportedPull],
     *,
     default_branch: str,
 ) -> GuardFacts:
@@ -200,9 +200,10 @@ def _with_signs(
     """
     texts = read_texts(repository, change.merge_base, change.head)
     added = read_added_lines(texts)
-    texts_of = (*(commit.message for commit in change.commits), *(pull.body for pull in pulls))
+    texts_of = (*(commit.message for commit in change.commits), *(pull.message for pull in pulls))
     keys = {key for text in texts_of for key in promoted_keys(text)}
-    if not added and not keys and not any(claims_of_commits(change.commits)):
+    says_revert = any(map(reverted_in, texts_of))
+    if not added and not keys and not says_revert and not any(claims_of_commits(change.commits)):
         return facts
     landing = _Landing(repository, change, _tips(repository, default_branch, facts.settings.forge.base))
     added = tuple(line for line in added if not landing.has(line))
@@ -210,6 +211,7 @@ def _with_signs(
         facts,
         landed=frozenset(landing.commits(added)),
         merged=tuple(landing.trailers(keys)),
+        false_reverts=tuple(landing.false_reverts(pulls)) if says_revert else (),
         added_lines=added,
         machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
     )
@@ -232,20 +234,63 @@ class _Landing:
 
     def commits(self, added: Sequence[AddedLine]) -> Iterator[str]:
         """Commits that a protected branch has, and copies of its promotions if no line comes with them."""
+        copies = () if added else filter(self._is_copy, self.change.commits)
+        yield from {commit.sha for commit in self.change.commits} - self._new
+        yield from (commit.sha for commit in copies)
+
+    @cached_property
+    def _new(self) -> set[str]:
+        """The commits that no protected branch has."""
         new = {commit.sha for commit in self.change.commits}
         for tip in self.tips - {self.change.base}:
             new &= {commit.sha for commit in self.repository.log(self.change.head, exclude=tip)}
-        copies = () if added else filter(self._is_copy, self.change.commits)
-        yield from {commit.sha for commit in self.change.commits} - new | {commit.sha for commit in copies}
+        return new
+
+    def false_reverts(self, pulls: Iterable[ReportedPull]) -> Iterator[str]:
+        """Sentences that make history forget a promotion whose line stays, or count one without its line."""
+        messages = [commit.message for commit in self.change.commits if commit.sha in self._new]
+        text = "\n\n".join((*messages, *(pull.message for pull in pulls)))
+        for said, promotion, back in said_effects(self.repository.log(self.change.base), text):
+            if self._keeps(promotion.sha, all if back else any) is back:
+                continue
+            yield Phrase(
+                "a message or the description says that it reverts commit {said}, but the line of the "
+                "promotion {sha} is {state}; take the sentence out, or do what it says",
+                said=said[:12],
+                sha=promotion.sha[:12],
+                state=Phrase("not there again") if back else Phrase("still there"),
+            )
+
+    def _keeps(self, sha: str, how_many: Callable[[Iterable[bool]], bool]) -> bool:
+        """Whether any or all lines that a promotion added are there once the change is merged."""
+        parent = self.repository.resolve(f"{sha}^")
+        kept = list[bool]()
+        for path in self.repository.changed_files(parent, sha) if parent else ():
+            base, start, head = (
+                self._lines(at, path) for at in (self.change.base, self.change.merge_base, self.change.head)
+            )
+            merged = base - (start - head) + (head - start)
+            kept += (line in merged for line in self._lines(sha, path) - self._lines(parent, path))
+        return how_many(kept)
 
     def _is_copy(self, commit: Commit) -> bool:
         """Whether a commit repeats promotions in effect: their trailers, and exactly their patch."""
         groups, keys = read_promoted(commit.message), promoted_keys(commit.message)
         known = list(self.trailers(keys))
-        if not groups or not all(group in known for group in groups):
+        if not groups:
+            return any(claims_of_commits([commit])) and self._is_copied_merge(commit)
+        if not all(group in known for group in groups):
             return False
         merged = [self._merged[key] for key in self._merged.keys() & keys]
         return not any(its.reverted or self._patch(its.sha) != self._patch(commit.sha) for its in merged)
+
+    def _is_copied_merge(self, commit: Commit) -> bool:
+        """Whether a commit repeats GitHub's merge of a promotion in effect: its subject and exact patch."""
+        subject = commit.message.partition("\n")[0]
+        merges = chain.from_iterable(history.merges for history in self._histories.values())
+        landings = {its.landing: its.promotion for its in merges if its.landing != its.promotion.sha}
+        same = [sha for sha in landings if self.repository.message(sha).partition("\n")[0] == subject]
+        return any(not landings[sha].reverted and self._patch(sha) == self._patch(commit.sha) for sha in same)
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
         """The trailers of the promotions with these keys, as they were merged."""
@@ -267,14 +312,14 @@ class _Landing:
                     yield line, sha
 
     @cached_property
-    def _histories(self) -> dict[str, list[Promotion]]:
-        """The promotions of the base and of each protected branch."""
-        return {tip: promotions(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
+    def _histories(self) -> dict[str, History]:
+        """The histories of the base and of each protected branch."""
+        return {tip: read_history(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
 
     @cached_property
     def _merged(self) -> dict[str, Promotion]:
         """The merged promotions by key, reverted only if none with the key is in effect."""
-        merged = chain.from_iterable(self._histories.values())
+        merged = chain.from_iterable(history.promotions() for history in self._histories.values())
         return {promotion.key: promotion for promotion in sorted(merged, key=lambda p: not p.reverted)}
 
     def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
@@ -307,7 +352,7 @@ class _Landing:
         )
 
     def _undone(self, path: str) -> Iterator[Lines]:
-        for promotion in self._histories[self.change.base]:
+        for promotion in self._histories[self.change.base].promotions():
             if f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
                 yield undone_lines(
                     self._lines(self.change.merge_base, path),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.git.trailers import names_candidate, promoted_keys, read_promoted
+from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
@@ -56,6 +56,8 @@ class GuardFacts:
         Commits with signs that are on a protected branch already, or repeat a promotion that is.
     merged : tuple of mapping of str to str
         The trailers of the merged promotions that the commits or the descriptions name, as merged.
+    false_reverts : tuple of str
+        What messages and descriptions say of a revert that is not so.
     added_lines : tuple of AddedLine
         Lines of coreloop's that docstrings gain.
     machine_made : mapping of AddedLine to str
@@ -81,6 +83,7 @@ class GuardFacts:
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     landed: frozenset[str] = frozenset()
     merged: tuple[Mapping[str, str], ...] = ()
+    false_reverts: tuple[str, ...] = ()
     added_lines: tuple[AddedLine, ...] = ()
     machine_made: Mapping[AddedLine, str] = field(default_factory=dict)
     machines: Mapping[str, str] = field(default_factory=dict)
@@ -150,7 +153,7 @@ def is_repeated(pull: ReportedPull, commits: Iterable[Commit], facts: GuardFacts
     """
     own = [commit for commit in commits if commit.sha not in facts.landed]
     texts = [commit.message for commit in own if any(claims_of_commits([commit]))]
-    texts += [pull.body] if names_candidate(pull.body) else []
+    texts += [pull.message] if promoted_keys(pull.message) else []
     return bool(texts) and all(map(facts.repeats, texts)) and not is_branch(pull.branch)
 
 
@@ -209,27 +212,23 @@ def is_landed(facts: GuardFacts) -> bool:
 
 def promotion_of(facts: GuardFacts) -> tuple[Commit, ...]:
     """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
-    return tuple([commit for commit in facts.commits if names_candidate(commit.message)] or facts.commits)[
-        -1:
-    ]
+    return tuple([commit for commit in facts.commits if promoted_keys(commit.message)] or facts.commits)[-1:]
 
 
 def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
-    own = [commit for commit in own_commits(facts) if names_candidate(commit.message)]
+    own = [commit for commit in own_commits(facts) if promoted_keys(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
     for pull in facts.pulls:
         named = any(claims_of_pull(pull, titled=not is_landed(facts)))
-        if named or not marks.isdisjoint(marks_of(pull.head_sha, pull.body)):
+        if named or not marks.isdisjoint(marks_of(pull.head_sha, pull.message)):
             yield pull
 
 
 def promoting_of(facts: GuardFacts) -> Iterator[Commit]:
     """The commits of a group that carry a promotion; merge commits only repeat trailers."""
     return (
-        commit
-        for commit in own_commits(facts)
-        if names_candidate(commit.message) and len(commit.parents) == 1
+        commit for commit in own_commits(facts) if promoted_keys(commit.message) and len(commit.parents) == 1
     )
 
 

@@ -70,7 +70,7 @@ def _lines(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
 
 def _approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     for pull in promotions_of(facts):
-        marks = marks_of(pull.head_sha, pull.body)
+        marks = marks_of(pull.head_sha, pull.message)
         commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
         if not approved_by(pull, commits, facts):
             yield Phrase(
@@ -92,13 +92,13 @@ def _known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     promoting = list(promoting_of(facts))
     marks = [marks_of(commit.sha, commit.message) for commit in promoting]
     for pull in promotions_of(facts):
-        if not any(map(marks_of(pull.head_sha, pull.body).intersection, marks)):
+        if not any(map(marks_of(pull.head_sha, pull.message).intersection, marks)):
             yield Phrase(
                 "#{number} is queued as a promotion, but the group has no commit of it; take it "
                 "out of the queue and queue it again",
                 number=pull.number,
             )
-    pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.body) for pull in promotions_of(facts)))
+    pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.message) for pull in promotions_of(facts)))
     for commit in promoting:
         if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
             yield Phrase(

@@ -13,7 +13,7 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
-from coreloop.base.git.trailers import LABEL, SECTIONS, branch_start, names_candidate, read_promoted
+from coreloop.base.git.trailers import LABEL, branch_start, promoted_keys, read_promoted
 from coreloop.base.letters import plain_letters
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
@@ -52,6 +52,14 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
 
     A pull request's action does not matter, since nothing is green by itself.
     """
+    decision = _decide(event, facts)
+    if not facts.false_reverts:
+        return decision
+    claims, reasons = decision.claims or ("what it says it reverts",), dict.fromkeys(facts.false_reverts)
+    return replace(decision, claims=claims, reasons=(*decision.reasons, *reasons), waits=())
+
+
+def _decide(event: Event, facts: GuardFacts) -> GuardDecision:
     markers = claims(event, facts)
     if isinstance(event, PushEvent) or not markers:
         return GuardDecision(notes=(*_human_lines(facts.added_lines), *_unread(event, facts)))
@@ -178,7 +186,7 @@ def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     """Besides commits that GitHub has verified: "Update branch", a reviewer's suggestions and edits."""
     verified = {authorship.sha for authorship in facts.authorships if authorship.verified}
     commits = [
-        commit for commit in facts.commits if names_candidate(commit.message) or commit.sha not in verified
+        commit for commit in facts.commits if promoted_keys(commit.message) or commit.sha not in verified
     ]
     if len(commits) != 1:
         yield (
@@ -215,12 +223,12 @@ def _words(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
         if event.pull.title != subject_of(commit):
             yield "its title is not its commit's subject; restore the title"
         yield from _refuse_branch(event.pull, commit, facts)
-        if read_promoted(event.pull.body) != read_promoted(commit.message):
+        if read_promoted(event.pull.message) != read_promoted(commit.message):
             yield "the trailers in its description are not its commit's; restore them"
 
 
 def _refuse_branch(pull: ReportedPull, commit: Commit, facts: GuardFacts) -> Iterator[str]:
-    phases = {group.get("Phase", "") for group in read_promoted(commit.message)} & SECTIONS.keys()
+    phases = {group["Phase"] for group in read_promoted(commit.message)}
     starts = "|".join(re.escape(branch_start(phase, engine_of(commit))) for phase in phases) or "\n"
     axes = "|".join(map(re.escape, _axes(pull.head_sha, commit, facts)))
     match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", pull.branch)
@@ -316,7 +324,7 @@ def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
 
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
-    if not any(names_candidate(commit.message) for commit in own_commits(facts)):
+    if not any(promoted_keys(commit.message) for commit in own_commits(facts)):
         yield from (outside(line, event, facts) for line in facts.added_lines)
 
 

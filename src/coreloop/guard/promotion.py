@@ -7,7 +7,6 @@ from typing import Final
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import (
     CANDIDATE_ID,
-    CANDIDATE_KEY,
     MEASURED,
     MEASURED_VERDICTS,
     NAMES,
@@ -83,18 +82,12 @@ def refuse_message(commit: Commit) -> Iterator[str]:
 def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
     where = Phrase("commit {sha}", sha=commit.sha[:12])
     missing = [name for name in NAMES if not group.get(name)]
-    phase = group.get("Phase", "")
-    if missing or phase not in SECTIONS:
-        yield (
-            Phrase("{where} lacks the trailers {missing}", where=where, missing=", ".join(missing))
-            if missing
-            else Phrase("{where} has no known Phase", where=where)
-        )
+    if missing:
+        yield Phrase("{where} lacks the trailers {missing}", where=where, missing=", ".join(missing))
         return
+    phase = group["Phase"]
     if not _is_id(group["Candidate-Id"], phase):
         yield Phrase("the Candidate-Id of {where} is not an id of phase {phase}", where=where, phase=phase)
-    if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
-        yield Phrase("the Candidate-Key of {where} is not a coreloop key", where=where)
     if group["Replay"] not in REPLAYS[phase]:
         yield Phrase(
             "the trailer Replay of {where} is not one that allows a promotion; promote it again", where=where
@@ -167,7 +160,7 @@ def refuse_files(
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:
-    return group.get("Phase") in SECTIONS and all(map(group.get, NAMES))
+    return all(map(group.get, NAMES))
 
 
 def lines_of(files: Sequence[PathChange], commit: Commit) -> tuple[list[str], list[str]]:

@@ -52,7 +52,7 @@ class PublishedBranch:
     @property
     def keys(self) -> frozenset[str]:
         """The keys of its candidates."""
-        return frozenset(group["Candidate-Key"] for group in self.groups if "Candidate-Key" in group)
+        return frozenset(group["Candidate-Key"] for group in self.groups)
 
 
 def published_keys(repository: WritableRepository, target: str, *, fetch: bool) -> dict[str, tuple[str, ...]]:
@@ -78,7 +78,7 @@ def taken_over(repository: WritableRepository, target: str, base_sha: str) -> di
         commits = repository.log(repository.heads(remote)[name], exclude=base_sha)
         groups = [group for commit in commits for group in read_promoted(commit.message)]
         if any(group.get("Target") == target for group in groups):
-            keys[name] = tuple(group.get("Candidate-Key", "") for group in groups)
+            keys[name] = tuple(group["Candidate-Key"] for group in groups)
     return keys
 
 
@@ -209,7 +209,7 @@ def refuse_other_evidence(published: PublishedBranch, proposals: Sequence[Propos
 
     Its pull request would not describe the branch.
     """
-    if published.groups != read_promoted(trailers(proposals, published.replay, published.measured)):
+    if published.groups != read_promoted("\n" + trailers(proposals, published.replay, published.measured)):
         raise _mismatch(published, proposals[0])
 
 

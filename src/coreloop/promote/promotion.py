@@ -73,7 +73,7 @@ class _Start:
         """Whether the pull request is open and describes its branch, with no step left to do."""
         if self.existing is None or self.must_rebuild:
             return False
-        described = read_promoted(self.existing.body)
+        described = read_promoted(self.existing.message)
         return self.published is None or not self.existing.draft or described == self.published.groups
 
 
@@ -199,7 +199,7 @@ def _refuse_others_work(
     """Refuse to add to a pull request that a human has taken over."""
     wanted = {proposal.key for proposal in promoting.proposals}
     on_branch = published.keys if published is not None else frozenset[str]()
-    if existing is None or wanted <= {*promoted_keys(existing.body), *on_branch}:
+    if existing is None or wanted <= {*promoted_keys(existing.message), *on_branch}:
         return
     if published is None:
         raise HumanDecidesError(

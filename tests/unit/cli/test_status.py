@@ -289,7 +289,7 @@ def test_with_a_token_the_open_pull_requests_are_named(
 ) -> None:
     open_promotion(project, "aa")
     github.add_pull(branch="skill/docstring-aa")
-    github.add_pull(branch="skill/docstring-colleague", body=f"Candidate-Key: {KEY}")
+    github.add_pull(branch="skill/docstring-colleague", body=f"Phase: R\nCandidate-Key: {KEY}")
     github.add_pull(branch="feature")
     github.add_pull(branch="skill/docstring-old", state="closed")
     status = facts(run("--json", at=project.root, **forge))

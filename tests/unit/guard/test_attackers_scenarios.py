@@ -255,6 +255,12 @@ def co_author_of_a_renamed_account(bench: Bench) -> None:
     bench.review(reviewer=replace(REVIEWER, number=5))
 
 
+def co_author_in_a_list(bench: Bench) -> None:
+    """The same, in a list, with a zero before the number"""
+    suggested_by(bench, "* Apply\n\n  * Co-authored-by: Old <05+old@users.noreply.github.com>")
+    bench.review(reviewer=replace(REVIEWER, number=5))
+
+
 def quoted_in_a_description(bench: Bench) -> None:
     """A description that quotes a promotion's message in `<details>`"""
     bench.start("update")
@@ -283,7 +289,7 @@ WAYS = (
     *(dash_alone, dash_alone_before_blanks, dash_of_another_width, another_encoding),
     *(description_among_other_targets, literals_around_a_comment),
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
-    co_author_of_a_renamed_account,
+    *(co_author_of_a_renamed_account, co_author_in_a_list),
     *(quoted_in_a_description, followed_in_a_description),
 )
 HEADING = "Borrowed names and hidden spellings"

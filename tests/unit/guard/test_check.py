@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.git.trailers import read_trailers
 from coreloop.guard.event import PullRequestEvent, Push
 from coreloop.promote import plan, promotion
 from coreloop.promote.commits import WritableRepository
@@ -28,6 +27,7 @@ from guarding import (
     pull_json,
     review_json,
 )
+from merging import read_trailers
 from promoting import BRANCH, CATEGORIES, FILE, ID, KEY, SOURCE, Project, copy_project, hush_git
 from rows import slow_after
 

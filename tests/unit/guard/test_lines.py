@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from coreloop.base.git.trailers import read_trailers
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.learn.proposals.advice import statement_key
@@ -13,6 +12,7 @@ from coreloop.learn.proposals.grammar import AdvisedCalls, When, parse_line
 from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request import trailers
 from guarding import REPLAY, SETTINGS, candidate_proposal
+from merging import read_trailers
 from promoting import LINES
 from rows import each_row
 

@@ -138,11 +138,10 @@ def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
 @each_row(
     "text",
     [
-        "Candidate-Id: 1",
-        "Candidate-Key: 1",
-        "candidate-key: 1",
-        f"This reverts commit {OTHER}.\n\nCandidate-Id: 1",
-        "```\n\nCandidate-Id: 1\n\n```",
+        "Phase: R\nCandidate-Key: 0123456789abcdef",
+        "phase: F\ncandidate-key: 0123456789abcdef",
+        f"This reverts commit {OTHER}.\n\nPhase: R\nCandidate-Key: 0123456789abcdef",
+        "```\n\nPhase: R\nCandidate-Key: 0123456789abcdef\n\n```",
     ],
 )
 def test_a_commit_s_trailers_say_it_too(text):
@@ -154,10 +153,10 @@ def test_a_commit_s_trailers_say_it_too(text):
 @each_row(
     "message",
     [
-        "docs: trailers\n\n> Candidate-Id: 1\n",
-        "docs: trailers\n\n    Candidate-Id: 1\n",
-        "docs: trailers\n\n```\nPhase: R\nCandidate-Id: 1\n```\n",
-        "docs: trailers\n\nA promotion has, for example,\nCandidate-Id: 1\n",
+        "docs: trailers\n\n> Phase: R\n> Candidate-Key: 0123456789abcdef\n",
+        "docs: trailers\n\n    Phase: R\n    Candidate-Key: 0123456789abcdef\n",
+        "docs: trailers\n\n```\nPhase: R\nCandidate-Key: 0123456789abcdef\n```\n",
+        "docs: trailers\n\nA promotion has, for example,\nPhase: R\nCandidate-Key: 0123456789abcdef\n",
     ],
     ids=["quoted", "indented", "a code block", "in a sentence"],
 )
@@ -271,11 +270,12 @@ def test_a_merge_stops_it():
         ("Phase", None, "lacks the trailers Phase"),
         ("Replay", None, "lacks the trailers Replay"),
         ("Observed", None, "lacks the trailers Observed"),
-        ("Phase", "A", "has no known Phase"),
+        ("Phase", "A", "lacks the trailers Phase"),
         ("Candidate-Id", "cand-1", "Candidate-Id of commit aaaaaaaaaaaa is not an id of phase R"),
         ("Candidate-Id", "cand-2026-02-30-001", "is not an id of phase R"),
         ("Candidate-Id", "ce-2026-04-25-001", "is not an id of phase R"),
-        ("Candidate-Key", "5f3e", "is not a coreloop key"),
+        ("Candidate-Key", None, "lacks the trailers Phase"),
+        ("Candidate-Key", "5f3e", "lacks the trailers Phase"),
         ("Replay", "not_reproduced", "is not one that allows a promotion"),
         ("Replay", "not-applicable", "the steps can be replayed"),
         ("Target", f"{FILE}::show", "is not the docstring of analysis"),

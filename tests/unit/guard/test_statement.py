@@ -3,7 +3,7 @@
 import pytest
 
 import guarding
-from coreloop.base.git.trailers import SECTIONS, read_trailers
+from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.source import find_definition, read_source
@@ -14,6 +14,7 @@ from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request import commit_message, trailers
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
+from merging import read_trailers
 from promoting import SOURCE
 from rows import each_row
 

@@ -168,7 +168,7 @@ def _read_history(
             return None, promoted, (printable(f"no history: {error}"),)
         pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
-        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.body))
+        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
         settled = asked | {entry.key for entry in promoted.promotions}
         judgments = read_verdicts(workspace.judgments_dir)
         reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)

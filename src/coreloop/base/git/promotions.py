@@ -1,7 +1,7 @@
 """Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,20 +125,38 @@ def read_history(commits: Iterable[Commit]) -> History:
     merges: dict[tuple[str, int], Merge] = {}
     for commit in ordered:
         for trailers in read_promoted(commit.message):
-            key = trailers.get("Candidate-Key")
-            if key and trailers.get("Phase") in {"R", "F"}:
-                landing = landings[commit.sha]
-                promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
-                parent = landing.commit.parents[0] if landing.commit.parents else ""
-                merge = Merge(promotion, landing.commit.sha, parent, landing.place)
-                merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
+            landing = landings[commit.sha]
+            promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
+            parent = landing.commit.parents[0] if landing.commit.parents else ""
+            merge = Merge(promotion, landing.commit.sha, parent, landing.place)
+            merges.setdefault((promotion.key, landing.place), merge)  # a merge commit may repeat the trailers
     promoted = {merge.promotion.sha for merge in merges.values()}
-    reverts = {landings[sha].place for sha in _reverts(ordered, promoted)}
+    effects = _effects(ordered, promoted)
+    reverts = {landings[sha].place for sha, effect in effects.items() if not all(effect.values())}
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
         times_s=tuple(commit.committed_s for commit in line),
     )
+
+
+def reverted_in(message: str) -> tuple[str, ...]:
+    """The commits, or their beginnings, that a message says it reverts."""
+    return tuple(_REVERTS.findall(message))
+
+
+def said_effects(commits: Iterable[Commit], text: str) -> Iterator[tuple[str, Promotion, bool]]:
+    """What each sentence of a text says it reverts, of the promotions there, and if it brings them back.
+
+    ``commits`` as in `promotions`; a sentence is read as history would read it in a later commit.
+    """
+    ordered = list(commits)
+    merged = {merge.promotion.sha: merge.promotion for merge in read_history(ordered).merges}
+    said = {f"said {sha}": sha for sha in reverted_in(text)}
+    saying = [Commit(name, 0, f"This reverts commit {sha}") for name, sha in said.items()]
+    effects = _effects([*ordered[::-1], *saying], set(merged))
+    for name in said.keys() & effects.keys():
+        yield from ((said[name], merged[sha], back) for sha, back in effects[name].items())
 
 
 def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
@@ -253,18 +271,21 @@ def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
     return landings
 
 
-def _reverts(ordered: list[Commit], promoted: set[str]) -> list[str]:
-    """Commits that revert a promotion, without those that revert such a revert."""
+def _effects(ordered: list[Commit], promoted: set[str]) -> dict[str, dict[str, bool]]:
+    """Of each commit that says what it reverts: the promotions there, and whether it brings them back."""
     parents = {commit.sha: commit.parents for commit in ordered}
-    undoes: dict[str, bool] = {}
+    effects: dict[str, dict[str, bool]] = {}
     for commit in ordered:
-        named = tuple(_REVERTS.findall(commit.message))
+        named = reverted_in(commit.message)
+        effect = dict[str, bool]()
         for sha in [sha for sha in parents if sha.startswith(named)] if named else ():
             touched = {sha, *_brought(sha, parents)}
-            reverts = touched & undoes.keys()
-            if touched & promoted or reverts:
-                undoes[commit.sha] = bool(touched & promoted) or not any(undoes[revert] for revert in reverts)
-    return [sha for sha, is_revert in undoes.items() if is_revert]
+            for undone in touched & effects.keys():
+                effect |= {promotion: not back for promotion, back in effects[undone].items()}
+            effect |= dict.fromkeys(touched & promoted, False)
+        if effect:
+            effects[commit.sha] = effect
+    return effects
 
 
 def _alive(ordered: list[Commit]) -> dict[str, bool]:
@@ -276,7 +297,7 @@ def _alive(ordered: list[Commit]) -> dict[str, bool]:
     parents = {commit.sha: commit.parents for commit in ordered}
     alive = {commit.sha: True for commit in ordered}
     for commit in reversed(ordered):
-        named = tuple(_REVERTS.findall(commit.message)) if alive[commit.sha] else ()
+        named = reverted_in(commit.message) if alive[commit.sha] else ()
         reverted = [sha for sha in alive if sha.startswith(named)] if named else []
         alive |= {undone: False for sha in reverted for undone in (sha, *_brought(sha, parents))}
     return alive

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from coreloop.base.git.slug import to_slug
@@ -54,7 +54,7 @@ SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 """The part of a target after ``::``: a qualname, with a line if it is defined twice."""
 
 # Lines are trimmed outside of these, since a pattern that does so takes quadratic time in a row of spaces.
-_CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
+_CO_AUTHOR: Final = re.compile(r"^[ \t*+-]*co-authored-by[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
 _SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
 _SPACE: Final = " \t\r"  # git's; a line ends at \n alone, whatever else Unicode takes for the end of one
@@ -64,45 +64,33 @@ _TRAILER: Final = re.compile(r"([\w-]+)[ \t]*:(.*)|\(cherry picked from commit [
 _NAME: Final = {name.casefold(): name for name in (*NAMES, MEASURED)}
 
 
-def read_trailers(message: str) -> dict[str, str]:
-    """Read coreloop's trailers from a commit message or a pull request's body; the last of a name counts."""
-    return dict(_trailers(message))
-
-
-def _trailers(message: str) -> Iterator[tuple[str, str]]:
-    """The trailers of every paragraph that consists of trailers, wherever it stands, quoted or not.
-
-    A squash joins messages and descriptions, and parts a first line from the rest: what surrounds a paragraph
-    must not matter, and a first line is a paragraph.
-    """
-    for paragraph in _BLANK.split(message.replace("\n", "\n\n", 1)):
-        lines = _FOLD.sub(" ", paragraph.strip("\n")).split("\n")
-        matches = [_TRAILER.fullmatch(line.rstrip(_SPACE)) for line in lines]
-        for match in matches if all(matches) else ():
-            if match and match[1] and (name := _NAME.get(match[1].casefold())):
-                yield name, match[2].lstrip(_SPACE)
-
-
-def names_candidate(message: str) -> bool:
-    """Whether a message has the trailers of a promotion, complete or not."""
-    return not {"Candidate-Id", "Candidate-Key"}.isdisjoint(read_trailers(message))
-
-
 def read_promoted(message: str) -> tuple[dict[str, str], ...]:
-    """Read the trailers of each candidate in a message, in order; each ``Phase`` begins a new candidate.
+    """Read the trailers of each candidate in a message, in order; a group that a squash repeats counts once.
 
-    Repeated groups, as in a squash, count once.
+    A candidate is one paragraph of trailers alone with a known ``Phase`` and a ``Candidate-Key``, wherever it
+    stands, quoted or not; the last of a name counts. The first line is a subject or a title, which a squash
+    parts from the rest: it is no trailer.
     """
-    groups: list[dict[str, str]] = [{}]
-    for name, value in _trailers(message):
-        if name == "Phase" and "Phase" in groups[-1]:
-            groups.append({})
-        groups[-1][name] = value
-    return tuple({tuple(group.items()): group for group in groups if group}.values())
+    paragraphs = map(_trailers, _BLANK.split(message.replace("\n", "\n\n", 1))[1:])
+    groups = (group for group in paragraphs if _is_candidate(group))
+    return tuple({tuple(group.items()): group for group in groups}.values())
+
+
+def _trailers(paragraph: str) -> dict[str, str]:
+    """Coreloop's trailers in a paragraph; empty if any line is no trailer."""
+    lines = _FOLD.sub(" ", paragraph.strip("\n")).split("\n")
+    matches = [_TRAILER.fullmatch(line.rstrip(_SPACE)) for line in lines]
+    trailers = (match for match in matches if match and match[1]) if all(matches) else ()
+    names = ((_NAME.get(match[1].casefold()), match[2].lstrip(_SPACE)) for match in trailers)
+    return {name: value for name, value in names if name}
+
+
+def _is_candidate(group: Mapping[str, str]) -> bool:
+    return group.get("Phase") in SECTIONS and bool(CANDIDATE_KEY.fullmatch(group.get("Candidate-Key", "")))
 
 
 def co_authors(message: str) -> tuple[str, ...]:
-    """Names and addresses of a message's ``Co-authored-by`` trailers, such as a suggestion's author."""
+    """Names and addresses of a message's ``Co-authored-by`` lines, also of a list's or indented ones."""
     people = (match[1].strip().removesuffix(">").rpartition("<") for match in _CO_AUTHOR.finditer(message))
     parts = (part.strip() for name, _, address in people for part in (name, address))
     return tuple(filter(None, parts))
@@ -110,7 +98,7 @@ def co_authors(message: str) -> tuple[str, ...]:
 
 def promoted_keys(message: str) -> tuple[str, ...]:
     """The keys of the candidates in a message."""
-    return tuple(key for group in read_promoted(message) if (key := group.get("Candidate-Key")))
+    return tuple(group["Candidate-Key"] for group in read_promoted(message))
 
 
 def write_trailers(values: Mapping[str, str]) -> str:

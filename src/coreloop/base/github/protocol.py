@@ -43,6 +43,11 @@ class PullRequest:
     body: str = field(repr=False)
 
     @property
+    def message(self) -> str:
+        """Title and description, as a squash merge lands them."""
+        return f"{self.title}\n\n{self.body}"
+
+    @property
     def is_coreloop(self) -> bool:
         """Whether coreloop opened it, by its branch or title; never from a fork."""
         prefixes = (BRANCH_PREFIX, REVERT_PREFIX)
@@ -51,11 +56,11 @@ class PullRequest:
     def has_key(self, key: str) -> bool:
         """Whether it is the promotion of a candidate.
 
-        The body has the trailer ``Candidate-Key: key`` in any paragraph, and the branch coreloop's prefix; a
-        body alone is easily copied, and a title edited.
+        The body has the candidate's trailers in any paragraph, and the branch coreloop's prefix; a body alone
+        is easily copied, and a title edited.
         """
         is_ours = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
-        return is_ours and key in promoted_keys(self.body)
+        return is_ours and key in promoted_keys(self.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def reject_closed(
             judged_by=_BY,
         )
         for pull in pulls
-        for key in promoted_keys(pull.body)
+        for key in promoted_keys(pull.message)
         if key in ids and key not in known and (key, f"{_CLOSED}{pull.url}") not in given
     ]
     for judgment in new:

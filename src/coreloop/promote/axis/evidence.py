@@ -193,7 +193,7 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     of_sequence = any(line.startswith(_NO_CALLS) for line in lines)  # a statement has no calls
     if promotion.phase == "R" and of_sequence and not any(line.startswith(_CALLS) for line in lines):
         axes = _existing_axes(versions.before, engine)
-    groups = {group.get("Candidate-Key"): group for group in read_promoted(commit.message)}
+    groups = {group["Candidate-Key"]: group for group in read_promoted(commit.message)}
     metrics = groups.get(promotion.key, {}).get("Evidence", "")
     return PromotionEvidence(promotion, metrics, lines, calls, axes)
 

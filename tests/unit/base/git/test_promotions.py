@@ -12,11 +12,13 @@ from coreloop.base.git.promotions import (
     open_keys,
     promotions,
     read_history,
+    said_effects,
 )
 from coreloop.base.git.repository import Repository
-from coreloop.base.git.trailers import names_candidate
+from coreloop.base.git.trailers import promoted_keys
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
+AA, BB, CC, DD, EE, FF = (letter * 16 for letter in "abcdef")
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 EDITED = SOURCE.replace(b"Which.", b"Which, of the known ones.")
 
@@ -116,7 +118,7 @@ def test_history_counts_what_the_check_takes_for_a_promotion(before: str, after:
     text = f"{title}\n\n{before}{trailers}{after}\n"
     promoted(project, text=text)
     merge(project, "--ff-only")
-    assert bool(states(project)) is names_candidate(text)
+    assert bool(states(project)) is bool(promoted_keys(text))
 
 
 def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:
@@ -125,29 +127,29 @@ def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:
 
 
 def test_caveats_count_and_other_phases_do_not(project: Project) -> None:
-    for key, phase in (("aa", "F"), ("bb", "X"), ("", "R")):
+    for key, phase in ((AA, "F"), (BB, "X"), ("", "R")):
         project.commit({FILE: key.encode()}, message(key, phase))
-    assert [(promotion.key, promotion.phase) for promotion in promotions_on(project)] == [("aa", "F")]
+    assert [(promotion.key, promotion.phase) for promotion in promotions_on(project)] == [(AA, "F")]
 
 
 def test_oldest_comes_first(project: Project) -> None:
-    for key in ("bb", "aa", "cc"):
+    for key in (BB, AA, CC):
         project.commit({FILE: key.encode()}, message(key))
-    assert list(states(project)) == ["bb", "aa", "cc"]
+    assert list(states(project)) == [BB, AA, CC]
 
 
 def test_time_is_that_of_the_merge(project: Project) -> None:
     """A draft that waited for seven weeks is in effect since its merge, not since it was proposed."""
     sha = promoted(project, GIT_COMMITTER_DATE="2026-03-01T00:00:00Z")
     project.git("switch", "--quiet", "main")
-    project.commit({"other.txt": "x"}, message("ff"), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.commit({"other.txt": "x"}, message(FF), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
     project.git("merge", "--no-ff", "-m", "merge", BRANCH, GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
     project.git("switch", "--quiet", "--create", "later")
     project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
     assert [
         (promotion.key, f"{promotion.merged_at:%m-%d}") for promotion in promotions_on(project, "later")
     ] == [
-        ("ff", "04-01"),
+        (FF, "04-01"),
         (KEY, "04-20"),
     ]
     assert promotions_on(project)[1].sha == sha
@@ -167,21 +169,21 @@ def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, ti
     """GitHub's own button reverts the merge commit, which does not name the commits that it brought."""
     promoted(project)
     sha = merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
-    before = project.commit({FILE: EDITED + b"# more\n"}, message("ff"))
+    before = project.commit({FILE: EDITED + b"# more\n"}, message(FF))
     sha = revert(project, sha, "--mainline", "1")
     if times == 2:
         revert(project, sha)
     assert before
-    assert states(project) == {KEY: times == 1, "ff": False}
+    assert states(project) == {KEY: times == 1, FF: False}
 
 
 def test_reverted_merge_leaves_what_main_had_before(project: Project) -> None:
-    project.commit({"other.py": "x = 1\n"}, message("aa"))
+    project.commit({"other.py": "x = 1\n"}, message(AA))
     promoted(project)
     project.git("switch", "--quiet", "main")
     sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
     revert(project, sha, "--mainline", "1")
-    assert states(project) == {"aa": False, KEY: True}
+    assert states(project) == {AA: False, KEY: True}
 
 
 def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
@@ -264,6 +266,17 @@ def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> No
     assert (states(project), reverts(project)) == ({KEY: False}, 1)
 
 
+def test_each_sentence_says_what_history_would_read(project: Project) -> None:
+    promoted(project)
+    merged = merge(project, "--no-ff", "-m", "Merge pull request #1")
+    again = revert(project, merged, "--mainline", "1")
+    reapplied = revert(project, again)
+    text = "\n".join(f"This reverts commit {sha}." for sha in (merged, again[:9], reapplied, "0" * 40))
+    with Repository(project.root) as repository:
+        said = {sha: (its.key, back) for sha, its, back in said_effects(repository.log("main"), text)}
+    assert said == {merged: (KEY, False), again[:9]: (KEY, True), reapplied: (KEY, False)}
+
+
 def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> None:
     promoted(project)
     revert(project, merge(project, "--ff-only"))
@@ -282,21 +295,21 @@ def keys(project: Project, base: str = "main") -> frozenset[str]:
 
 def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> None:
     """Merged, reverted, on a branch here, on a branch of the remote, on the remote's newer base."""
-    for key in ("aa", "bb"):
+    for key in (AA, BB):
         project.commit({FILE: key.encode()}, message(key))
     revert(project, "HEAD")
     project.git("push", "--quiet", "origin", "main")
-    promoted(project, text=message("cc"))
+    promoted(project, text=message(CC))
     colleague = tmp_path / "colleague"
     run_git(tmp_path, "clone", "--quiet", str(project.remote), str(colleague))
-    for name, key in (("main", "dd"), ("skill/caveat-x", "ee"), ("feature", "ff")):
+    for name, key in (("main", DD), ("skill/caveat-x", EE), ("feature", FF)):
         run_git(colleague, "switch", "--quiet", "--force-create", name)
         run_git(colleague, "commit", "--quiet", "--allow-empty", "-m", message(key))
         run_git(colleague, "push", "--quiet", "origin", f"{name}:{name}")
         run_git(colleague, "reset", "--quiet", "--hard", "HEAD~1")
-    assert keys(project) == {"aa", "bb", "cc"}
+    assert keys(project) == {AA, BB, CC}
     project.git("fetch", "--quiet")
-    assert keys(project) == {"aa", "bb", "cc", "dd", "ee"}
+    assert keys(project) == {AA, BB, CC, DD, EE}
 
 
 def test_open_key_names_its_branch(project: Project) -> None:

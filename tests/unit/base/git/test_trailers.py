@@ -10,51 +10,57 @@ from coreloop.base.git.trailers import (
     NAMES,
     REPLAYS,
     co_authors,
-    names_candidate,
     promoted_keys,
     read_promoted,
-    read_trailers,
     write_message,
     write_title,
     write_trailers,
 )
 from coreloop.promote.replay import ReplayVerdict
+from merging import read_trailers
 from rows import each_row
 
-BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
+KEY = "0123456789abcdef"  # written 5f3e in the messages below
+BOTH = {"Phase": "R", "Candidate-Key": KEY}
 FOUND = [
     pytest.param("Subject\n\nPhase: R\nCandidate-Key: 5f3e\n", id="last paragraph"),
     pytest.param(
-        "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n", id="a tool's own below"
+        "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n",
+        id="a tool's own below",
     ),
-    pytest.param("Subject\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend", id="two paragraphs"),
     pytest.param("Subject\r\n\r\nPhase: R\r\nCandidate-Key: 5f3e\r\n", id="CRLF, as GitHub's editor sends"),
-    pytest.param("Phase: R\nCandidate-Key: 5f3e", id="no subject, no end"),
+    pytest.param("\nPhase: R\nCandidate-Key: 5f3e", id="no subject, no end"),
     pytest.param("S\n\nPhase:R\nCandidate-Key:\t 5f3e \t\n", id="other spaces"),
     pytest.param(
-        "S\n\nPhase: F\nCandidate-Key: old\n\nPhase: R\nCandidate-Key: 5f3e\n", id="the last counts"
+        "S\n\nPhase: F\nCandidate-Key: 0000000000000000\nPhase: R\nCandidate-Key: 5f3e\n",
+        id="the last counts",
     ),
     pytest.param(
-        "S\n\nPhase: R\nCandidate-Key: 5f3e\nReviewed-on: https://x/1\nPhases: 7\n", id="others left out"
+        "S\n\nPhase: R\nCandidate-Key: 5f3e\nReviewed-on: https://x/1\nPhases: 7\n",
+        id="others left out",
     ),
     pytest.param("S\n\nphase: R\ncandidate-KEY: 5f3e\n", id="other capitals, which git takes for the same"),
     pytest.param("S\n\nPhase : R\nCandidate-Key \t:5f3e\n", id="a blank before the colon, as git reads it"),
     pytest.param("S\n\nPhase:\n R\r\nCandidate-Key:\r\n\t5f3e\r\n", id="folded values"),
     pytest.param("S\n \t\nPhase: R\nCandidate-Key: 5f3e\n\r\n \nend", id="blank lines with blanks"),
     pytest.param(
-        "S\n\nPhase: R\nCandidate-Key: 5f3e\n(cherry picked from commit 0a1b)\n", id="git cherry-pick -x"
+        "S\n\nPhase: R\nCandidate-Key: 5f3e\n(cherry picked from commit 0a1b)\n",
+        id="git cherry-pick -x",
     ),
     pytest.param("S\nPhase: R\nCandidate-Key: 5f3e", id="right below the subject, which a squash parts"),
     pytest.param(
-        "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e\n\n```", id="in a code block, between blank lines"
+        "S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e\n\n```",
+        id="in a code block, between blank lines",
     ),
     pytest.param("S\n\n```\n\nPhase: R\nCandidate-Key: 5f3e", id="in a code block that does not end"),
     pytest.param("S\n\n```x``` is\n\nPhase: R\nCandidate-Key: 5f3e", id="below a line of inline code"),
     pytest.param(
-        "<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.", id="in details, above last words"
+        "x\n\n<details>\n\nPhase: R\nCandidate-Key: 5f3e\n\n</details>\n\nEnd.",
+        id="in details, above last words",
     ),
     pytest.param(
-        'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e', id="a revert"
+        'Revert "x"\n\nThis reverts commit 0a1b2c3d.\n\nPhase: R\nCandidate-Key: 5f3e',
+        id="a revert",
     ),
     pytest.param(
         "x (#7)\n\n* y\n\nPhase: R\nCandidate-Key: 5f3e\n\n* z\n\n---------\n\nCo-authored-by: A <a@b>",
@@ -67,13 +73,28 @@ NOT_FOUND = [
         "Subject\n\n> Phase: R\n+Candidate-Key: 5f3e\n Candidate-Key: 5f3e\n",
         id="quoted, in a diff, indented",
     ),
-    pytest.param("the Phase: R", id="inside a line"),
+    pytest.param("S\n\nthe Phase: R\nCandidate-Key: 5f3e", id="inside a line"),
+    pytest.param("Phase: R\nCandidate-Key: 5f3e", id="the first line, which a squash parts from the rest"),
+    pytest.param("Candidate-Key: 5f3e\n\nPhase: R\nTarget: x.py::f", id="the key in the title"),
+    pytest.param(
+        "Merge pull request #8 from octo/x\n\nCandidate-Key: 5f3e\n\nPhase: R",
+        id="the key in a merge's title",
+    ),
+    pytest.param("S\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend", id="two paragraphs"),
+    pytest.param("S\n\nCandidate-Key: 5f3e", id="no phase"),
+    pytest.param("S\n\nCandidate-Id: 42", id="a header of HTTP"),
+    pytest.param("S\n\nPhase: R\nCandidate-Key: add index", id="no key"),
+    pytest.param("S\n\nPhase: r\nCandidate-Key: 5f3e", id="no phase of coreloop's"),
+    pytest.param("S\n\nPhase:\nCandidate-Id:\nCandidate-Key:\n", id="a template with empty trailers"),
     pytest.param("S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```", id="a code block without blank lines"),
     pytest.param("S\n\n```\nPhase: R\nCandidate-Key: 5f3e\n```\nSigned-off-by: A <a@b>", id="and a trailer"),
-    pytest.param("S\n\nA promotion has, for example,\nCandidate-Key: 5f3e", id="below other words"),
-    pytest.param("S\n\nCandidate-Key: 5f3e\nis a trailer", id="above other words"),
+    pytest.param("S\n\nA promotion has, for example,\nPhase: R\nCandidate-Key: 5f3e", id="below other words"),
+    pytest.param("S\n\nPhase: R\nCandidate-Key: 5f3e\nis a trailer", id="above other words"),
     *(
-        pytest.param(f"S\n\nText{end}{end}Phase: R{end}Candidate-Key: 5f3e", id=f"no line of git's: {end!r}")
+        pytest.param(
+            f"S\n\nText{end}{end}Phase: R{end}Candidate-Key: 5f3e",
+            id=f"no line of git's: {end!r}",
+        )
         for end in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r")
     ),
 ]
@@ -81,12 +102,12 @@ NOT_FOUND = [
 
 @each_row("message", FOUND)
 def test_trailers_are_found(message: str) -> None:
-    assert read_trailers(message) == BOTH
+    assert read_promoted(message.replace("5f3e", KEY)) == (BOTH,)
 
 
 @each_row("message", NOT_FOUND)
 def test_other_text_is_not_a_trailer(message: str) -> None:
-    assert read_trailers(message) == {}
+    assert read_promoted(message.replace("5f3e", KEY)) == ()
 
 
 def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
@@ -97,13 +118,13 @@ def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
 
 
 def test_value_cannot_bring_a_second_trailer() -> None:
-    written = write_trailers({"Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F", "Phase": "R"})
-    assert read_trailers(written) == {"Phase": "R", "Candidate-Id": "c Candidate-Key: forged Phase: F"}
+    written = write_trailers({**BOTH, "Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F"})
+    assert read_trailers(written) == {**BOTH, "Candidate-Id": "c Candidate-Key: forged Phase: F"}
 
 
 _PARTS = (
     "Phase: R",
-    "Candidate-Key: 5f3e",
+    f"Candidate-Key: {KEY}",
     "text",
     "> Phase: R",
     "```",
@@ -122,13 +143,13 @@ def test_a_squash_has_no_keys_that_its_commits_lack(messages: list[str]) -> None
     listed = "\n\n".join(f"* {message}" for message in messages)
     squashes = (f"x (#7)\n\n{listed}\n\n---------\n\nCo-authored-by: A <a@b>", f"{subject} (#7)\n\n{rest}")
     for squash, brought in zip(squashes, (messages, messages[:1]), strict=True):
-        assert not promoted_keys(squash) or any(map(names_candidate, brought))
+        assert set(promoted_keys(squash)) <= {key for message in brought for key in promoted_keys(message)}
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.text()), st.text(alphabet="ab :\n"))
 def test_what_is_written_is_read(values: dict[str, str], around: str) -> None:
-    lines = {name: " ".join(value.split()) for name, value in values.items()}
-    assert read_trailers(f"{around}\n\n{write_trailers(values)}\n\n{around}") == lines
+    lines = {name: " ".join(value.split()) for name, value in values.items()} | BOTH
+    assert read_trailers(f"{around}\n\n{write_trailers(lines)}\n\n{around}") == lines
 
 
 def test_git_reads_them_too() -> None:
@@ -145,26 +166,27 @@ def test_verdicts_that_proceed_are_those_of_a_replay() -> None:
 
 
 def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:
-    return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key, **more}
+    return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key * 16, **more}
 
 
 def test_several_candidates_of_a_message_are_separated():
     groups = (_group("a", Evidence="1"), _group("b", "F", Evidence="2"))
     message = "Subject\n\n" + "\n\n".join(map(write_trailers, groups)) + "\n"
     assert read_promoted(message) == groups
-    assert promoted_keys(message) == ("a", "b")
+    assert promoted_keys(message) == ("a" * 16, "b" * 16)
 
 
 def test_a_candidate_that_a_squash_repeats_counts_once():
     groups = (_group("a"), _group("b"))
     message = "\n\n".join(map(write_trailers, (*groups, *groups)))
+    message = f"x\n\n{message}"
     assert read_promoted(message) == groups
 
 
-def test_trailers_before_the_first_phase_belong_to_the_first_candidate():
-    assert read_promoted("Evidence: a word\n\n" + write_trailers(_group("a", Evidence="1"))) == (
-        _group("a", Evidence="1"),
-    )
+@given(st.sampled_from(_PARTS), st.lists(st.sampled_from(_PARTS)).map("\n".join))
+def test_a_title_adds_nothing_to_a_description_however_it_lands(title: str, body: str):
+    merged = f"Merge pull request #8 from octo/x\n\n{title}\n\n{body}"
+    assert promoted_keys(merged) == promoted_keys(f"x\n\n{body}") == promoted_keys(f"{title} (#8)\n\n{body}")
 
 
 @each_row("message", ["", "Subject\n\nText.", "  Phase: R"])
@@ -188,7 +210,9 @@ def test_a_message_is_written_from_its_trailers():
         ("Co-authored-by: Kim <kim@example.org>", ("Kim", "kim@example.org")),
         ("co-Authored-By:kim", ("kim",)),
         ("Co-authored-by: A <a@x>\nCo-authored-by: B <b@x>", ("A", "a@x", "B", "b@x")),
+        ("* Co-authored-by: A <a@x>\n\n    - co-authored-by: B <b@x>", ("A", "a@x", "B", "b@x")),
         ("a co-authored-by: x", ()),
+        ("> Co-authored-by: A <a@x>", ()),
     ],
 )
 def test_co_authors_are_read(written: str, people: tuple[str, ...]):

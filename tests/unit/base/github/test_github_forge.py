@@ -30,6 +30,9 @@ from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 from rows import each_row
 
+KEY = "0123456789abcdef"
+TRAILERS = f"Phase: R\nCandidate-Key: {KEY}"
+
 
 @each_row("url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"])
 def test_address_that_is_none_is_refused(url: str) -> None:
@@ -67,7 +70,7 @@ def test_renamed_repository_is_not_half_read(github: GithubStandIn, forge: Githu
     with pytest.raises(
         ForgeNotFoundError, match="the repository is now called octo/kit; set forge: repo to that name"
     ):
-        forge.find_pull_request("5f3e")
+        forge.find_pull_request(KEY)
 
 
 def test_pull_request_is_not_opened_in_a_renamed_repository(
@@ -82,17 +85,19 @@ def test_pull_request_is_not_opened_in_a_renamed_repository(
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        pytest.param("Candidate-Key: 5f3e", True, id="alone"),
+        pytest.param(TRAILERS, True, id="alone"),
         pytest.param(
-            "text\r\n\r\nCandidate-Key: 5f3e\r\nTarget: x\r\n", True, id="CRLF from the forge's editor"
+            f"text\r\n\r\nPhase: R\r\nCandidate-Key: {KEY}\r\nTarget: x\r\n",
+            True,
+            id="CRLF of the forge",
         ),
-        pytest.param("Candidate-Key: 5f3e\n\nSigned-off-by: A\n", True, id="not the last paragraph"),
-        pytest.param("Candidate-Key:5f3e  ", True, id="other spaces"),
-        pytest.param("candidate-key: 5f3e", False, id="other capitals: the rule of trailers.py"),
-        pytest.param("Candidate-Key: 5f3e0", False, id="longer key"),
-        pytest.param("Candidate-Key: 05f3e", False, id="key that ends so"),
-        pytest.param("see Candidate-Key: 5f3e", False, id="mentioned"),
-        pytest.param("> Candidate-Key: 5f3e", False, id="quoted"),
+        pytest.param(f"{TRAILERS}\n\nSigned-off-by: A\n", True, id="not the last paragraph"),
+        pytest.param(f"Phase:R\nCandidate-Key:{KEY}  ", True, id="other spaces"),
+        pytest.param(f"Phase: R\ncandidate-key: {KEY}", True, id="other capitals: the rule of trailers.py"),
+        pytest.param(f"{TRAILERS}0", False, id="longer key"),
+        pytest.param(f"Phase: R\nCandidate-Key: 0{KEY}", False, id="key that ends so"),
+        pytest.param(f"see {TRAILERS}", False, id="mentioned"),
+        pytest.param(f"> {TRAILERS}", False, id="quoted"),
         pytest.param(None, False, id="no body"),
     ],
 )
@@ -100,12 +105,12 @@ def test_key_is_a_trailer_of_the_body(
     github: GithubStandIn, forge: GithubForge, body: str | None, found: bool
 ) -> None:
     github.add_pull(branch="skill/x", body=body)
-    assert (forge.find_pull_request("5f3e") is not None) is found
+    assert (forge.find_pull_request(KEY) is not None) is found
 
 
 def test_key_is_no_pattern(github: GithubStandIn, forge: GithubForge) -> None:
-    github.add_pull(branch="skill/x", body="Candidate-Key: 5f3e")
-    assert forge.find_pull_request("5f..") is None
+    github.add_pull(branch="skill/x", body=TRAILERS)
+    assert forge.find_pull_request(KEY[:-2] + "..") is None
 
 
 def test_only_coreloops_pull_requests_are_counted(github: GithubStandIn, forge: GithubForge) -> None:
@@ -118,10 +123,10 @@ def test_only_coreloops_pull_requests_are_counted(github: GithubStandIn, forge: 
 
 def test_lost_answer_does_not_make_a_second_pull_request(github: GithubStandIn, forge: GithubForge) -> None:
     github.fail(Fault(carried_out=True), verb="POST")
-    draft = {"branch": "skill/x", "base": "main", "title": "[CORELOOP-R] x", "body": "Candidate-Key: 5f3e"}
+    draft = {"branch": "skill/x", "base": "main", "title": "[CORELOOP-R] x", "body": TRAILERS}
     with pytest.raises(ForgeUnavailableError):
         forge.open_draft(**draft)
-    found = forge.find_pull_request("5f3e")
+    found = forge.find_pull_request(KEY)
     assert found is not None
     with pytest.raises(PullRequestExistsError):
         forge.open_draft(**draft)
@@ -286,8 +291,8 @@ def test_pull_request_from_a_deleted_fork_is_nobodys_promotion(
     github: GithubStandIn, forge: GithubForge
 ) -> None:
     """GitHub gives such a head no repository; its own description says that cannot be."""
-    body = "Candidate-Key: 0123456789abcdef\n"
+    body = TRAILERS + "\n"
     github.add_pull(
         branch="skill/docstring-analysis-general-20260425", title="[CORELOOP-R] x", body=body, fork=""
     )
-    assert (forge.find_pull_request("0123456789abcdef"), forge.open_pull_requests()) == (None, ())
+    assert (forge.find_pull_request(KEY), forge.open_pull_requests()) == (None, ())
