@@ -1,5 +1,8 @@
 """What ``ask`` prints: each attempt and its repair to stderr, and the answer with its passages."""
 
+import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import click
@@ -15,6 +18,12 @@ _LINES: Final = 15
 _FEWEST: Final = 4
 """Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
 _SOURCES: Final = 4
+_BEGINNING: Final = 6
+"""Letters of a word of the heading or the marked line that a line of code shares with it."""
+_WORD: Final = re.compile(r"[^\W\d_]{4,}|[가-힣]{2,}")
+_COMMAND: Final = re.compile(r" {3,}\S|>>> |\.\.\. |\$ ")
+_NO_STEP: Final = re.compile(r"\s*(?:import\s|from\s\S+\simport|#|\.{3}\s*$|[)\]}]+,?\s*$)")
+"""Lines of code that prepare or close: the last ones to be shown."""
 
 
 def show_attempt(run: Run) -> None:
@@ -56,8 +65,10 @@ def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
         click.echo(f"{say(answer.verdict)}{closest}")
-    n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
-    is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
+    shares = [None] * len(answer.passages) if is_verbose else _shares(answer.passages)
+    is_cut = [
+        _show_passage(passage, n_lines) for passage, n_lines in zip(answer.passages, shares, strict=True)
+    ]
     shown_ids = {passage.id for passage in answer.passages}
     others = [source for source in answer.sources if source.id not in shown_ids]
     listed = others if is_verbose else others[:_SOURCES]
@@ -68,6 +79,12 @@ def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
         left_out.append(say(number_of(len(others) - len(listed), "more source")))
     if left_out:
         click.echo(say("-v shows {left_out}", left_out=join(left_out)), err=True)
+
+
+def _shares(passages: Sequence[AnswerPassage]) -> list[int]:
+    """Lines of each passage: the first gets what the others leave."""
+    others = [min(_FEWEST, len(passage.text.splitlines())) for passage in passages[1:]]
+    return [max(_FEWEST, _LINES - sum(others)), *others][: len(passages)]
 
 
 def place_line(source: AnswerSource) -> str:
@@ -83,12 +100,9 @@ def _show_passage(passage: AnswerPassage, n_lines: int | None) -> bool:
     Its marked sentence is bold on a terminal, and between » and « elsewhere.
     """
     click.echo(place_line(passage))
-    start, end = passage.start, passage.end
-    marked = f"»{passage.text[start:end]}«" if end > start else ""
-    text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
+    lines = _marked_lines(passage)
+    shown = lines if n_lines is None or len(lines) <= n_lines else excerpt(passage, n_lines)
     is_marked = False
-    lines = text.splitlines()
-    shown = lines if n_lines is None or len(lines) <= n_lines else _around_mark(lines, n_lines)
     for line in shown:
         is_marked = is_marked or "»" in line
         indented = f"    {printable(line)}".rstrip()
@@ -97,10 +111,63 @@ def _show_passage(passage: AnswerPassage, n_lines: int | None) -> bool:
     return len(shown) < len(lines)
 
 
-def _around_mark(lines: list[str], n_lines: int) -> list[str]:
-    """Some lines with text: the marked ones, one before, and those after; ``…`` stands for the others."""
-    dense = [line for line in lines if line.strip()]
-    marked = next((number for number, line in enumerate(dense) if "»" in line), 0)
-    start = max(0, min(marked - 1, len(dense) - n_lines))
-    cut = dense[start : start + n_lines]
-    return [*(["…"] if start else []), *cut, *(["…"] if start + n_lines < len(dense) else [])]
+def _marked_lines(passage: AnswerPassage) -> list[str]:
+    start, end = passage.start, passage.end
+    marked = f"»{passage.text[start:end]}«" if end > start else ""
+    return f"{passage.text[:start]}{marked}{passage.text[end:]}".splitlines()
+
+
+def excerpt(passage: AnswerPassage, n_lines: int) -> list[str]:
+    """Return at most so many lines of a passage; ``…`` stands for those between and after them.
+
+    The marked ones come first, then those of the code that belongs to them, then what follows and precedes.
+    """
+    lines, code = _read_code([line for line in _marked_lines(passage) if line.strip()])
+    first = next((place for place, line in enumerate(lines) if "»" in line), 0)
+    last = next((place for place, line in enumerate(lines) if "«" in line), first)
+    topic = {word[:_BEGINNING] for word in _WORD.findall(f"{passage.title} {lines[first]}".casefold())}
+    steps = sorted(_block_at(code, last), key=lambda place: _rank_step(lines[place], topic))
+    others = sorted(range(len(lines)), key=lambda place: (place < first - 1, place < first, place))
+    chosen: list[int] = []
+    for place in dict.fromkeys([*range(first, last + 1), *steps, *others]):
+        more = sorted([*chosen, place])
+        if len(_with_gaps(lines, more)) <= n_lines:
+            chosen = more
+    return _with_gaps(lines, chosen)
+
+
+def _read_code(lines: list[str]) -> tuple[list[str], list[int]]:
+    """Return the lines without fences, and the places of those of code."""
+    shown, code, is_fenced = list[str](), list[int](), False
+    for line in lines:
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+            continue
+        if is_fenced or _COMMAND.match(line):
+            code.append(len(shown))
+        shown.append(line)
+    return shown, code
+
+
+def _block_at(code: list[int], mark: int) -> list[int]:
+    """Return the places of the first code below a line, or of the last above it."""
+    below = [place for place in code if place > mark]
+    block = below[:1] or code[-1:]
+    step = 1 if below else -1
+    while block and block[-1] + step in code:
+        block.append(block[-1] + step)
+    return block
+
+
+def _rank_step(line: str, topic: set[str]) -> tuple[bool, bool]:
+    has_topic = any(word in line.casefold() for word in topic)
+    return _NO_STEP.match(line) is not None, not has_topic
+
+
+def _with_gaps(lines: list[str], chosen: list[int]) -> list[str]:
+    shown = []
+    for before, place in pairwise([*chosen[:1], *chosen]):
+        shown += [*(["…"] if place > before + 1 else []), lines[place]]
+    if chosen and chosen[-1] < len(lines) - 1:
+        shown[-1] += " …"
+    return shown

@@ -26,7 +26,7 @@ def test_an_answer_is_cut_around_what_says_it(place: Path, entry_point):
     assert code == 0
     assert len(out.splitlines()) <= SCREEN
     assert "    »A parcel can be returned within 30 days after delivery.«" in out.splitlines()
-    assert "    …" in out.splitlines()
+    assert any(line.endswith(" …") for line in out.splitlines())
     assert "-v shows the whole passages\n" in errors
     _, whole, errors = entry_point(place, "ask", "-v", RETURN_QUESTION)
     assert "Parcel size 20 " in whole

@@ -1,36 +1,33 @@
 """What sources say to a question, without a model: whole passages, and in each the best sentence."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coreloop.answer.models.offline import best_quotes, ranked_quotes
+from coreloop.answer.models.asked import says_all
+from coreloop.answer.models.offline import MAX_QUOTES, best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
-from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
-from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes, without_targets
-from coreloop.answer.models.synonyms import same_stem
+from coreloop.answer.models.ranking import ANSWER_AT, SAYS_AT, RankedSentence
+from coreloop.answer.models.sentences import (
+    Sentence,
+    is_heading,
+    read_sentences,
+    without_footnotes,
+)
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText
+from coreloop.answer.research.fit import DECLARED, WORDS_AT, find_fits
 from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
-from coreloop.base.language.words import stems
 
 _ENTRY: Final = re.compile(r"[\w.]+ (?:parameter|field) ")  # refund_order parameter reason (str)
 _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
-_DECLARED: Final = frozenset({"symbol", "schema"})
 SHOWN: Final = 3
-SAYS_AT: Final = 0.69
-"""Score from which a sentence says so; from `ANSWER_AT` it may.
-
-Nine of ten such sentences should be right: of 500 questions of KorQuAD, 234 of 260 from here on were (90 %),
-of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26);
-of English questions about documentation 20 of 32 (benchmarks/README.md).
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,34 +72,71 @@ def find_passages(
     sentences = _sentences(sources)
     best: dict[int, RankedSentence] = {}
     quotes: list[RankedSentence] = []
-    scores, differing = [], list[Contradiction]()
+    scores, differing, closest = [], list[Contradiction](), list[int]()
+    # of what says nothing itself, a text shows more than a signature
+    nearest = sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in DECLARED)
+    leads = [sentence for sentence in sentences if not is_heading(sentence)]
     for part in question_parts(question):
         ranked = [
             quote
             for quote in _ranked(part, sentences)
-            if not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
+            if not is_heading(quote.sentence)
+            and not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
+        fits = find_fits(part, ranked, leads, sources)
         prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
-        ranked = prose if asks_how(part) else ranked  # a line of a program says what it does itself
-        answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
+        if asks_how(part):
+            ranked = prose  # a line of a program says what it does itself
+            ways = [fit for fit in fits if fit.says_how][:MAX_QUOTES] or [
+                fit for fit in fits if fit.may_say_how
+            ][:1]
+            answering: Sequence[RankedSentence] = [fit.quote for fit in ways]
+            closest += [fit.quote.sentence.source for fit in fits]
+            sure = max(SAYS_AT if ways[0].says_how else 0.0, ANSWER_AT) if ways else 0.0
+        else:
+            answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
+            sure = _sure(part, answering[0]) if answering else 0.0
+            if not answering:
+                near = [
+                    fit
+                    for fit in fits
+                    if fit.words >= WORDS_AT and fit.quote.sentence.source in nearest[:most]
+                ]
+                answering, sure = [fit.quote for fit in near[:1]], ANSWER_AT if near else 0.0
+        places = _once([quote.sentence.source for quote in answering], sources)
+        answering = [quote for quote in answering if quote.sentence.source in places]
         for quote in (*answering, *ranked):
-            if quote.score >= ANSWER_AT:
+            if quote.score >= ANSWER_AT or quote in answering:
                 best.setdefault(quote.sentence.source, quote)
         pairs = contradictions_in(part, [_sourced(quote.sentence, sources) for quote in best.values()])
         quotes += _current(answering, pairs, best)
-        scores.append(_sure(part, answering[0]) if answering else 0.0)
+        scores.append(sure)
         differing += pairs
     order = [quote.sentence.source for quote in quotes]
     order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
-    # of what says nothing itself, a text shows more than a signature
-    order += sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in _DECLARED)
+    order += closest
+    order += nearest
     return Passages(
         verdict=_verdict(scores),
-        shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),
+        shown=tuple(_passage(number, sources, best) for number in _once(order, sources)[:most]),
         quoted=tuple((without_footnotes(quote.sentence.text), quote.sentence.source) for quote in quotes),
         differing=tuple(differing),
     )
+
+
+def _once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
+    """Each place and each text once: a symbol is found by its docstring and by its body."""
+    places, texts = set[tuple[str, int]](), set[str]()
+    once = []
+    for number in dict.fromkeys(numbers):
+        source = sources[number - 1]
+        place = (source.location, source.line if source.line is not None else -number)
+        if place not in places and source.text not in texts:
+            once.append(number)
+        places.add(place)
+        texts.add(source.text)
+    return once
 
 
 def _surest(prose: Sequence[RankedSentence], any_: Sequence[RankedSentence]) -> Sequence[RankedSentence]:
@@ -121,19 +155,6 @@ def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
 def sentence_key(text: str) -> str:
     """Return what identifies a sentence wherever it stands: its words on one line."""
     return without_footnotes(text).casefold()
-
-
-def says_all(question: str, sentence: Sentence) -> bool:
-    """Whether each English word of a question stands in a sentence or around it."""
-    said = {same_stem(stem) for stem in stems(without_targets(f"{sentence.text}\n{sentence.around}"))}
-    asked = [stem for stem in map(same_stem, stems(question)) if stem.isascii() and len(stem) > 1]
-    return all(stem in said for stem in asked) or any(_is_opposite(stem, said, asked) for stem in asked)
-
-
-def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
-    others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
-    rest = [word for word in asked if word != stem]
-    return bool(others & {*said}) and all(word in said for word in rest)
 
 
 def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
