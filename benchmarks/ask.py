@@ -19,12 +19,13 @@ import argparse
 import json
 import lzma
 import random
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -35,6 +36,7 @@ import yaml
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research.answer import AnswerPassage, shown_passage
 from coreloop.answer.research.attempt import numbered, quoted
 from coreloop.answer.research.knowledge import Attempt
 from coreloop.answer.research.run import answer
@@ -42,10 +44,17 @@ from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.show_answer import excerpt, lines_of
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 
 MOST_INVENTED = 0.05
+MOST_WORSE = 1
+MOST_UNSAID = 1 / 6
+UNSAID = "nothing said so over what says it"
+UNDERLINE = re.compile(r"\n([=~^\"*+-])\1{2,}\s*(?:\n|\Z)")
+FENCED = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+MARKS = str.maketrans("", "", "»«…")
 CLICK = Path(__file__).with_name("ask_click.yaml")
 
 
@@ -115,7 +124,7 @@ def korquad(path: Path, n_questions: int) -> bool:
 def english(root: Path, questions: Path) -> bool:
     """Ask about a project's files; a search alone for the three best is what `ask` may be worse than once."""
     asked = yaml.safe_load(questions.read_text(encoding="utf-8"))
-    here, absent, worse = Counter[str](), Counter[str](), []
+    here, absent, faults = Counter[str](), Counter[str](), dict[str, list[str]]()
     index_paths(open_workspace(root), [root], now=datetime.now(UTC))
     with opened(root) as deps:
         for question, answers in asked["questions"].items():
@@ -126,14 +135,67 @@ def english(root: Path, questions: Path) -> bool:
             plain = deps.provider.search(words, SearchLimits(max_results=3))
             listed = any(has(one.text, part) for one in getattr(plain, "sources", ()) for part in answers)
             here["search alone: among three"] += listed
-            if listed and not any(has(read.source.text, part) for read in attempt.cited for part in answers):
-                worse.append(question)
+            for fault in faults_of(attempt, answers, is_listed=listed):
+                faults.setdefault(fault, []).append(question)
         for question in asked["absent"]:
             attempt = shown(deps, question)
             absent[attempt.verdict] += 1
             show(question, attempt)
-    print(f"{asked['project']}; worse than the list of passages: {worse}")
-    return report(here, absent, len(asked["questions"]), len(asked["absent"])) and len(worse) <= 1
+            for fault in faults_of(attempt, []):
+                faults.setdefault(fault, []).append(question)
+    for fault, of in faults.items():
+        print(f"worse, {fault}: {len(of)} {of}")
+    unsaid = len(faults.pop(UNSAID, []))
+    worse = len({question for of in faults.values() for question in of})
+    print(f"{asked['project']}; worse than the list of passages: {worse}; unsaid: {unsaid}")
+    is_good = worse <= MOST_WORSE and unsaid <= MOST_UNSAID * len(asked["questions"])
+    return report(here, absent, len(asked["questions"]), len(asked["absent"])) and is_good
+
+
+def faults_of(attempt: Attempt, answers: list[str], *, is_listed: bool = False) -> Iterator[str]:
+    """Yield what makes an answer worse than the list of passages, as a person sees it on one screen."""
+    whole = [shown_passage(passage, attempt.cited) for passage in attempt.passages]
+    cuts = [cut.translate(MARKS) for cut in one_screen(whole)]
+    right = [place for place, passage in enumerate(whole) if any(has(passage.text, part) for part in answers)]
+    if len({(passage.location, passage.line) for passage in whole}) < len(whole):
+        yield "a passage twice"
+    if any(is_heading_marked(passage) for passage in whole):
+        yield "a heading marked"
+    if any(
+        code_of(whole[place].text) and not has_any(cuts[place], code_of(whole[place].text))
+        for place in right[:1]
+    ):
+        yield "an excerpt without its code"
+    if is_listed and not right:
+        yield "the passage missing"
+    if right and not any(has_any(cut, answers) for cut in cuts):
+        yield "the answer cut off"
+    if right and attempt.verdict == "nothing said so":
+        yield UNSAID
+    if answers and attempt.verdict == "says so" and not has_any(cuts[0], answers):
+        yield "says so, and something else"
+
+
+def one_screen(passages: Sequence[AnswerPassage]) -> list[str]:
+    """Return what a screen shows of each passage."""
+    pairs = zip(passages, lines_of(passages), strict=True)
+    return ["\n".join(excerpt(passage, n_lines)) for passage, n_lines in pairs]
+
+
+def is_heading_marked(passage: AnswerPassage) -> bool:
+    mark, below = passage.text[passage.start : passage.end], passage.text[passage.end :]
+    return mark.startswith("#") or (bool(mark) and UNDERLINE.match(below) is not None)
+
+
+def code_of(text: str) -> list[str]:
+    """Return the lines of a text's code in fences and of sessions."""
+    fenced = [line for block in FENCED.findall(text) for line in block.splitlines()]
+    session = [line for line in text.splitlines() if line.lstrip().startswith((">>> ", "$ "))]
+    return [line for line in (*fenced, *session) if line.strip()]
+
+
+def has_any(text: str, parts: list[str]) -> bool:
+    return any(has(text, part) for part in parts)
 
 
 def show(question: str, attempt: Attempt) -> None:

@@ -18,6 +18,9 @@ _LINES: Final = 15
 _FEWEST: Final = 4
 """Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
 _SOURCES: Final = 4
+_MAX_CHARS: Final = 320
+_LEAD_CHARS: Final = 40
+"""Of a line, four on a screen, and of those before what is marked."""
 _BEGINNING: Final = 6
 """Letters of a word of the heading or the marked line that a line of code shares with it."""
 _WORD: Final = re.compile(r"[^\W\d_]{4,}|[가-힣]{2,}")
@@ -65,7 +68,7 @@ def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
         click.echo(f"{say(answer.verdict)}{closest}")
-    shares = [None] * len(answer.passages) if is_verbose else _shares(answer.passages)
+    shares = [None] * len(answer.passages) if is_verbose else lines_of(answer.passages)
     is_cut = [
         _show_passage(passage, n_lines) for passage, n_lines in zip(answer.passages, shares, strict=True)
     ]
@@ -81,7 +84,7 @@ def show_passages(answer: AgentResponse, *, is_verbose: bool = False) -> None:
         click.echo(say("-v shows {left_out}", left_out=join(left_out)), err=True)
 
 
-def _shares(passages: Sequence[AnswerPassage]) -> list[int]:
+def lines_of(passages: Sequence[AnswerPassage]) -> list[int]:
     """Lines of each passage: the first gets what the others leave."""
     others = [min(_FEWEST, len(passage.text.splitlines())) for passage in passages[1:]]
     return [max(_FEWEST, _LINES - sum(others)), *others][: len(passages)]
@@ -122,7 +125,7 @@ def excerpt(passage: AnswerPassage, n_lines: int) -> list[str]:
 
     The marked ones come first, then those of the code that belongs to them, then what follows and precedes.
     """
-    lines, code = _read_code([line for line in _marked_lines(passage) if line.strip()])
+    lines, code = _read_code([_cut(line) for line in _marked_lines(passage) if line.strip()])
     first = next((place for place, line in enumerate(lines) if "»" in line), 0)
     last = next((place for place, line in enumerate(lines) if "«" in line), first)
     topic = {word[:_BEGINNING] for word in _WORD.findall(f"{passage.title} {lines[first]}".casefold())}
@@ -134,6 +137,15 @@ def excerpt(passage: AnswerPassage, n_lines: int) -> list[str]:
         if len(_with_gaps(lines, more)) <= n_lines:
             chosen = more
     return _with_gaps(lines, chosen)
+
+
+def _cut(line: str) -> str:
+    """The part of a long line that begins shortly before what is marked."""
+    if len(line) <= _MAX_CHARS:
+        return line
+    start = max(0, line.find("»") - _LEAD_CHARS)
+    end = max(start + _MAX_CHARS, line.find("«") + 1)
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
 def _read_code(lines: list[str]) -> tuple[list[str], list[int]]:

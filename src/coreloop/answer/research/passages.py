@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coreloop.answer.models.asked import says_all
-from coreloop.answer.models.offline import MAX_QUOTES, best_quotes, ranked_quotes
+from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, SAYS_AT, RankedSentence
@@ -88,9 +88,7 @@ def find_passages(
         prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
         if asks_how(part):
             ranked = prose  # a line of a program says what it does itself
-            ways = [fit for fit in fits if fit.says_how][:MAX_QUOTES] or [
-                fit for fit in fits if fit.may_say_how
-            ][:1]
+            ways = [fit for fit in fits if fit.says_how or fit.may_say_how][:1]
             answering: Sequence[RankedSentence] = [fit.quote for fit in ways]
             closest += [fit.quote.sentence.source for fit in fits]
             sure = max(SAYS_AT if ways[0].says_how else 0.0, ANSWER_AT) if ways else 0.0
