@@ -92,7 +92,8 @@ def count(counts: Counter[str], attempt: Attempt, answers: list[str]) -> None:
 
 
 def has(text: str, part: str) -> bool:
-    return " ".join(part.split()).casefold() in " ".join(text.split()).casefold()
+    part, text = (" ".join(one.replace("`", "").split()).casefold() for one in (part, text))
+    return part in text
 
 
 def korquad(path: Path, n_questions: int) -> bool:
@@ -161,10 +162,8 @@ def faults_of(attempt: Attempt, answers: list[str], *, is_listed: bool = False) 
         yield "a passage twice"
     if any(is_heading_marked(passage) for passage in whole):
         yield "a heading marked"
-    if any(
-        code_of(whole[place].text) and not has_any(cuts[place], code_of(whole[place].text))
-        for place in right[:1]
-    ):
+    code = code_of(whole[right[0]].text) if right else []
+    if code and not has_any(cuts[right[0]], code):
         yield "an excerpt without its code"
     if is_listed and not right:
         yield "the passage missing"

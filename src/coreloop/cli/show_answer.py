@@ -129,7 +129,8 @@ def excerpt(passage: AnswerPassage, n_lines: int) -> list[str]:
     first = next((place for place, line in enumerate(lines) if "»" in line), 0)
     last = next((place for place, line in enumerate(lines) if "«" in line), first)
     topic = {word[:_BEGINNING] for word in _WORD.findall(f"{passage.title} {lines[first]}".casefold())}
-    steps = sorted(_block_at(code, last), key=lambda place: _rank_step(lines[place], topic))
+    block = [] if passage.type == "python" else _block_at(code, last)
+    steps = sorted(block, key=lambda place: _rank_step(lines[place], topic))
     others = sorted(range(len(lines)), key=lambda place: (place < first - 1, place < first, place))
     chosen: list[int] = []
     for place in dict.fromkeys([*range(first, last + 1), *steps, *others]):
@@ -171,9 +172,8 @@ def _block_at(code: list[int], mark: int) -> list[int]:
     return block
 
 
-def _rank_step(line: str, topic: set[str]) -> tuple[bool, bool]:
-    has_topic = any(word in line.casefold() for word in topic)
-    return _NO_STEP.match(line) is not None, not has_topic
+def _rank_step(line: str, topic: set[str]) -> tuple[bool, int]:
+    return _NO_STEP.match(line) is not None, -sum(word in line.casefold() for word in topic)
 
 
 def _with_gaps(lines: list[str], chosen: list[int]) -> list[str]:
