@@ -36,6 +36,8 @@ _OF_SENTENCE: Final = 0.3
 """Parts of the order of passages beside the share of the words; others nearby find as many (click, httpx)."""
 _SURE_HEADING: Final = 0.5
 """Share of the words in a heading from which code below it, with all of them, says how."""
+_NEAR: Final = 0.4
+"""Share of the words that the heading or the sentence has itself; else they stand anywhere in the passage."""
 _ALL: Final = 0.99
 _OF_MEANS: Final = 1.0
 """What naming the means counts beside the weighed words of a sentence: about an eighth of these."""
@@ -101,7 +103,9 @@ class Fit:
     @property
     def may_say_how(self) -> bool:
         """Whether the passage shows a way and fits, or its sentence is as sure as an answer must be."""
-        return ((self.has_code or self.is_means) and self._score >= FITS_AT) or self.quote.score >= ANSWER_AT
+        is_near = self.heading >= _NEAR or self.quote.features.get("letters", 0.0) >= _NEAR
+        shows = is_near and (self.has_code or self.is_means)
+        return (shows and self._score >= FITS_AT) or self.quote.score >= ANSWER_AT
 
     @property
     def says_how(self) -> bool:
