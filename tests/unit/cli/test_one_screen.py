@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.answer.research.answer import AnswerPassage
+from coreloop.cli.show_answer import excerpt
 from coreloop.cli.show_effect import show_effects
 from coreloop.learn.effect.run import Effects
 from repairing import RETURN_QUESTION, RETURNS, limit_paths, shop
@@ -43,3 +45,51 @@ def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[s
     assert " ".join(errors.split()) == wanted
     show_effects(Effects((), unknown), as_json=False, is_verbose=True)
     assert "tool_39" in capsys.readouterr().err
+
+
+GUIDE = """\
+Routes can be nested. An application is mounted under a path like this:
+
+```python
+from shop import Mount
+from shop import Route
+
+routes = [
+    Route("/", homepage),
+    Mount("/users", app=users),
+]
+```
+
+Nothing else is needed.
+"""
+
+
+def passage(text: str, start: int, end: int, *, title: str) -> AnswerPassage:
+    return AnswerPassage(
+        id="[1]", title=title, location="a.md", type="markdown", text=text, start=start, end=end
+    )
+
+
+def test_an_excerpt_has_the_code_that_belongs_to_the_mark():
+    start, end = GUIDE.index("An app"), GUIDE.index(":\n")
+    shown = passage(GUIDE, start, end, title="Mounting")
+    assert excerpt(shown, 3) == [
+        "Routes can be nested. »An application is mounted under a path like this«:",
+        "…",
+        '    Mount("/users", app=users), …',
+    ]
+    assert len(excerpt(shown, 6)) == 6
+
+
+def test_an_excerpt_without_a_mark_has_the_first_code():
+    shown = passage(GUIDE, 0, 0, title="Mounting")
+    assert '    Mount("/users", app=users), …' in excerpt(shown, 3)
+
+
+def test_an_excerpt_cuts_a_long_line_around_the_mark():
+    text = "word " * 200 + "It costs 5 coins." + " word" * 200
+    start = text.index("It costs")
+    shown = passage(text, start, start + 17, title="Costs")
+    (line,) = excerpt(shown, 4)
+    assert "»It costs 5 coins.«" in line
+    assert len(line) < 400
