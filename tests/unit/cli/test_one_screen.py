@@ -52,10 +52,10 @@ Routes can be nested. An application is mounted under a path like this:
 
 ```python
 from shop import Mount
-from shop import Route
+from shop import Home
 
 routes = [
-    Route("/", homepage),
+    Home("/", homepage),
     Mount("/users", app=users),
 ]
 ```
