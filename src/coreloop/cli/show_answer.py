@@ -25,7 +25,10 @@ _BEGINNING: Final = 5
 """Letters of a word of the heading or the marked line that a line of code shares with it."""
 _WORD: Final = re.compile(r"[^\W\d_]{4,}|[가-힣]{2,}")
 _COMMAND: Final = re.compile(r" {3,}\S|>>> |\.\.\. |\$ ")
-_NO_STEP: Final = re.compile(r"\s*(?:import\s|from\s\S+\simport|#|\.{3}\s*$|[)\]}]+,?\s*$|\w+ = [(\[{]$)")
+_NO_STEP: Final = re.compile(
+    r"""\s*(?: import\s | from\s\S+\simport | \# | \.{3}\s*$ | [)\]}]+,?\s*$ | \w+\s=\s[(\[{]$ )""",
+    re.VERBOSE,
+)
 """Lines of code that prepare or close: the last ones to be shown."""
 
 
