@@ -9,10 +9,11 @@
 All but the last ask without a model. KorQuAD's paragraphs are a file each; 500 questions are each asked with
 all of them, and without their own. The English corpus is click's source distribution, documentation and code,
 which pip downloads; `ask_click.yaml` has 30 questions with what an answer must contain, and ten that it
-does not answer. `ask_httpx.yaml`, `ask_starlette.yaml` and `ask_uvicorn.yaml` have as many about files that you unpack. Of 60
-files, 15 are new, changed, renamed and as they were since the index was made.
+does not answer. `ask_httpx.yaml`, `ask_starlette.yaml` and `ask_uvicorn.yaml` have as many about files that
+you unpack. Of 60 files, 15 are new, changed, renamed and as they were since the index was made.
 A model is asked about short pages: how many of its replies are right, and how many of these are delivered.
-Exits with 1 if more than 5 % of the absent questions get "says so".
+Exits with 1 if more than 5 % of the absent questions get "says so", if more than one answer about a project
+shows less on a screen than the list of passages, or if nothing said so over the passage for one in six.
 """
 
 import argparse
