@@ -1,7 +1,7 @@
 """What sources say to a question, without a model: whole passages, and in each the best sentence."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from coreloop.answer.models.sentences import (
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText
-from coreloop.answer.research.fit import DECLARED, WORDS_AT, find_fits
+from coreloop.answer.research.fit import DECLARED, WORDS_AT, Fit, find_fits
 from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
 
@@ -85,23 +85,14 @@ def find_passages(
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
         fits = find_fits(part, ranked, leads, sources)
-        prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
         if asks_how(part):
-            ranked = prose  # a line of a program says what it does itself
-            ways = [fit for fit in fits if fit.says_how or fit.may_say_how][:1]
-            answering: Sequence[RankedSentence] = [fit.quote for fit in ways]
+            ranked = _prose(ranked, sources)  # a line of a program says what it does itself
             closest += [fit.quote.sentence.source for fit in fits]
-            sure = max(SAYS_AT if ways[0].says_how else 0.0, ANSWER_AT) if ways else 0.0
+            answering, sure = _ways(fits)
         else:
-            answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
-            sure = _sure(part, answering[0]) if answering else 0.0
+            answering, sure = _sayings(part, ranked, sentences, sources)
             if not answering:
-                near = [
-                    fit
-                    for fit in fits
-                    if fit.words >= WORDS_AT and fit.quote.sentence.source in nearest[:most]
-                ]
-                answering, sure = [fit.quote for fit in near[:1]], ANSWER_AT if near else 0.0
+                answering, sure = _near(fits, nearest[:most])
         places = _once([quote.sentence.source for quote in answering], sources)
         answering = [quote for quote in answering if quote.sentence.source in places]
         for quote in (*answering, *ranked):
@@ -121,6 +112,34 @@ def find_passages(
         quoted=tuple((without_footnotes(quote.sentence.text), quote.sentence.source) for quote in quotes),
         differing=tuple(differing),
     )
+
+
+def _ways(fits: Sequence[Fit]) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentence of the best passage that shows a way, and how sure it is."""
+    best = next((fit for fit in fits if fit.says_how or fit.may_say_how), None)
+    if best is None:
+        return [], 0.0
+    return [best.quote], SAYS_AT if best.says_how else ANSWER_AT
+
+
+def _sayings(
+    question: str, ranked: Sequence[RankedSentence], sentences: Sequence[Sentence], sources: Sequence[Source]
+) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentences that say what is asked, and how sure the first is."""
+    prose = best_quotes(question, _prose(ranked, sources))
+    answering = _listed(question, _surest(prose, best_quotes(question, ranked)), sentences)
+    return answering, _sure(question, answering[0]) if answering else 0.0
+
+
+def _near(fits: Sequence[Fit], nearest: Collection[int]) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentence of a passage that is shown and has nearly all words of the question."""
+    fitting = (fit.quote for fit in fits if fit.words >= WORDS_AT)
+    answering = [quote for quote in fitting if quote.sentence.source in nearest][:1]
+    return answering, ANSWER_AT if answering else 0.0
+
+
+def _prose(ranked: Sequence[RankedSentence], sources: Sequence[Source]) -> list[RankedSentence]:
+    return [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
 
 
 def _once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
