@@ -23,13 +23,13 @@ from coreloop.answer.search.source import Source
 FITS_AT: Final = 0.7
 """Fit from which a passage with code may say how; chosen on questions about click and httpx.
 
-With `_NEAR`, 23 of 33 are answered, 22 of them by the right passage first, and 2 of 41 that the project does not answer
-(2026-11-26).
+With `_NEAR`, 23 of 33 are answered, 22 of them by the right passage first, and 2 of 41 that the project does
+not answer (2026-11-26).
 """
 WORDS_AT: Final = 0.8
 """Share of the words from which a passage may say anything else.
 
-Of 138 questions of KorQuAD that no sentence answers, 13 reach it with their paragraph, of 454 without it none.
+Of 138 questions of KorQuAD that no sentence answers, 13 reach it with their paragraph; of 454 without, none.
 """
 _OF_HEADING: Final = 0.3
 _OF_CODE: Final = 0.3
@@ -44,10 +44,12 @@ _OF_MEANS: Final = 1.0
 """What naming the means counts beside the weighed words of a sentence: about an eighth of these."""
 _SAME_WORD: Final = 6
 """Letters from which two words are one: ``connect``, ``connections``; not ``content``, ``context``."""
+_BELOW: Final = 80
+"""Characters below a sentence in which code begins that belongs to it."""
 _CODE: Final = re.compile(
     r"""^\ *(?:`{3} | ~{3} | >>>\ | \$\ | \.\.\ [\w:-]*(?:code|example|run|test|prompt)[\w-]*::)
       | ::\n\n\ +\S                                          # what reStructuredText announces
-      | ^\ *1[.)]\ [^\n]*\n(?:[^\n]*\n)+?\ *2[.)]\ """,
+      | ^\ *2[.)]\ \S                                        # a second step""",
     re.VERBOSE | re.MULTILINE,
 )
 _MEANS: Final = re.compile(
@@ -202,5 +204,5 @@ def _is_command(sentence: str, source: Source) -> bool:
 
 
 def _is_above_code(sentence: str, source: Source) -> bool:
-    below = source.text.partition(sentence)[2].lstrip(":* \n")
-    return _CODE.match(below) is not None
+    end = source.text.find(sentence) + len(sentence)
+    return _CODE.match(source.text[end : end + _BELOW].lstrip(":* \n")) is not None
