@@ -9,6 +9,7 @@ import click
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.cli.excerpt import excerpt, lines_of, marked_lines
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
 
@@ -40,9 +41,6 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
     sys.exit(EXIT_CODES[found.end])
 
 
-_LINES: Final = 15
-_FEWEST: Final = 4
-"""Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
 _SOURCES: Final = 4
 
 
@@ -89,8 +87,10 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
         click.echo(f"{say(answer.verdict)}{closest}")
-    n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
-    is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
+    shares = [None] * len(answer.passages) if is_verbose else lines_of(answer.passages)
+    is_cut = [
+        _show_passage(passage, n_lines) for passage, n_lines in zip(answer.passages, shares, strict=True)
+    ]
     shown_ids = {passage.id for passage in answer.passages}
     others = [source for source in answer.sources if source.id not in shown_ids]
     listed = others if is_verbose else others[:_SOURCES]
@@ -116,24 +116,12 @@ def _show_passage(passage: "AnswerPassage", n_lines: int | None) -> bool:
     Its marked sentence is bold on a terminal, and between » and « elsewhere.
     """
     click.echo(place_line(passage))
-    start, end = passage.start, passage.end
-    marked = f"»{passage.text[start:end]}«" if end > start else ""
-    text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
+    lines = marked_lines(passage)
+    shown = lines if n_lines is None or len(lines) <= n_lines else excerpt(passage, n_lines)
     is_marked = False
-    lines = text.splitlines()
-    shown = lines if n_lines is None or len(lines) <= n_lines else _around_mark(lines, n_lines)
     for line in shown:
         is_marked = is_marked or "»" in line
         indented = f"    {printable(line)}".rstrip()
         click.echo(click.style(indented, bold=True) if is_marked else indented)
         is_marked = is_marked and "«" not in line
     return len(shown) < len(lines)
-
-
-def _around_mark(lines: list[str], n_lines: int) -> list[str]:
-    """Some lines with text: the marked ones, one before, and those after; ``…`` stands for the others."""
-    dense = [line for line in lines if line.strip()]
-    marked = next((number for number, line in enumerate(dense) if "»" in line), 0)
-    start = max(0, min(marked - 1, len(dense) - n_lines))
-    cut = dense[start : start + n_lines]
-    return [*(["…"] if start else []), *cut, *(["…"] if start + n_lines < len(dense) else [])]
