@@ -33,7 +33,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import yaml
-from coreloop.cli.excerpt import excerpt, lines_of
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.models.questions import search_words
@@ -46,6 +45,7 @@ from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
+from coreloop.cli.excerpt import excerpt, lines_of
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 
