@@ -17,7 +17,7 @@ from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.github_errors import wrong_answer
-from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.branch_rules import read_base_rules

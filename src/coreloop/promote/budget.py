@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import DocstringSettings
+from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict

@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
 from coreloop.promote.copies import run_in_copy

@@ -18,7 +18,7 @@ from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
 from coreloop.base.errors import RunStoreError
-from coreloop.base.project.settings import ServiceSettings
+from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
