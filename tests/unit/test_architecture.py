@@ -137,7 +137,7 @@ def dotted(node: ast.expr) -> str:
 OWN_ENVIRONMENT = {
     *(
         "observe.case",
-        "observe.collector",
+        "observe.log_settings",
         "observe.journal",
         "observe.decorator",
     ),  # they live in other people's servers

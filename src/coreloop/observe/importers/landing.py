@@ -25,7 +25,8 @@ from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
-from coreloop.observe.sources import SessionSources, Sources
+from coreloop.observe.session_sources import SessionSources
+from coreloop.observe.sources import Sources
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
