@@ -1,13 +1,13 @@
 """The figures of a service for Prometheus."""
 
-from collections.abc import Mapping
 from math import nan
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.metrics import RepairMetrics
+from coreloop.answer.research.knowledge import Dropped, Knowledge
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 
@@ -82,16 +82,16 @@ class Metrics:
 
     def ended(self, state: State) -> None:
         """Count a run that this process has ended."""
-        kind, extra = state.kind, state.extra
+        kind, known = state.kind, _known(state)
         self._durations.labels(kind, state.status).observe(state.elapsed_s)
         self._iterations.labels(kind).observe(state.iteration)
         for name, number in (
-            ("search_failures", len(extra.get("failed_queries", ()))),
+            ("search_failures", len(known.failed_queries)),
             ("tokens", state.spent.tokens),
             ("spent_usd", state.spent.usd),
             ("drift", state.turns),
-            ("citations_dropped", len(extra.get("dropped", ())) + _dropped_in_attempts(extra)),
-            ("repairs", len(extra.get("repairs", ()))),
+            ("citations_dropped", len([*known.dropped, *_dropped_in_attempts(known)])),
+            ("repairs", len(known.repairs)),
         ):
             self._sums[name].labels(kind).inc(number)
 
@@ -123,5 +123,10 @@ def known_method(method: str) -> str:
     return method if method in _METHODS else "other"
 
 
-def _dropped_in_attempts(extra: Mapping[str, Any]) -> int:
-    return sum(len(attempt.dropped) for attempt in extra.get("attempts", ()))
+def _dropped_in_attempts(known: Knowledge) -> list[Dropped]:
+    return [dropped for attempt in known.attempts for dropped in attempt.dropped]
+
+
+def _known(state: State) -> Knowledge:
+    """What a run knows; nothing, if its kind answers no questions."""
+    return state.of_kind if isinstance(state.of_kind, Knowledge) else Knowledge()
