@@ -18,8 +18,8 @@ from coreloop.observe.tally import ReasonCounts
 if TYPE_CHECKING:
     from datetime import date
 
-_REPORT_INTERVAL_S = 60.0
-_RETRY_INTERVAL_S = 1.0
+_REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
+_RETRY_INTERVAL_S = 1.0  # a full disk is not asked again for each record
 _LONGEST_LINE_BYTES = 4096
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 

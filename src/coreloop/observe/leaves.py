@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 from unicodedata import normalize
 
-MIN_CHARS: Final = 3
+MIN_CHARS: Final = 3  # a shorter text is in many results by chance
 _COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")
 _COMMON: Final = re.compile(r"(?i:true|false|null|none)|-?\d{0,2}(\.\d*)?")
 _NAME_CHARS: Final = 40
-_NAME_DIGITS: Final = 3
+_NAME_DIGITS: Final = 3  # `address1` is a name; a key with more digits looks like data
 _CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 
 

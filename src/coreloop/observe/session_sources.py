@@ -9,7 +9,7 @@ from coreloop.base.records import ToolCall
 from coreloop.observe.saw import Compared
 from coreloop.observe.sources import Sources
 
-SESSIONS: Final = 256
+SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
 PROCESS_LEAVES: Final = 400_000
 """Some 50 MB: a leaf takes about 130 bytes."""
 

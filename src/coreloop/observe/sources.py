@@ -23,18 +23,19 @@ MAX_CHARS: Final = 64 * 1024
 MAX_TEXT_CHARS: Final = 16_000
 MAX_ARGUMENT_LEAVES: Final = 200
 MAX_PATH_CHARS: Final = 120
-SESSION_LEAVES: Final = 20_000
+SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
+"""Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
 
-_N_GENERATIONS: Final = 4
+_N_GENERATIONS: Final = 4  # a value is forgotten after 45 to 60 minutes
 _GENERATION_S: Final = FORGET_S / _N_GENERATIONS
 _GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
 _MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
 _MAX_TEXTS: Final = 16  # per generation
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
-_SMALL: Final = 100
-_LARGE: Final = 10**18
+_SMALL: Final = 100  # a smaller number is in many results by chance
+_LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
 _JSON_BEGINS: Final = frozenset("{[")
 _CONTAINERS: Final = frozenset({dict, list, tuple})
 _MAX_PARTS: Final = 50

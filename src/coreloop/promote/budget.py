@@ -14,8 +14,8 @@ from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.night import read_every_night
 from coreloop.learn.proposals.wordings import keys_of
 
-_UNDECIDED: Final = 4
-_HELPS: Final = 5
+_UNDECIDED: Final = 4  # after the ranks of `_rank`
+_HELPS: Final = 5  # the last: gives way only to a line that is worth more
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
 from coreloop.promote.copies import run_in_copy
 
-TIMEOUT_S: Final = 120
+TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
-_FAILED_READER: Final = 2
+_FAILED_READER: Final = 2  # its exit code when it says itself what failed
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
 
 

@@ -95,7 +95,7 @@ def _too_many(what: str, wait_s: int) -> Problem:
     )
 
 
-_MICRO: Final = 1_000_000
+_MICRO: Final = 1_000_000  # microdollars in a dollar
 
 
 class Spending:

@@ -19,7 +19,7 @@ from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, i
 _RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
 """A command, not a comment: dartlab-coreloop guard check."""
 _MOST_BYTES: Final = 1_000_000
-_ANSWER_S: Final = 5
+_ANSWER_S: Final = 5  # chosen: whoever runs doctor waits for it
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from coreloop.base.github.github_api import (
 )
 from coreloop.base.github.github_errors import is_rate_limit, no_answer, quoted, without_secrets, wrong_answer
 
-_TRIES: Final = 4
+_TRIES: Final = 4  # with pauses of 0.5, 1 and 2 s: longer outages are for the next run
 _LONGEST_WAIT_S: Final = 60.0
 
 

@@ -39,7 +39,7 @@ from coreloop.runs.stores.store import Store
 from coreloop.runs.views import Viewer
 
 _TICK_S: Final = 0.2
-_SILENCE_S: Final = 3.0
+_SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
 _ASKED: Final = Phrase("ended by Ctrl-C")
 _DEADLINE: Final = Phrase("ended at the deadline")
 MOST_RATE_LIMITS: Final = 24
