@@ -90,11 +90,6 @@ def open_files(*descriptors: int) -> set[tuple[int, int]]:
     return found
 
 
-def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:
-    """Look at the files of a folder once, see `Snapshots`."""
-    return Snapshots(folder, without=without).take()
-
-
 def tree_digest(snapshot: Snapshot) -> str:
     """Return what tells two states of a folder apart, 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
