@@ -45,7 +45,8 @@ from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.excerpt import excerpt, lines_of
+from coreloop.cli.ask import LINES_NEAR
+from coreloop.cli.excerpt import LINES, excerpt, lines_of
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 
@@ -157,7 +158,8 @@ def english(root: Path, questions: Path) -> bool:
 def faults_of(attempt: Attempt, answers: list[str], *, is_listed: bool = False) -> Iterator[str]:
     """Yield what makes an answer worse than the list of passages, as a person sees it on one screen."""
     whole = [shown_passage(passage, attempt.cited) for passage in attempt.passages]
-    cuts = [cut.translate(MARKS) for cut in one_screen(whole)]
+    is_said = attempt.verdict == "says so"  # else the screen lists what `search` lists, too
+    cuts = [cut.translate(MARKS) for cut in one_screen(whole, LINES if is_said else LINES_NEAR)]
     right = [place for place, passage in enumerate(whole) if any(has(passage.text, part) for part in answers)]
     if len({(passage.location, passage.line) for passage in whole}) < len(whole):
         yield "a passage twice"
@@ -166,19 +168,19 @@ def faults_of(attempt: Attempt, answers: list[str], *, is_listed: bool = False) 
     code = code_of(whole[right[0]].text) if right else []
     if code and not has_any(cuts[right[0]], code):
         yield "an excerpt without its code"
-    if is_listed and not right:
+    if is_said and is_listed and not right:
         yield "the passage missing"
-    if right and not any(has_any(cut, answers) for cut in cuts):
+    if is_said and right and not any(has_any(cut, answers) for cut in cuts):
         yield "the answer cut off"
     if right and attempt.verdict == "nothing said so":
         yield UNSAID
-    if answers and attempt.verdict == "says so" and not has_any(cuts[0], answers):
+    if answers and is_said and not has_any(cuts[0], answers):
         yield "says so, and something else"
 
 
-def one_screen(passages: Sequence[AnswerPassage]) -> list[str]:
+def one_screen(passages: Sequence[AnswerPassage], n_lines: int) -> list[str]:
     """Return what a screen shows of each passage."""
-    pairs = zip(passages, lines_of(passages), strict=True)
+    pairs = zip(passages, lines_of(passages, n_lines), strict=True)
     return ["\n".join(excerpt(passage, n_lines)) for passage, n_lines in pairs]
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from coreloop.answer.research.answer import AnswerPassage
 
-_LINES: Final = 15
-_FEWEST: Final = 4
-"""Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
+LINES: Final = 15
+"""Of all passages: with three, an answer and its sources, 24 lines."""
 _MAX_CHARS: Final = 320
 _LEAD_CHARS: Final = 40
 """Of a line, four on a screen, and of those before what is marked."""
@@ -25,10 +24,16 @@ _NO_STEP: Final = re.compile(
 """Lines of code that prepare or close: the last ones to be shown."""
 
 
-def lines_of(passages: Sequence["AnswerPassage"]) -> list[int]:
-    """Lines of each passage: the first gets what the others leave."""
-    others = [min(_FEWEST, len(passage.text.splitlines())) for passage in passages[1:]]
-    return [max(_FEWEST, _LINES - sum(others)), *others][: len(passages)]
+def lines_of(passages: Sequence["AnswerPassage"], n_lines: int = LINES) -> list[int]:
+    """Lines of each passage, of so many for all; the first gets what the others leave."""
+    fewest = (n_lines + 1) // 4
+    others = [min(fewest, len(dense(passage.text))) for passage in passages[1:]]
+    return [max(fewest, n_lines - sum(others)), *others][: len(passages)]
+
+
+def dense(text: str) -> list[str]:
+    """Return the lines of a text that are not blank."""
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def marked_lines(passage: "AnswerPassage") -> list[str]:

@@ -36,6 +36,19 @@ def test_an_answer_is_cut_around_what_says_it(place: Path, entry_point):
     assert "-v shows" not in errors
 
 
+def test_places_of_a_question_that_nothing_answers_are_listed_as_search_lists_them(place: Path, entry_point):
+    for n in range(8):
+        (place / "docs" / f"size{n}.md").write_text(f"# Size {n}\n\n{'Parcels vary. ' * 90}\nA warehouse.\n")
+    question = "Who founded the warehouse of the parcels?"
+    code, out, _ = entry_point(place, "ask", question)
+    assert (code, len(out.splitlines()) <= SCREEN) == (1, True)
+    listed = out.partition("also found:\n")[2].splitlines()
+    assert len(listed) == 8
+    assert "warehouse" in listed[1]
+    _, found, _ = entry_point(place, "search", question)
+    assert set(listed) <= set(found.splitlines())
+
+
 def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[str]):
     unknown = {f"tool_{n:02}": "no definition" for n in range(40)}
     show_effects(Effects((), unknown))
