@@ -153,13 +153,14 @@ def find_fits(
             is_declared=source.type in DECLARED,
         )
         for number, (source, own) in enumerate(zip(sources, letters, strict=True), 1)
-        if not (is_way and _is_record(source))
+        if not (is_way and is_record(source))
         and (quote := _marked(question, number, source, ranked, sentences))
     ]
     return sorted(fits, key=lambda fit: (fit.says_how and is_way, fit.order), reverse=True)
 
 
-def _is_record(source: Source) -> bool:
+def is_record(source: Source) -> bool:
+    """Whether a source has lines of a program or a list of changes, whose words say less than a sentence."""
     return source.type == "python" or _CHANGES.match(PurePosixPath(source.location).name) is not None
 
 

@@ -19,7 +19,7 @@ from coreloop.answer.models.sentences import (
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText
-from coreloop.answer.research.fit import DECLARED, WORDS_AT, Fit, find_fits
+from coreloop.answer.research.fit import DECLARED, WORDS_AT, Fit, find_fits, is_record
 from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
 
@@ -128,7 +128,11 @@ def _sayings(
     """Return the sentences that say what is asked, and how sure the first is."""
     prose = best_quotes(question, _prose(ranked, sources))
     answering = _listed(question, _surest(prose, best_quotes(question, ranked)), sentences)
-    return answering, _sure(question, answering[0]) if answering else 0.0
+    if not answering:
+        return [], 0.0
+    sure = _sure(question, answering[0])
+    is_said = not is_record(sources[answering[0].sentence.source - 1])
+    return answering, sure if is_said else min(sure, ANSWER_AT)
 
 
 def _near(fits: Sequence[Fit], nearest: Collection[int]) -> tuple[Sequence[RankedSentence], float]:
