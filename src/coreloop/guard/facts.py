@@ -23,6 +23,7 @@ from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files
 from coreloop.guard.claims import claims_of_commits
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
+from coreloop.guard.makers import machine_made
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of
 from coreloop.learn.proposals.lines import is_form
@@ -206,12 +207,14 @@ def _with_signs(
         return facts
     landing = _Landing(repository, change, _tips(repository, default_branch, facts.settings.forge.base))
     added = tuple(line for line in added if not landing.has(line))
+    made = dict(machine_made(repository, change.commits, facts.machines.keys() | facts.unknown, added))
+    added = tuple(line for line in added if not landing.undoes(line, made.get(line)))
     return replace(
         facts,
         landed=frozenset(landing.commits(added)),
         merged=tuple(landing.trailers(keys)),
         added_lines=added,
-        machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
+        machine_made=made,
     )
 
 
@@ -253,18 +256,17 @@ class _Landing:
             yield from read_promoted(self.repository.message(self._merged[key].sha))
 
     def has(self, line: AddedLine) -> bool:
-        """Whether a protected branch has a line there, or undoing a promotion restores it."""
+        """Whether a protected branch has a line there."""
         return (line.qualname, line.line) in self._known(line.path)
 
-    def made_by(self, shas: Iterable[str], added: Sequence[AddedLine]) -> Iterator[tuple[AddedLine, str]]:
-        """The gained lines that some commits of the change bring, with the commit."""
-        own = {commit.sha for commit in self.change.commits}
-        for sha in own.intersection(shas) if added else ():
-            parent = self.repository.resolve(f"{sha}^")
-            for line in added:
-                brought = self._lines(sha, line.path) - self._lines(parent, line.path)
-                if (line.qualname, line.line) in brought:
-                    yield line, sha
+    def undoes(self, line: AddedLine, maker: str | None) -> bool:
+        """Whether a line is back since a person undoes a promotion, or a machine's commit does exactly that."""
+        patch = maker and self.repository.patch(f"{maker}^", maker)
+        return any(
+            (line.qualname, line.line) in lines
+            and (maker is None or self.repository.patch(sha, f"{sha}^") == patch)
+            for sha, lines in self._undone(line.path)
+        )
 
     @cached_property
     def _histories(self) -> dict[str, list[Promotion]]:
@@ -299,22 +301,22 @@ class _Landing:
 
     @cached_property
     def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
-        """A file's lines that are on a protected branch or restored."""
+        """A file's lines that are on a protected branch."""
         return cache(
-            lambda path: frozenset().union(
-                *(self._lines(revision, path) for revision in self._revisions), *self._undone(path)
-            )
+            lambda path: frozenset().union(*(self._lines(revision, path) for revision in self._revisions))
         )
 
-    def _undone(self, path: str) -> Iterator[Lines]:
+    def _undone(self, path: str) -> Iterator[tuple[str, Lines]]:
+        """What a file regains of what the base's promotions replaced, by promotion."""
         for promotion in self._histories[self.change.base]:
             if f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
-                yield undone_lines(
+                lines = undone_lines(
                     self._lines(self.change.merge_base, path),
                     self._lines(self.change.head, path),
                     before=self._lines(self.repository.resolve(f"{promotion.sha}^"), path),
                     after=self._lines(promotion.sha, path),
                 )
+                yield promotion.sha, lines
 
     @cached_property
     def _read(self) -> Callable[[str | None, str], bytes]:
