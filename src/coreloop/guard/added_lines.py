@@ -64,21 +64,6 @@ def written_lines(patch: str) -> Counter[str]:
     return added - removed
 
 
-def undone_lines(base: Lines, head: Lines, *, before: Lines, after: Lines) -> Lines:
-    """The lines that a head regains because it undoes a promotion; empty if it does not.
-
-    Parameters
-    ----------
-    base, head : Lines
-        The file's on both sides of the change.
-    before, after : Lines
-        The file's on both sides of the promotion.
-    """
-    added = after - before
-    undoes = bool(added) and added <= base and not added & head
-    return before - after if undoes else Counter()
-
-
 def stray_lines(
     added: Iterable[AddedLine], promotions: Mapping[str, tuple[PathChange, ...]]
 ) -> tuple[AddedLine, ...]:
@@ -148,8 +133,8 @@ def _listed(text: str) -> Iterator[str]:
     spaced = "\n".join(text.expandtabs().splitlines())
     spaced = "".join(char if char == "\n" else _visible(char) for char in spaced)
     joined = _ODD.sub(" ", _ODD_INSIDE.sub("", re.sub(r"\r\n?", "\n", text)))
-    readings = (Counter(_bulleted(unicodedata.normalize("NFKC", reading))) for reading in (spaced, joined))
-    return reduce(Counter.__or__, readings).elements()
+    readings = {unicodedata.normalize("NFKC", reading) for reading in (spaced, joined)}
+    return reduce(Counter.__or__, (Counter(_bulleted(reading)) for reading in readings)).elements()
 
 
 def _visible(char: str) -> str:

@@ -17,7 +17,7 @@ from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
 from coreloop.descriptions.ownership import promoted_lines
-from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
+from coreloop.guard.added_lines import Lines, own_lines, read_added_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits
@@ -207,14 +207,14 @@ def _with_signs(
         return facts
     landing = _Landing(repository, change, _tips(repository, default_branch, facts.settings.forge.base))
     added = tuple(line for line in added if not landing.has(line))
-    made = dict(machine_made(repository, change.commits, facts.machines.keys() | facts.unknown, added))
-    added = tuple(line for line in added if not landing.undoes(line, made.get(line)))
     return replace(
         facts,
         landed=frozenset(landing.commits(added)),
         merged=tuple(landing.trailers(keys)),
         added_lines=added,
-        machine_made=made,
+        machine_made=dict(
+            machine_made(repository, change.commits, facts.machines.keys() | facts.unknown, added)
+        ),
     )
 
 
@@ -248,7 +248,8 @@ class _Landing:
         if not groups or not all(group in known for group in groups):
             return False
         merged = [self._merged[key] for key in self._merged.keys() & keys]
-        return not any(its.reverted or self._patch(its.sha) != self._patch(commit.sha) for its in merged)
+        patch = self._patch(f"{commit.sha}^", commit.sha)
+        return not any(its.reverted or self._patch(f"{its.sha}^", its.sha) != patch for its in merged)
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
         """The trailers of the promotions with these keys, as they were merged."""
@@ -256,17 +257,8 @@ class _Landing:
             yield from read_promoted(self.repository.message(self._merged[key].sha))
 
     def has(self, line: AddedLine) -> bool:
-        """Whether a protected branch has a line there."""
+        """Whether a protected branch has a line there, or undoing a promotion restores it."""
         return (line.qualname, line.line) in self._known(line.path)
-
-    def undoes(self, line: AddedLine, maker: str | None) -> bool:
-        """Whether a line is back since a person undoes a promotion, or a machine's commit does exactly that."""
-        patch = maker and self.repository.patch(f"{maker}^", maker)
-        return any(
-            (line.qualname, line.line) in lines
-            and (maker is None or self.repository.patch(sha, f"{sha}^") == patch)
-            for sha, lines in self._undone(line.path)
-        )
 
     @cached_property
     def _histories(self) -> dict[str, list[Promotion]]:
@@ -279,18 +271,13 @@ class _Landing:
         merged = chain.from_iterable(self._histories.values())
         return {promotion.key: promotion for promotion in sorted(merged, key=lambda p: not p.reverted)}
 
-    def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
-        """What a commit changes, wherever in the files, and the lines of coreloop's by docstring."""
-        parent = f"{sha}^"
-        paths = self.repository.changed_files(parent, sha)
-        before, after = (
-            Counter((path, *line) for path in paths for line in self._lines(revision, path).elements())
-            for revision in (parent, sha)
-        )
-        signed = (("+", after - before), ("-", before - after))
-        return self.repository.patch(parent, sha), frozenset(
-            (sign, *item) for sign, new in signed for item in new.items()
-        )
+    def _patch(self, old: str, new: str) -> tuple[str, Counter[tuple[str, str, str]]]:
+        """What changes, wherever in the files, and how many lines of coreloop's each docstring gains."""
+        lines = Counter[tuple[str, str, str]]()
+        for path in self.repository.changed_files(old, new):
+            lines.update({(path, *line): n for line, n in self._lines(new, path).items()})
+            lines.subtract({(path, *line): n for line, n in self._lines(old, path).items()})
+        return self.repository.patch(old, new), lines
 
     @cached_property
     def _revisions(self) -> set[str | None]:
@@ -301,22 +288,29 @@ class _Landing:
 
     @cached_property
     def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
-        """A file's lines that are on a protected branch."""
+        """A file's lines that are on a protected branch or restored."""
         return cache(
-            lambda path: frozenset().union(*(self._lines(revision, path) for revision in self._revisions))
+            lambda path: frozenset().union(
+                *(self._lines(revision, path) for revision in self._revisions), self._restored(path)
+            )
         )
 
-    def _undone(self, path: str) -> Iterator[tuple[str, Lines]]:
-        """What a file regains of what the base's promotions replaced, by promotion."""
+    def _restored(self, path: str) -> Iterator[tuple[str, str]]:
+        """What a file regains by commits that do nothing but undo a promotion whose line the base has."""
+        base, head = (self._lines(revision, path) for revision in (self.change.merge_base, self.change.head))
         for promotion in self._histories[self.change.base]:
-            if f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
-                lines = undone_lines(
-                    self._lines(self.change.merge_base, path),
-                    self._lines(self.change.head, path),
-                    before=self._lines(self.repository.resolve(f"{promotion.sha}^"), path),
-                    after=self._lines(promotion.sha, path),
-                )
-                yield promotion.sha, lines
+            if not f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
+                continue
+            before, after = (self._lines(sha, path) for sha in (f"{promotion.sha}^", promotion.sha))
+            gone = after - before
+            if gone and gone <= base and not gone & head and self._undoes(promotion.sha):
+                yield from before - after
+
+    def _undoes(self, sha: str) -> bool:
+        """Whether a commit of the change does nothing but undo another."""
+        undoing = self._patch(sha, f"{sha}^")
+        own = (commit.sha for commit in self.change.commits if commit.parents)
+        return any(self._patch(f"{its}^", its) == undoing for its in own)
 
     @cached_property
     def _read(self) -> Callable[[str | None, str], bytes]:

@@ -1,10 +1,8 @@
 """coreloop's lines among what docstrings gain: which files are parsed, and which lines count. No git."""
 
-from collections import Counter
-
 import pytest
 
-from coreloop.guard.added_lines import own_lines, read_added_lines, stray_lines, undone_lines
+from coreloop.guard.added_lines import read_added_lines, stray_lines
 from coreloop.guard.change import AddedLine, Texts
 from guarding import HEAD, file
 from promoting import FILE, LINES
@@ -151,17 +149,6 @@ def test_a_line_may_move_to_another_file():
 )
 def test_a_file_without_a_dash_or_an_escape_is_not_parsed(new: bytes, may: bool):
     assert Texts(FILE, PLAIN, new).may_gain() is may
-
-
-def test_undoing_a_promotion_restores_what_it_replaced():
-    before, after = (own_lines(function(f"- company: from {tool}().x")) for tool in ("a", "b"))
-    assert undone_lines(after, before, before=before, after=after) == before
-    assert undone_lines(before, after, before=before, after=after) == Counter()
-    assert undone_lines(after, before + after, before=before, after=after) == Counter()
-    assert undone_lines(after, before, before=before, after=before) == Counter()
-    # the base does not have what it added, or it added nothing
-    assert undone_lines(Counter(), before, before=before, after=after) == Counter()
-    assert undone_lines(Counter(), before, before=before, after=Counter()) == Counter()
 
 
 def test_lines_of_a_promotion_are_not_stray():
