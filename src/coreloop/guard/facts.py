@@ -312,14 +312,5 @@ class _Landing:
         own = (commit.sha for commit in self.change.commits if commit.parents)
         return any(self._patch(f"{its}^", its) == undoing for its in own)
 
-    @cached_property
-    def _read(self) -> Callable[[str | None, str], bytes]:
-        """A file at a commit, empty if absent; each is read once."""
-
-        def read(revision: str | None, path: str) -> bytes:
-            return (self.repository.followed(revision, path) if revision else None) or b""
-
-        return cache(read)
-
     def _lines(self, revision: str | None, path: str) -> Lines:
-        return own_lines(self._read(revision, path))
+        return own_lines((self.repository.followed(revision, path) if revision else None) or b"")
