@@ -133,7 +133,7 @@ def _listed(text: str) -> Iterator[str]:
     spaced = "\n".join(text.expandtabs().splitlines())
     spaced = "".join(char if char == "\n" else _visible(char) for char in spaced)
     joined = _ODD.sub(" ", _ODD_INSIDE.sub("", re.sub(r"\r\n?", "\n", text)))
-    readings = {unicodedata.normalize("NFKC", reading) for reading in (spaced, joined)}
+    readings = dict.fromkeys(unicodedata.normalize("NFKC", reading) for reading in (spaced, joined))
     return reduce(Counter.__or__, (Counter(_bulleted(reading)) for reading in readings)).elements()
 
 
