@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines, remove_lines
-from coreloop.descriptions.source import definitions, parse
+from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines
+from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.removal import remove_bullets
+from coreloop.descriptions.source import definitions, parse, read_source
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"
@@ -86,8 +88,9 @@ def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | R
     replaced = put_lines(added.source, qualname, [BETTER], replaced=FIRST[1:], **choices)
     if not isinstance(replaced, Edited) or is_broken(added.source, replaced):
         return None
-    original = remove_lines(replaced.source, qualname, [FIRST[0], BETTER], tail=added.tail, line=line)
-    return added if original == source else None
+    place, lines = DocstringPlace(qualname, line), [FIRST[0], BETTER]
+    original = remove_bullets(read_source(replaced.source), place, lines, section=None, tail=added.tail)
+    return added if original.raw == source else None
 
 
 def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited | Refused | None]) -> Tally:

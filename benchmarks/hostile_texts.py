@@ -7,7 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from coreloop.sanitize import find, sanitize_text
+from coreloop.sanitize.find import find
+from coreloop.sanitize.masking import sanitize_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from long_texts import ALL_SIGNS, SHAPES

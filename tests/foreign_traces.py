@@ -8,7 +8,7 @@ from typing import Any
 
 from coreloop.base.categories import Categories
 from coreloop.base.records import Record
-from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.trace import SkippedTrace, TracedRequest, record_of
 
@@ -41,7 +41,7 @@ def read(
 ) -> list[TracedRequest | SkippedTrace | UnusableFile]:
     """All that an importer finds."""
     files = [trace_file(path, quiet_s=quiet_s) for path in paths]
-    return list(IMPORTERS[source].read(files))
+    return list(importers()[source].read(files))
 
 
 def requests(source: str, *paths: Path, quiet_s: float = 1e6) -> list[TracedRequest]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import ReachError
-from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.reach import Measured, measure_reach
 from coreloop.promote.schema import read_description, schema_command

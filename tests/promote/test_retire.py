@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import RefusedError
-from coreloop.base.project.settings import DocstringSettings
+from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.learn.effect.run import run_effect
 from coreloop.promote.budget import Weak, Worth, displaced, weak_lines
 from coreloop.promote.nightly import DraftState, open_retirements

@@ -18,7 +18,7 @@ CUT_BEFORE: Final = {
     "coreloop.answer.search.extract.markdown._COMMENT": ("one without an end is looked for once", "Markdown"),
     "coreloop.base.tempfiles._PARTIAL": ("the name of a file, 255 bytes", ""),
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": ("what a person typed", ""),
-    "coreloop.observe.collector._DATA_DIR": ("a line of the project's own settings", ""),
+    "coreloop.observe.log_settings._DATA_DIR": ("a line of the project's own settings", ""),
     "coreloop.observe.reading.signals._NUMBER": ("an error's text, cut", "an error"),
     "coreloop.observe.reading.signals._VALUES": ("an error's text, cut", "an error"),
     "coreloop.sanitize.detectors.network._VERSION": ("what stands before a number, cut", "private data"),

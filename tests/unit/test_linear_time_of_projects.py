@@ -30,8 +30,8 @@ from coreloop.learn.knowledge.insights import is_stock_code
 from coreloop.observe.importers.attributes import flat_messages
 from coreloop.observe.importers.claude_code import read_session
 from coreloop.promote.axis.evidence import calls_in, read_target
-from coreloop.sanitize import find
 from coreloop.sanitize.detectors.detection import current
+from coreloop.sanitize.find import find
 from linear import assert_linear, cases, repeated
 
 Work = Callable[[str], object]

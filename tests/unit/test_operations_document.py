@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from coreloop.cli import show
+from coreloop.cli import pattern
 from coreloop.cli.main import COMMANDS, main
 from rows import each_row
 
@@ -35,4 +35,4 @@ def test_everybody_s_part_is_on_the_page(what: str) -> None:
 
 
 def test_gates_that_patterns_fall_at_are_all_explained() -> None:
-    assert [gate for gate in show._GATES if f"- `{gate}`:" not in PAGE] == []
+    assert [gate for gate in pattern._GATES if f"- `{gate}`:" not in PAGE] == []

@@ -26,7 +26,7 @@ VARIABLE: Final = "CORELOOP_DATABASE_URL"
 _MIGRATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of migrations; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
-_CONNECT_S: Final = 10
+_CONNECT_S: Final = 10  # chosen: a distant server needs a second or two, and a wrong address is said soon
 _MOST_SESSIONS: Final = 4
 """Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
 _UNANSWERED_MS: Final = 20_000

@@ -1,6 +1,7 @@
 """``dartlab-coreloop ask``."""
 
 import sys
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -9,11 +10,17 @@ import click
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.cli.excerpt import LINES, dense, excerpt, lines_of, marked_lines
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
+from coreloop.cli.search import show_sources
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
+    from coreloop.answer.search.source import Source
+    from coreloop.base.project.workspace import Workspace
     from coreloop.runs.run import Run
 
 
@@ -36,14 +43,18 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
 
     with project_deps() as deps, model_error_as_json(as_json):
         found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
-    emit(found, as_json=as_json, text=partial(show_answer, is_verbose=verbose))
+        nearby = [] if as_json else _find_nearby(deps.workspace, question, found)
+    emit(
+        found, as_json=as_json, text=partial(_show_near, nearby=nearby, question=question, is_verbose=verbose)
+    )
     sys.exit(EXIT_CODES[found.end])
 
 
-_LINES: Final = 15
-_FEWEST: Final = 4
-"""Lines of all passages, and of each: with three passages, an answer and its sources, 24 lines."""
 _SOURCES: Final = 4
+_NEARBY: Final = 4
+"""Places that are listed below passages of which none says so, two lines each."""
+LINES_NEAR: Final = 8
+"""Of the passages above them, so that both fit on a screen."""
 
 
 def show_attempt(run: "Run") -> None:
@@ -65,9 +76,33 @@ def show_attempt(run: "Run") -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def show_answer(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
-    """Print an answer of `ask`, its passages and its sources."""
-    show_passages(answer, is_verbose=is_verbose)
+def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse") -> "list[Source]":
+    """What `search` lists for the question, unless sources say the answer."""
+    from coreloop.answer.search.index.lookup import search_index
+    from coreloop.answer.search.provider import SearchLimits
+
+    if answer.verdict == "says so" or not answer.passages:
+        return []
+    limits = SearchLimits(max_results=_NEARBY + len(answer.passages))
+    return search_index(workspace.index_file, question, limits, now=datetime.now(UTC))
+
+
+def _show_near(
+    answer: "AgentResponse", *, nearby: "Sequence[Source]", question: str, is_verbose: bool
+) -> None:
+    """Print an answer, and below it what `search` lists beside its passages."""
+    show_answer(answer, is_verbose=is_verbose, n_lines=LINES_NEAR if nearby else LINES)
+    pairs = zip(answer.passages, lines_of(answer.passages, LINES_NEAR), strict=True)
+    whole = {(part.location, part.line) for part, share in pairs if len(dense(part.text)) <= share}
+    listed = [source for source in nearby if (source.location, source.line) not in whole][:_NEARBY]
+    if listed:
+        click.echo(say("also found:"))
+        show_sources(listed, question)
+
+
+def show_answer(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
+    """Print an answer of `ask`, its passages and its sources; passages get so many lines."""
+    show_passages(answer, is_verbose=is_verbose, n_lines=n_lines)
     click.echo(
         say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
     )
@@ -75,7 +110,7 @@ def show_answer(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
         click.echo(printable(say(answer.reason)), err=True)
 
 
-def show_passages(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
+def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
     """Print what an answer says, whether sources say so, the passages, and the other sources.
 
     Long passages are cut to the lines around what is marked, so that one screen holds all of it.
@@ -89,8 +124,8 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False) -> None:
     closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
         click.echo(f"{say(answer.verdict)}{closest}")
-    n_lines = None if is_verbose else max(_FEWEST, _LINES // max(1, len(answer.passages)))
-    is_cut = [_show_passage(passage, n_lines) for passage in answer.passages]
+    shares = [None] * len(answer.passages) if is_verbose else lines_of(answer.passages, n_lines)
+    is_cut = [_show_passage(passage, share) for passage, share in zip(answer.passages, shares, strict=True)]
     shown_ids = {passage.id for passage in answer.passages}
     others = [source for source in answer.sources if source.id not in shown_ids]
     listed = others if is_verbose else others[:_SOURCES]
@@ -116,24 +151,13 @@ def _show_passage(passage: "AnswerPassage", n_lines: int | None) -> bool:
     Its marked sentence is bold on a terminal, and between » and « elsewhere.
     """
     click.echo(place_line(passage))
-    start, end = passage.start, passage.end
-    marked = f"»{passage.text[start:end]}«" if end > start else ""
-    text = f"{passage.text[:start]}{marked}{passage.text[end:]}"
+    lines = marked_lines(passage)
+    fits = n_lines is None or len(dense(passage.text)) <= n_lines
+    shown = lines if n_lines is None or fits else excerpt(passage, n_lines)
     is_marked = False
-    lines = text.splitlines()
-    shown = lines if n_lines is None or len(lines) <= n_lines else _around_mark(lines, n_lines)
     for line in shown:
         is_marked = is_marked or "»" in line
         indented = f"    {printable(line)}".rstrip()
         click.echo(click.style(indented, bold=True) if is_marked else indented)
         is_marked = is_marked and "«" not in line
     return len(shown) < len(lines)
-
-
-def _around_mark(lines: list[str], n_lines: int) -> list[str]:
-    """Some lines with text: the marked ones, one before, and those after; ``…`` stands for the others."""
-    dense = [line for line in lines if line.strip()]
-    marked = next((number for number, line in enumerate(dense) if "»" in line), 0)
-    start = max(0, min(marked - 1, len(dense) - n_lines))
-    cut = dense[start : start + n_lines]
-    return [*(["…"] if start else []), *cut, *(["…"] if start + n_lines < len(dense) else [])]

@@ -38,7 +38,7 @@ def append(
     from coreloop.base.files import read_file, rewrite_file
     from coreloop.descriptions.edit import Edited, Refused, append_to_section
     from coreloop.descriptions.files import split_target
-    from coreloop.promote.plan import diff_of
+    from coreloop.promote.docstring_edit import diff_of
 
     path, qualname, line = split_target(target)
     source = read_file(path)

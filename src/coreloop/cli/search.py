@@ -1,5 +1,6 @@
 """``dartlab-coreloop search``."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ def command(query: str, limit: int, as_json: bool) -> None:
         click.echo(say(found.note), err=True)
 
 
+_SPACES: Final = re.compile(r"\s+")
 _NOTHING: Final = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
 
 
@@ -76,7 +78,7 @@ def _marked(snippet: "Snippet") -> str:
 
 
 def _one_line(text: str) -> str:
-    return printable(text.replace("\n", " ").replace("\t", " "))
+    return printable(_SPACES.sub(" ", text))
 
 
 def _facts(source: "Source", query: str) -> dict[str, object]:

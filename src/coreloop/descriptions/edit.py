@@ -63,8 +63,6 @@ class Edited:
         Line of the ``def`` or ``class`` (1 for a module).
     appended : tuple of str
         The requested lines that were absent.
-    created_section : bool
-        Whether the section is new, too.
     before, after : str
         The docstring's value; ``before`` is empty if the docstring is new.
     tail : str
@@ -79,7 +77,6 @@ class Edited:
     inserted: bytes
     line: int
     appended: tuple[str, ...]
-    created_section: bool
     before: str
     after: str
     tail: str = ""
@@ -208,38 +205,6 @@ def put_lines(
         return Refused(text_of(reason))
 
 
-def remove_lines(
-    source: bytes,
-    qualname: str,
-    lines: Collection[str],
-    *,
-    section: str | None = None,
-    tail: str = "",
-    line: int | None = None,
-) -> bytes | Refused:
-    """Remove bullets that `put_lines` wrote to a docstring.
-
-    Parameters
-    ----------
-    source, qualname, section, line
-        As in `put_lines`.
-    lines : collection of str
-        Bullets, each on one line from its dash on; each is present exactly once.
-    tail : str
-        `Edited.tail` of the edit that started the list.
-
-    Returns
-    -------
-    bytes or Refused
-        The file without them.
-    """
-    try:
-        place = DocstringPlace(qualname, line)
-        return remove_bullets(read_source(source), place, lines, section=section, tail=tail).raw
-    except UnprovenError as reason:
-        return Refused(text_of(reason))
-
-
 def _replace_lines(source: SourceText, request: _Request, replaced: tuple[str, ...]) -> Edited | Unchanged:
     _check_request(request)
     before = locate(source, request.place, asked=request.asked)
@@ -311,7 +276,6 @@ def _splice(target: Located, placement: Placement, request: _Request) -> Edited:
         inserted=inserted,
         line=line,
         appended=placement.appended,
-        created_section=placement.created,
         before=literal.value,
         after=value,
         tail=tail,
@@ -346,7 +310,7 @@ def _create(source: SourceText, request: _Request) -> Edited:
     spelled = StringLiteral("", '"""', 0, 0, "", ()).spell(value, newline)
     new, at, inserted = splice(source, offset, offset, f'{indent}"""{spelled}"""{newline}')
     line = _prove_created(source, new, definition, request, value=value)
-    return Edited(source.raw, new.raw, at, inserted, line, asked, True, "", value)
+    return Edited(source.raw, new.raw, at, inserted, line, asked, "", value)
 
 
 def _prove_created(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coreloop.base.messages import text_of
-from coreloop.base.project.settings import DocstringSettings
+from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.names import name_key

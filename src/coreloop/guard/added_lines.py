@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
+from itertools import accumulate, islice, takewhile
 from typing import Final, TypeVar
 
 from coreloop.base.text import FILLERS
@@ -19,7 +20,7 @@ from coreloop.descriptions.literal import unescaped
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import AddedLine, PathChange, Texts
-from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.lines import MAX_LINE_CHARS, is_form
 
 _Key = TypeVar("_Key")
 _JOINED: Final = re.compile(r"[\"']\s*(?:#[^\n]{0,200}\n\s*){0,3}[rRuU]?[\"']")
@@ -35,6 +36,7 @@ _ODD_INSIDE: Final = re.compile(rf"(?<=\w){_ODD.pattern}(?=\w)")
 _QUOTES: Final = re.compile(r"[\"']+")
 _ALONE: Final = re.compile(r"^([ \t]*-)[ \t]*\n[ \t]*(?=[^\s-])", re.MULTILINE)
 """A dash with nothing behind it; its bullet begins in the next line."""
+_COMMENT: Final = re.compile(r"^[ \t]*#+", re.MULTILINE)
 
 Lines = Counter[tuple[str, str]]
 """How often each line occurs, by qualname and line."""
@@ -43,7 +45,7 @@ Lines = Counter[tuple[str, str]]
 @lru_cache(maxsize=64)
 def own_lines(source: bytes) -> Lines:
     """The lines of coreloop's forms in the docstrings of a file."""
-    return Counter((qualname, line) for qualname, line in _bullets(source) if is_form(line))
+    return Counter(_bullets(source))
 
 
 def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
@@ -54,19 +56,12 @@ def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
     return tuple(line for line in lines if not _taken(moved, line.line))
 
 
-def undone_lines(base: Lines, head: Lines, *, before: Lines, after: Lines) -> Lines:
-    """The lines that a head regains because it undoes a promotion; empty if it does not.
-
-    Parameters
-    ----------
-    base, head : Lines
-        The file's on both sides of the change.
-    before, after : Lines
-        The file's on both sides of the promotion.
-    """
-    added = after - before
-    undoes = bool(added) and added <= base and not added & head
-    return before - after if undoes else Counter()
+def written_lines(patch: str) -> Counter[str]:
+    """The lines of coreloop's forms that a patch adds to any text, comments too, less those it removes."""
+    lines = patch.split("\n")
+    sides = ("\n".join(line[1:] for line in lines if line[:1] == sign) for sign in "+-")
+    added, removed = (Counter(_written(_COMMENT.sub("", side))) for side in sides)
+    return added - removed
 
 
 def stray_lines(
@@ -87,11 +82,11 @@ def _taken(counts: Counter[_Key], key: _Key) -> bool:
 
 
 def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
-    """The bullets of a file's docstrings by qualname; of all its text if Python cannot read it."""
+    """The lines of a file's docstrings by qualname; of all its text if Python cannot read it."""
     try:
         tree = read_source(source).tree
     except UnprovenError:
-        yield from (("", bullet) for text in _texts(source) for bullet in _listed(text))
+        yield from (("", bullet) for bullet in _written(source.decode("utf-8", "replace")))
         return
     for definition in definitions(tree):
         try:
@@ -123,23 +118,23 @@ def _sets_doc(node: ast.Assign | ast.AnnAssign) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "__doc__" for part in parts)
 
 
-def _texts(source: bytes) -> Iterator[str]:
-    """What string literals of an unreadable file may say: with the text's quotes, and cut at its quotes."""
-    text = _JOINED.sub("", unescaped(source.decode("utf-8", "replace")))
-    yield "\n".join(line.strip("\"' \t") for line in text.splitlines())
-    yield _QUOTES.sub("\n", text)
+def _written(source: str) -> Iterator[str]:
+    """The lines of a text that may not be Python: with quotes inside, and cut at its quotes."""
+    text = _JOINED.sub("", unescaped(source))
+    yield from _listed("\n".join(line.strip("\"' \t") for line in text.splitlines()))
+    yield from _listed(_QUOTES.sub("\n", text))
 
 
 def _listed(text: str) -> Iterator[str]:
-    """The bullets of a text as a reader sees them: any line end, any space, nothing invisible.
+    """The lines of a text as a reader sees them: any line end, any space, nothing invisible.
 
     What is no plain space may stand for one, or hide inside a word: a bullet counts in either reading.
     """
     spaced = "\n".join(text.expandtabs().splitlines())
     spaced = "".join(char if char == "\n" else _visible(char) for char in spaced)
     joined = _ODD.sub(" ", _ODD_INSIDE.sub("", re.sub(r"\r\n?", "\n", text)))
-    readings = (Counter(_bulleted(unicodedata.normalize("NFKC", reading))) for reading in (spaced, joined))
-    return reduce(Counter.__or__, readings).elements()
+    readings = dict.fromkeys(unicodedata.normalize("NFKC", reading) for reading in (spaced, joined))
+    return reduce(Counter.__or__, (Counter(_bulleted(reading)) for reading in readings)).elements()
 
 
 def _visible(char: str) -> str:
@@ -149,5 +144,10 @@ def _visible(char: str) -> str:
 
 
 def _bulleted(text: str) -> Iterator[str]:
+    """The bullets in coreloop's form, whole or in their first lines: what follows does not hide a line."""
     lines = split_lines(_ALONE.sub(r"\1 ", text))
-    return (" ".join(bullet.text.split()) for bullet in read_bullets(lines, 0, len(lines)))
+    for bullet in read_bullets(lines, 0, len(lines)):
+        parts = (" ".join(line.text.split()) for line in lines[bullet.first : bullet.end])
+        heads = takewhile(lambda head: len(head) <= MAX_LINE_CHARS, accumulate(parts, "{} {}".format))
+        longest_first = (" ".join(bullet.text.split()), *reversed(list(heads)))
+        yield from islice(filter(is_form, dict.fromkeys(longest_first)), 1)

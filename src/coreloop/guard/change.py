@@ -121,7 +121,7 @@ def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
     """The Python files that differ between two commits, before and after; a link is what it leads to."""
     differences = {difference.path: difference for difference in repository.differences(old, new)}
     plain = {path for path, its in differences.items() if path.endswith(".py") and _LINK not in its.modes}
-    for path in plain:
+    for path in sorted(plain):
         sides = zip(differences[path].modes, differences[path].blobs, strict=True)
         yield Texts(path, *(repository.blob(blob) if mode in _REGULAR else b"" for mode, blob in sides))
     linked = differences.keys() - plain and {*differences, *repository.links(new)} - plain

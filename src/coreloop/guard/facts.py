@@ -17,12 +17,13 @@ from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
 from coreloop.descriptions.ownership import promoted_lines
-from coreloop.guard.added_lines import Lines, own_lines, read_added_lines, undone_lines
+from coreloop.guard.added_lines import Lines, own_lines, read_added_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
+from coreloop.guard.makers import machine_made
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of
 from coreloop.learn.proposals.lines import is_form
@@ -213,7 +214,9 @@ def _with_signs(
         merged=tuple(landing.trailers(keys)),
         false_reverts=tuple(landing.false_reverts(pulls)) if says_revert else (),
         added_lines=added,
-        machine_made=dict(landing.made_by(facts.machines.keys() | facts.unknown, added)),
+        machine_made=dict(
+            machine_made(repository, change.commits, facts.machines.keys() | facts.unknown, added)
+        ),
     )
 
 
@@ -282,7 +285,8 @@ class _Landing:
         if not all(group in known for group in groups):
             return False
         merged = [self._merged[key] for key in self._merged.keys() & keys]
-        return not any(its.reverted or self._patch(its.sha) != self._patch(commit.sha) for its in merged)
+        patch = self._patch(f"{commit.sha}^", commit.sha)
+        return not any(its.reverted or self._patch(f"{its.sha}^", its.sha) != patch for its in merged)
 
     def _is_copied_merge(self, commit: Commit) -> bool:
         """Whether a commit repeats GitHub's merge of a promotion in effect: its subject and exact patch."""
@@ -290,7 +294,8 @@ class _Landing:
         merges = chain.from_iterable(history.merges for history in self._histories.values())
         landings = {its.landing: its.promotion for its in merges if its.landing != its.promotion.sha}
         same = [sha for sha in landings if self.repository.message(sha).partition("\n")[0] == subject]
-        return any(not landings[sha].reverted and self._patch(sha) == self._patch(commit.sha) for sha in same)
+        patch = self._patch(f"{commit.sha}^", commit.sha)
+        return any(not landings[sha].reverted and self._patch(f"{sha}^", sha) == patch for sha in same)
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
         """The trailers of the promotions with these keys, as they were merged."""
@@ -300,16 +305,6 @@ class _Landing:
     def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
         return (line.qualname, line.line) in self._known(line.path)
-
-    def made_by(self, shas: Iterable[str], added: Sequence[AddedLine]) -> Iterator[tuple[AddedLine, str]]:
-        """The gained lines that some commits of the change bring, with the commit."""
-        own = {commit.sha for commit in self.change.commits}
-        for sha in own.intersection(shas) if added else ():
-            parent = self.repository.resolve(f"{sha}^")
-            for line in added:
-                brought = self._lines(sha, line.path) - self._lines(parent, line.path)
-                if (line.qualname, line.line) in brought:
-                    yield line, sha
 
     @cached_property
     def _histories(self) -> dict[str, History]:
@@ -322,18 +317,13 @@ class _Landing:
         merged = chain.from_iterable(history.promotions() for history in self._histories.values())
         return {promotion.key: promotion for promotion in sorted(merged, key=lambda p: not p.reverted)}
 
-    def _patch(self, sha: str) -> tuple[str, frozenset[object]]:
-        """What a commit changes, wherever in the files, and the lines of coreloop's by docstring."""
-        parent = f"{sha}^"
-        paths = self.repository.changed_files(parent, sha)
-        before, after = (
-            Counter((path, *line) for path in paths for line in self._lines(revision, path).elements())
-            for revision in (parent, sha)
-        )
-        signed = (("+", after - before), ("-", before - after))
-        return self.repository.patch(parent, sha), frozenset(
-            (sign, *item) for sign, new in signed for item in new.items()
-        )
+    def _patch(self, old: str, new: str) -> tuple[str, Counter[tuple[str, str, str]]]:
+        """What changes, wherever in the files, and how many lines of coreloop's each docstring gains."""
+        lines = Counter[tuple[str, str, str]]()
+        for path in self.repository.changed_files(old, new):
+            lines.update({(path, *line): n for line, n in self._lines(new, path).items()})
+            lines.subtract({(path, *line): n for line, n in self._lines(old, path).items()})
+        return self.repository.patch(old, new), lines
 
     @cached_property
     def _revisions(self) -> set[str | None]:
@@ -347,28 +337,26 @@ class _Landing:
         """A file's lines that are on a protected branch or restored."""
         return cache(
             lambda path: frozenset().union(
-                *(self._lines(revision, path) for revision in self._revisions), *self._undone(path)
+                *(self._lines(revision, path) for revision in self._revisions), self._restored(path)
             )
         )
 
-    def _undone(self, path: str) -> Iterator[Lines]:
+    def _restored(self, path: str) -> Iterator[tuple[str, str]]:
+        """What a file regains by commits that do nothing but undo a promotion whose line the base has."""
+        base, head = (self._lines(revision, path) for revision in (self.change.merge_base, self.change.head))
         for promotion in self._histories[self.change.base].promotions():
-            if f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
-                yield undone_lines(
-                    self._lines(self.change.merge_base, path),
-                    self._lines(self.change.head, path),
-                    before=self._lines(self.repository.resolve(f"{promotion.sha}^"), path),
-                    after=self._lines(promotion.sha, path),
-                )
+            if not f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
+                continue
+            before, after = (self._lines(sha, path) for sha in (f"{promotion.sha}^", promotion.sha))
+            gone = after - before
+            if gone and gone <= base and not gone & head and self._undoes(promotion.sha):
+                yield from before - after
 
-    @cached_property
-    def _read(self) -> Callable[[str | None, str], bytes]:
-        """A file at a commit, empty if absent; each is read once."""
-
-        def read(revision: str | None, path: str) -> bytes:
-            return (self.repository.followed(revision, path) if revision else None) or b""
-
-        return cache(read)
+    def _undoes(self, sha: str) -> bool:
+        """Whether a commit of the change does nothing but undo another."""
+        undoing = self._patch(sha, f"{sha}^")
+        own = (commit.sha for commit in self.change.commits if commit.parents)
+        return any(self._patch(f"{its}^", its) == undoing for its in own)
 
     def _lines(self, revision: str | None, path: str) -> Lines:
-        return own_lines(self._read(revision, path))
+        return own_lines((self.repository.followed(revision, path) if revision else None) or b"")

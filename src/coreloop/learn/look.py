@@ -26,7 +26,7 @@ from coreloop.learn.mine.window import IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
-from coreloop.observe.importers import IMPORTERS, openai_chat
+from coreloop.observe.importers import importers, openai_chat
 from coreloop.observe.importers.files import TraceFile, find_trace_files
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.recognise import recognise
@@ -98,10 +98,10 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     UsageError
         No file has a request of a known format.
     """
-    suffixes = tuple(sorted({suffix for importer in IMPORTERS.values() for suffix in importer.suffixes}))
+    suffixes = tuple(sorted({suffix for importer in importers().values() for suffix in importer.suffixes}))
     files = find_trace_files(paths, suffixes, now_s=now.timestamp())
     newest = datetime.fromtimestamp(now.timestamp() - min(file.quiet_s for file in files), UTC)
-    readers = {name: importer.read for name, importer in IMPORTERS.items()}
+    readers = {name: importer.read for name, importer in importers().items()}
     readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:

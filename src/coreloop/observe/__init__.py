@@ -1,7 +1,8 @@
 """Phase O (observe): record an agent's requests in the audit log."""
 
-from coreloop.observe.collector import AuditCollector, current, warm_up
+from coreloop.observe.collector import AuditCollector, current
 from coreloop.observe.decorator import observed_tool
 from coreloop.observe.drops import dropped
+from coreloop.observe.log_settings import warm_up
 
 __all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]

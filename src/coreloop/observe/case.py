@@ -11,7 +11,6 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from itertools import islice
 from pathlib import Path
-from secrets import token_hex
 from typing import Final
 from unicodedata import normalize
 
@@ -157,7 +156,7 @@ def _file_key(audit_dir: Path) -> bytes:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(token_hex(_KEY_BYTES).encode() + b"\n")
+            file.write(os.urandom(_KEY_BYTES).hex().encode() + b"\n")
         with suppress(FileExistsError):  # another process was first: its key counts
             os.link(temporary, path)  # unlike a rename, never replaces
         return path.read_bytes().strip()

@@ -8,60 +8,28 @@ are imported at start-up.
 """
 
 import os
-import re
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
-from datetime import UTC, datetime
-from functools import lru_cache, wraps
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Concatenate,
-    Final,
-    NamedTuple,
-    ParamSpec,
-    Self,
-    TypeAlias,
-    TypeVar,
-    cast,
-)
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeAlias, TypeVar, cast
 
-from coreloop.base.categories import Categories
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe.blocks import enter_block, exit_block, innermost
 from coreloop.observe.case import RequestIdentifiers, case_key
-from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
-from coreloop.observe.failed_results import DEFAULT, FailedResults
-from coreloop.observe.journal import Journal
+from coreloop.observe.journal import day_stamp
+from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
-from coreloop.observe.saw import Compared
-from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
-from coreloop.observe.version import tools_version_of
+from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
+from coreloop.observe.sources import Sources
 
-if TYPE_CHECKING:
-    from coreloop.base.project.outcome import OutcomeRule
-
-# The open blocks of this context, innermost last, and whether each is its collector's outermost. No tokens: a
-# token raises when it is used twice or in another context, and blocks may be exited in any order.
-_blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _P = ParamSpec("_P")
 _C = TypeVar("_C", bound="AuditCollector")
-_RECORDS: Final = "ai-ask"
-_OWN_RECORDS: Final = "own"
-# data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
-_DATA_DIR: Final = re.compile(
-    r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
-    re.MULTILINE,
-)
-
 _Method: TypeAlias = Callable[Concatenate[_C, _P], None]
 
 
@@ -73,7 +41,7 @@ def never_raises(method: "_Method[_C, _P]") -> "_Method[_C, _P]":
         try:
             if not self._off:
                 method(self, *args, **kwargs)
-            elif self is _OUTSIDE and not _is_disabled():
+            elif self is _OUTSIDE and not is_disabled():
                 drop(drops.OUTSIDE_REQUEST)
         except Exception as error:  # must not disturb the caller
             try:
@@ -139,7 +107,7 @@ class AuditCollector:
         "_started_ns",
     )
 
-    _LOG: ClassVar[str] = _RECORDS
+    _LOG: ClassVar[str] = RECORDS
 
     def __init__(
         self,
@@ -158,7 +126,7 @@ class AuditCollector:
         self._pending: list[Record] = []
         self._entered = False
         try:
-            if _is_disabled():
+            if is_disabled():
                 return
             self._sequence = ""
             self._last_step = ""
@@ -191,8 +159,8 @@ class AuditCollector:
     ) -> None:
         if drops.DROPPED.no_stack:
             drops.log_new_reasons()  # those that could not be logged for lack of stack
-        folder = _folder_of(data_dir)
-        self._settings = _project_settings(*folder, self._LOG)
+        folder = folder_of(data_dir)
+        self._settings = log_settings(*folder, self._LOG)
         record = open_record(
             question,
             request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
@@ -379,30 +347,15 @@ class AuditCollector:
         """
         # Not decorated with `never_raises`: the request waits for this call.
         try:
-            record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
-        except IndexError:
-            try:
-                if not self._off:
-                    drop(drops.AFTER_FLUSH)
-            except RecursionError:
-                drops.DROPPED.no_stack += 1
-            return
-        except RecursionError:  # the record stays: the end of the block may write it
+            record = self._take()
+        except RecursionError:  # a record that was not taken stays: the end of the block may write it
             drops.DROPPED.no_stack += 1
             return
+        if record is None:
+            return
         try:
-            record["ts"], day, second = _stamp(self._clock_ns())
-            record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            if chunk_len is not None:
-                record["chunk_len"] = number(chunk_len, drop=drop)
-            record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
-            if error is not None:
-                record["error"] = error_text(error)
-            if rounds is not None:
-                record["rounds"] = number(rounds, drop=drop)
-            if skill_used is not None:
-                record["skill_used"] = short_text(skill_used)
-            self._add_case(record)
+            record["ts"], day, second = day_stamp(self._clock_ns())
+            self._complete(record, chunk_len, error, rounds, skill_used)
             line = encode_line(record, self._settings.selectors)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
@@ -417,6 +370,36 @@ class AuditCollector:
             except RecursionError:
                 self._settings.journal.unreported.no_stack += 1
                 self._settings.journal.has_unreported = True
+
+    def _take(self) -> Record | None:
+        """Take the record out; after the flush, count the call as dropped and return None."""
+        try:
+            return self._pending.pop()  # atomic: if two threads flush, only one gets the record
+        except IndexError:
+            if not self._off:
+                drop(drops.AFTER_FLUSH)
+            return None
+
+    def _complete(
+        self,
+        record: Record,
+        chunk_len: int | None,
+        error: str | BaseException | None,
+        rounds: int | None,
+        skill_used: str | None,
+    ) -> None:
+        """Add what is known at the end of a request."""
+        record["tool_sequence_hash"] = hash_sequence(self._sequence)
+        if chunk_len is not None:
+            record["chunk_len"] = number(chunk_len, drop=drop)
+        record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
+        if error is not None:
+            record["error"] = error_text(error)
+        if rounds is not None:
+            record["rounds"] = number(rounds, drop=drop)
+        if skill_used is not None:
+            record["skill_used"] = short_text(skill_used)
+        self._add_case(record)
 
     def _add_case(self, record: Record) -> None:
         """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""
@@ -436,7 +419,7 @@ class AuditCollector:
             if not self._off:
                 with self._lock:
                     outermost, self._entered = not self._entered, True
-            _blocks.set((*_blocks.get(), (self, outermost)))
+            enter_block(self, outermost=outermost)
         except RecursionError:
             drops.DROPPED.no_stack += 1
         return self
@@ -445,7 +428,7 @@ class AuditCollector:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if self._exit_block() and self._pending:
+            if exit_block(self) and self._pending:
                 self.flush(error=error)
         except RecursionError:
             if self._pending:
@@ -471,39 +454,12 @@ class AuditCollector:
                 self._settings.journal.unreported.no_stack += 1
                 self._settings.journal.has_unreported = True
 
-    def _exit_block(self) -> bool:
-        """Remove the innermost block of this collector from the stack; whether that ends the request."""
-        blocks = _blocks.get()
-        for place in reversed(range(len(blocks))):
-            if blocks[place][0] is self:
-                _blocks.set(blocks[:place] + blocks[place + 1 :])
-                return blocks[place][1]
-        return True  # entered in another context, for example by a generator's first step
-
 
 class OwnCollector(AuditCollector):
     """Records what coreloop itself was asked (`ask`, `research`), apart from the agent, in ``audit/own/``."""
 
     __slots__ = ()
-    _LOG: ClassVar[str] = _OWN_RECORDS
-
-
-def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
-    """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
-
-    Otherwise the first collector of a data folder reads it (some 70 ms, mostly imports).
-
-    Parameters
-    ----------
-    data_dir : path, optional
-        As for `AuditCollector`. Nothing is written; errors are counted in `dropped`.
-    """
-    if _is_disabled():
-        return
-    try:
-        _project_settings(*_folder_of(data_dir), _RECORDS)
-    except Exception as error:  # an invalid data folder must not stop the server
-        drops.drop_error(error)
+    _LOG: ClassVar[str] = OWN_RECORDS
 
 
 def current() -> AuditCollector:
@@ -517,117 +473,11 @@ def current() -> AuditCollector:
         are counted as ``outside_request``. Submit ``contextvars.copy_context().run``, with a copy per call.
     """
     try:
-        blocks = _blocks.get()
+        collector: AuditCollector | None = innermost()
     except RecursionError:
         drops.DROPPED.no_stack += 1
         return _OUTSIDE
-    return blocks[-1][0] if blocks else _OUTSIDE
-
-
-class _ProjectSettings(NamedTuple):
-    """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
-
-    journal: Journal
-    categories: Categories
-    selectors: Mapping[str, Sequence[str]]
-    failed_results: FailedResults
-    tools_version: str | None
-    compared: Callable[[str], Compared | None]
-    case_keys: list[bytes]
-    """The key of cases, once it was needed."""
-    outcome: "OutcomeRule | None" = None
-    contexts: Journal | None = None
-
-
-def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
-    """The named data folder, or the working directory; and whether it was named."""
-    # Absolute, because the process may change its working directory. Path takes five times as long.
-    folder = os.getcwd() if data_dir is None else os.path.abspath(data_dir)  # noqa: PTH100, PTH109
-    return folder, data_dir is not None
-
-
-@lru_cache(maxsize=32)
-def _project_settings(folder: str, named: bool, log: str) -> _ProjectSettings:
-    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
-    start = Path(folder)
-    root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
-    version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
-    if root is None or not _can_read_yaml():
-        base = root or start
-        data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
-        return _ProjectSettings(
-            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source, []
-        )
-
-    from coreloop.base.errors import CoreloopError
-    from coreloop.base.project.settings import Settings
-    from coreloop.base.project.settings_file import load_settings
-    from coreloop.observe.compared import reader_for
-
-    try:
-        settings = load_settings(root, check_paths=False)
-    except (CoreloopError, OSError):
-        drop(drops.SETTINGS)
-        settings = Settings()
-    data_dir = start if named else root / settings.data_dir
-    return _ProjectSettings(
-        Journal(data_dir / "audit" / log),
-        Categories((rule.label, rule.any) for rule in settings.categories),
-        settings.selectors(),
-        settings.failed_results(),
-        version,
-        reader_for(root, settings),
-        [],
-        settings.outcome_rule(),
-        Journal(data_dir / "audit" / CONTEXTS) if settings.measure.contexts and log == _RECORDS else None,
-    )
-
-
-def _no_source(tool: str) -> None:
-    """Without coreloop.yaml it is not known which files are the project's."""
-
-
-def _can_read_yaml() -> bool:
-    try:
-        import yaml  # noqa: F401 - a server can do without it
-    except ModuleNotFoundError:
-        drop(drops.SETTINGS_NEED_PYYAML)
-        return False
-    return True
-
-
-def _read_data_dir(root: Path) -> str:
-    """The ``data_dir`` of a coreloop.yaml that no YAML parser can read: records must not land elsewhere."""
-    try:
-        line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):  # absent, or not UTF-8
-        line = None
-    return line["path"] if line else "data"
-
-
-def _is_disabled() -> bool:
-    environ = os.environ
-    return _is_yes(environ.get("DARTLAB_AUDIT_DISABLE")) or _is_yes(environ.get("CORELOOP_AUDIT_DISABLE"))
-
-
-def _is_yes(value: str | None) -> bool:
-    return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
-
-
-_second: tuple[int, str, str] = (-(10**10), "", "")
-
-
-def _stamp(now_ns: int) -> tuple[str, str, int]:
-    """ISO 8601 with microseconds, its day, its second; a second's text is cached, being most of the cost."""
-    global _second  # noqa: PLW0603 - a tuple, replaced atomically: another thread's is equally valid
-    started_ns, text, day = _second
-    past_ns = now_ns - started_ns
-    if not 0 <= past_ns < 1_000_000_000:
-        seconds, past_ns = divmod(now_ns, 1_000_000_000)
-        text = datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
-        started_ns, day = now_ns - past_ns, text[:10]
-        _second = (started_ns, text, day)
-    return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
+    return collector or _OUTSIDE
 
 
 _OUTSIDE: Final = AuditCollector.__new__(AuditCollector)

@@ -15,7 +15,6 @@ OK_PREDICATE: Final = "ok_predicate"
 OUTSIDE_REQUEST: Final = "outside_request"
 SETTINGS: Final = "settings"
 SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
-UNSERIALISABLE: Final = "unserialisable"
 
 _HINTS: Final = {
     CASE_KEY: "data/audit/case.key cannot be read or made, so records have no case; set CORELOOP_CASE_KEY",

@@ -33,7 +33,7 @@ _NO_JUDGMENT: Final[RecordedJudgment] = {
     "pr_url": None,
 }
 _NUMBERS: Final = (int, float)
-_NUMBER_LIMIT: Final = 2**53
+_NUMBER_LIMIT: Final = 2**53  # from here on a float skips whole numbers
 
 
 def open_record(

@@ -5,10 +5,7 @@ Only paths leave this module: ``get_user_details.orders[]``. No code of a result
 lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 """
 
-import os
-import re
-from _thread import RLock  # faster, see collector
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice, repeat
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 from unicodedata import normalize
@@ -16,6 +13,7 @@ from unicodedata import normalize
 import orjson
 
 from coreloop.base.records import ToolCall
+from coreloop.observe.leaves import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
 from coreloop.observe.saw import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"
@@ -25,31 +23,23 @@ MAX_CHARS: Final = 64 * 1024
 MAX_TEXT_CHARS: Final = 16_000
 MAX_ARGUMENT_LEAVES: Final = 200
 MAX_PATH_CHARS: Final = 120
-SESSION_LEAVES: Final = 20_000
-SESSIONS: Final = 256
-PROCESS_LEAVES: Final = 400_000
-"""Some 50 MB: a leaf takes about 130 bytes."""
+SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
+"""Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
 
-_N_GENERATIONS: Final = 4
+_N_GENERATIONS: Final = 4  # a value is forgotten after 45 to 60 minutes
 _GENERATION_S: Final = FORGET_S / _N_GENERATIONS
 _GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
 _MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
 _MAX_TEXTS: Final = 16  # per generation
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
-_MIN_CHARS: Final = 3
-_SMALL: Final = 100
-_COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")
-_LARGE: Final = 10**18
-_NAME_CHARS: Final = 40
-_NAME_DIGITS: Final = 3
-_COMMON: Final = re.compile(r"(?i:true|false|null|none)|-?\d{0,2}(\.\d*)?")
+_SMALL: Final = 100  # a smaller number is in many results by chance
+_LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
 _JSON_BEGINS: Final = frozenset("{[")
 _CONTAINERS: Final = frozenset({dict, list, tuple})
 _MAX_PARTS: Final = 50
 _ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
-_CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 
 Place: TypeAlias = tuple[int, str]
 """The number of questions so far, and a path, empty if it is too long to be stored."""
@@ -129,7 +119,7 @@ class Sources:
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
-        question = _composed(text[:MAX_TEXT_CHARS]).casefold()
+        question = composed(text[:MAX_TEXT_CHARS]).casefold()
         texts = self._generations[-1].texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
             self._is_complete = False
@@ -157,12 +147,12 @@ class Sources:
         paths_by_name: dict[str, list[str]] = {}
         for name, value in args.items():
             if type(value) is str:  # the most frequent type
-                text = _composed(value.strip())
+                text = composed(value.strip())
                 echoes.add(hash(text))
                 if is_compared(text):
                     paths_by_name[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
                 continue
-            texts = list(islice(_texts_in(value), MAX_ARGUMENT_LEAVES + 1))
+            texts = list(islice(texts_in(value), MAX_ARGUMENT_LEAVES + 1))
             echoes.update(map(hash, texts))
             distinctive = [text for text in texts if is_compared(text)]
             if distinctive and len(texts) <= MAX_ARGUMENT_LEAVES:
@@ -256,7 +246,7 @@ class Sources:
     def _question_number(self, wanted: str) -> int | None:
         for generation in self._generations:
             for number, question in generation.texts:
-                if wanted in question and _has_word(question, wanted):
+                if wanted in question and has_word(question, wanted):
                     return number
         return None
 
@@ -302,7 +292,7 @@ class Sources:
                         self._is_complete = False
                         return
                     text = value.strip()
-                    if len(text) < _MIN_CHARS:
+                    if len(text) < MIN_CHARS:
                         continue
                     if not text.isascii():
                         text = normalize("NFC", text)
@@ -348,7 +338,7 @@ class Sources:
 
     def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
         """The place of an object's field; a key that looks like data is replaced by ``*``."""
-        name = _composed(key) if type(key) is str and is_name(key) else "*"
+        name = composed(key) if type(key) is str and is_name(key) else "*"
         place = names.get(name)
         if place is None:
             place = names[name] = (self._n_questions, self._bounded(f"{prefix}.{name}"))
@@ -360,139 +350,6 @@ class Sources:
             return path
         self._is_complete = False
         return ""
-
-
-class SessionSources:
-    """Memories of sessions; the least recently used are forgotten first."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-        self._memories: dict[object, Sources] = {}
-
-    def open(self, session: object, now_s: float) -> Sources:
-        """Return the memory of a session, creating it if absent.
-
-        Parameters
-        ----------
-        session : hashable
-            Identifies the session in this process.
-        now_s : float
-            Seconds of a monotonic clock.
-        """
-        with self._lock:
-            memory = self._memories.pop(session, None)
-            if memory is None:
-                memory = Sources(now_s)
-                self._make_room(now_s)
-            memory.expire(now_s)
-            self._memories[session] = memory
-            return memory
-
-    def _make_room(self, now_s: float) -> None:
-        """Forget sessions that were not used for an hour, and the oldest others beyond the limits."""
-        for session, memory in list(self._memories.items()):
-            if not memory.is_expired(now_s):
-                break
-            del self._memories[session]
-        n_leaves = sum(map(len, self._memories.values()))
-        while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
-            oldest = next(iter(self._memories))
-            n_leaves -= len(self._memories.pop(oldest))
-
-    def renew_lock(self) -> None:
-        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
-        self._lock = RLock()
-
-
-SESSION_SOURCES: Final = SessionSources()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)
-
-
-def trace_sources(
-    sources: Sources,
-    call: ToolCall,
-    args: dict[str, Any],
-    result: object,
-    compared: Callable[[str], Compared | None],
-) -> None:
-    """Add the sources of its arguments to a call, then remember its result.
-
-    Parameters
-    ----------
-    sources : Sources
-        The memory so far.
-    call : ToolCall
-        Gets ``args_from`` if any argument was compared, and ``saw`` if one names an object that was shown.
-    args : dict
-        The call's complete arguments as plain JSON values.
-    result : object
-        ``...`` if unknown.
-    compared : callable
-        Returns what a tool's source compares with.
-    """
-    if result is ... and not sources.has_results:
-        sources.remember(call["name"], ..., None, ok=call["ok"])
-        return
-    lookup = sources.look_up(args, compared(call["name"]) if sources.has_results else None)
-    lookup.add_to(call)
-    sources.remember(call["name"], result, lookup, ok=call["ok"])
-
-
-def is_name(key: str) -> bool:
-    """Whether a result's key is a field name; a key that looks like data becomes ``*`` in a path.
-
-    ``address1`` is a name; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` are not.
-    """
-    return (
-        len(key) <= _NAME_CHARS
-        and key.isidentifier()
-        and (key.isalpha() or sum(map(str.isdigit, key)) < _NAME_DIGITS)
-    )
-
-
-def is_compared(text: str) -> bool:
-    """Whether a value is long and distinctive enough to have its source looked up."""
-    return len(text) >= _MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            yield _composed(node.strip())
-        elif isinstance(node, dict | list):
-            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
-        elif node is not None and not isinstance(node, bool):
-            yield str(int(node) if node % 1 == 0 else node)
-
-
-def _composed(text: str) -> str:
-    return text if text.isascii() else normalize("NFC", text)
-
-
-def _has_word(text: str, wanted: str) -> bool:
-    """Whether a text contains a value as a separate word; a particle may follow: ``삼성전자의``."""
-    at = text.find(wanted)
-    while at >= 0:
-        end = at + len(wanted)
-        if not _are_same_word(text[at - 1 : at], wanted[0]) and not (
-            _are_same_word(wanted[-1], text[end : end + 1]) and text[end] < _CJK
-        ):
-            return True
-        at = text.find(wanted, at + 1)
-    return False
-
-
-def _are_same_word(left: str, right: str) -> bool:
-    """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
-    return _is_word_char(left) and _is_word_char(right) and (left < _CJK) == (right < _CJK)
-
-
-def _is_word_char(char: str) -> bool:
-    return char.isalnum() or char == "_"
 
 
 def _add_place(places: _Places, number: int, known: Place | list[Place], place: Place) -> None:

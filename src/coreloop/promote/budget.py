@@ -7,15 +7,15 @@ from typing import Final
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import DocstringSettings
+from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.night import read_every_night
 from coreloop.learn.proposals.wordings import keys_of
 
-_UNDECIDED: Final = 4
-_HELPS: Final = 5
+_UNDECIDED: Final = 4  # after the ranks of `_rank`
+_HELPS: Final = 5  # the last: gives way only to a line that is worth more
 
 
 @dataclass(frozen=True, slots=True)

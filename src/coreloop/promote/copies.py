@@ -17,7 +17,7 @@ from coreloop.base.text import printable
 SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
 _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
-_LOOK_S: Final = 0.1
+_LOOK_S: Final = 0.1  # between looks at the output's size
 
 
 @dataclass(frozen=True, slots=True)

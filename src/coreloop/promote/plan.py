@@ -1,27 +1,19 @@
 """The plan of a promotion, with a proven edit; reads only."""
 
-import difflib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
+from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import promotions
-from coreloop.base.git.repository import Repository
 from coreloop.base.messages import Phrase
-from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
-from coreloop.descriptions.edit import Edited, Refused, put_lines
-from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
-from coreloop.descriptions.source import read_source
-from coreloop.learn.proposals.advice import parse_advice
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import BaseNames
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
-from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
+from coreloop.promote.budget import NOTHING_KNOWN, Worth
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.elsewhere import described_by
+from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.proposal import Proposal
@@ -29,7 +21,6 @@ from coreloop.promote.pull_request import body, branch_name, commit_message, pul
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.schema import schema_command
-from coreloop.promote.statement import refuse_undeclared
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
@@ -234,7 +225,7 @@ def make_plan(
         path=path,
         base=settings.forge.base,
         base_sha=base_sha,
-        section=_section(promoting.proposal, settings),
+        section=section_of(promoting.proposal, settings),
         edited=edited,
         diff=diff_of(edited, path),
         reach=reach,
@@ -293,32 +284,6 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
     return sha
 
 
-def diff_of(edited: Edited, path: str) -> str:
-    """Unified diff of the file; line ends are not shown."""
-    old, new = read_source(edited.old), read_source(edited.source)
-    pair = (old.text.splitlines(), new.text.splitlines())
-    return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
-
-
-def repository_path(repository: Repository, project: Path, file: str) -> str:
-    """A Python file's path below the repository's root.
-
-    Raises
-    ------
-    RefusedError
-        It is not in the repository, or not a Python file.
-    """
-    try:
-        path = (project / file).resolve().relative_to(repository.root.resolve())
-    except ValueError as error:
-        raise RefusedError(
-            Phrase("{file} is not in the repository {root}", file=file, root=repository.root)
-        ) from error
-    if path.suffix != ".py":
-        raise RefusedError(Phrase("{file} is not a Python file", file=file))
-    return path.as_posix()
-
-
 def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     promoting.repository.require_history()
     known = {promotion.key: promotion for promotion in promotions(promoting.repository.log(base_sha))}
@@ -346,115 +311,6 @@ def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
     refuse_other_evidence(published, own)
     edited = edit_lines(repository, published.base_sha, path, own, promoting.settings, promoting.worth)
     refuse_other_text(published, own[0], repository, path=path, edited=edited)
-
-
-def _section(proposal: Proposal, settings: Settings) -> str | None:
-    return proposal.section if settings.docstring.placement == "section" else None
-
-
-def edit_lines(
-    repository: WritableRepository,
-    base_sha: str,
-    path: str,
-    proposals: Sequence[Proposal],
-    settings: Settings,
-    worth: Worth = NOTHING_KNOWN,
-) -> Edited:
-    """Add the lines of proposals to their docstring in a commit; writes nothing.
-
-    Raises
-    ------
-    RefusedError, GitError
-        As `make_plan` does.
-    """
-    source, lead = repository.read(base_sha, path), proposals[0]
-    if source is None:
-        raise GitError(
-            Phrase(
-                "{path} is not a regular file in {base_sha}; commit it to the base branch first",
-                path=path,
-                base_sha=base_sha[:12],
-            )
-        )
-    symbol, _, line = lead.symbol.partition(":")
-    folder = path.removesuffix(lead.file)
-    lines = [text for proposal in proposals for text in proposal.lines]
-    existing = docstring_bullets(source, lead.target)  # in any section: the model would read the line twice
-    if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
-        raise RefusedError(
-            Phrase("{path}::{symbol}: the docstring has these lines already", path=path, symbol=lead.symbol)
-        )
-    number = int(line) if line.isdecimal() else None
-    section = _section(lead, settings)
-    replaced = _replaced(repository, base_sha, path, source, lead, lines, section)
-    bullets = [text for text in existing_bullets(source, lead.target, section) if text not in replaced]
-    if not fits([*bullets, *lines], settings.docstring):
-        ours = promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
-        standing = [text for text in bullets if text in ours]
-        wasted = worth.read_wasted()
-        weak = weak_lines(standing, worth, wasted, tool=lead.engine, target=lead.target)
-        least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-        replaced += displaced(standing, lines, weak, settings.docstring, worth=least)
-    outcome = put_lines(
-        source,
-        symbol,
-        lines,
-        section=section,
-        style=settings.docstring.style,
-        width=line_length(lambda name: repository.read(base_sha, f"{folder}{name}")),
-        is_ours=is_form,
-        replaced=replaced,
-        line=number,
-    )
-    if isinstance(outcome, Edited):
-        names = BaseNames(repository, base_sha, settings)
-        where = f"{path}::{lead.symbol}"
-        refuse_undeclared(lines, source, where, tool=lead.engine, settings=settings, names=names)
-        return outcome
-    known = Phrase("the docstring has these lines already")
-    reason: str = outcome.reason if isinstance(outcome, Refused) else known
-    if reason.endswith("has no docstring") and (text := described_by(source, symbol, number)):
-        reason = Phrase(
-            "{reason}: its description is set by {text}; paste there: {lines}",
-            reason=reason,
-            text=text,
-            lines=" ".join(lines),
-        )
-    raise RefusedError(Phrase("{path}::{symbol}: {reason}", path=path, symbol=lead.symbol, reason=reason))
-
-
-def _replaced(
-    repository: Repository,
-    base_sha: str,
-    path: str,
-    source: bytes,
-    proposal: Proposal,
-    lines: Sequence[str],
-    section: str | None,
-) -> list[str]:
-    """Lines of earlier promotions on the same subject as a new line; a person's line is refused."""
-    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
-    replaced = [
-        text
-        for text in existing_bullets(source, proposal.target, section)
-        if text not in lines and (advice := parse_advice(text)) is not None and advice.subject() in subjects
-    ]
-    if not replaced:  # history is read only if a line would be removed
-        return []
-    ours = promoted_lines(repository, base_sha, path=path, target=proposal.target, is_form=is_form)
-    foreign = next((text for text in replaced if text not in ours), None)
-    if foreign is not None:
-        raise RefusedError(
-            Phrase(
-                "{path}::{symbol}: a person wrote {foreign!r}, on the same subject as {id}; "
-                "remove that line, or judge the proposal C",
-                path=path,
-                symbol=proposal.symbol,
-                foreign=foreign,
-                id=proposal.id,
-            )
-        )
-    return replaced
 
 
 def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Reach:

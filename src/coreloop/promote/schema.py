@@ -12,14 +12,14 @@ from typing import Final
 
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
 from coreloop.promote.copies import run_in_copy
 
-TIMEOUT_S: Final = 120
+TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
-_FAILED_READER: Final = 2
+_FAILED_READER: Final = 2  # its exit code when it says itself what failed
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 
-_MICRO: Final = 1_000_000
+_MICRO: Final = 1_000_000  # microdollars in a dollar
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from coreloop.runs.ulid import as_hexadecimal, is_ulid
 _PROC: Final = Path("/proc")
 _PS: Final = ("ps", "-o", "ppid=,command=", "-p")
 """Where there is no ``/proc``."""
-_PS_S: Final = 10
+_PS_S: Final = 10  # chosen: `ps` answers at once; without an answer the caller cannot be told
 _KEEPER: Final = b"runs/driver/keeper.py"
 """In the command line of `coreloop.runs.driver.keeper`, the ancestor of all that a driver starts."""
 _CLAUDE: Final = b"CLAUDECODE=1"

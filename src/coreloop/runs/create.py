@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
@@ -24,14 +24,12 @@ def create_run(
     kind: str,
     mode: Mode = "bounded",
     limits: Limits | None = None,
-    is_priced: bool = True,
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
     origin: str = "",
     trace_id: str = "",
     clock: Clock | None = None,
-    random: Callable[[int], bytes] = os.urandom,
 ) -> str:
     """Add a run to a store; no process works on it yet.
 
@@ -47,8 +45,6 @@ def create_run(
         Whether `decide` may stop on a model's opinion (``bounded``) or not (``exhaust``).
     limits : Limits or None
         What ends the run; None for the defaults.
-    is_priced : bool
-        Whether the run's calls have a price.
     drives_itself : bool
         Whether an agent drives the run, see `coreloop.runs.agent.agent`.
     first : sequence of (str, object)
@@ -61,8 +57,6 @@ def create_run(
         Of the request that begins the run, 32 hexadecimal digits; "" for the run's own.
     clock : Clock or None
         None for the machine's.
-    random : callable
-        Returns a number of random bytes.
 
     Returns
     -------
@@ -79,9 +73,9 @@ def create_run(
             Phrase("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
         )
     limits = limits or Limits()
-    check_limits(limits, is_priced=is_priced)
+    check_limits(limits)
     now = (clock or SystemClock()).now()
-    run_id = run_id or new_ulid(now, random(10))
+    run_id = run_id or new_ulid(now, os.urandom(10))
     searches = kind_named(kind).searches
     store.create(
         Created(

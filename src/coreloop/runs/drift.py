@@ -54,7 +54,7 @@ class Turn:
         return self.rule == "no_new_information"
 
 
-def check_drift(state: State, rotation: Rotation = ROTATION) -> Turn | None:
+def check_drift(state: State) -> Turn | None:
     """Look for drift, the worst first; record the answer as `coreloop.runs.events.Turned`.
 
     Parameters
@@ -62,8 +62,6 @@ def check_drift(state: State, rotation: Rotation = ROTATION) -> Turn | None:
     state : State
         After an action was taken, after the duplicates among its queries were dropped, or after an iteration
         was committed.
-    rotation : tuple of (str, str)
-        What replaces what; at least one row.
 
     Returns
     -------
@@ -74,16 +72,16 @@ def check_drift(state: State, rotation: Rotation = ROTATION) -> Turn | None:
     if rule is None:
         return None
     before = state.last_strategy
-    rows = _without_last(rotation, state.last_order)
+    rows = _without_last(state.last_order)
     return Turn(rule, before, next_strategy(before, rows, start=state.turns))
 
 
-def _without_last(rotation: Rotation, last: Turned | None) -> Rotation:
+def _without_last(last: Turned | None) -> Rotation:
     """Leave out the row of the last order, so that no two orders in a row are the same."""
     if last is None:
-        return rotation
-    rows = tuple((one, other) for one, other in rotation if not (one in last.before and other in last.after))
-    return rows or rotation
+        return ROTATION
+    rows = tuple((one, other) for one, other in ROTATION if not (one in last.before and other in last.after))
+    return rows or ROTATION
 
 
 def next_strategy(strategy: tuple[str, ...], rotation: Rotation, *, start: int) -> tuple[str, ...]:

@@ -1,12 +1,10 @@
 """Searches of a run, and whether a new query asks what one of them asked."""
 
-import math
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 import orjson
@@ -52,17 +50,6 @@ class Search:
         return self.success and self.results_count > 0
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors."""
-
-    @property
-    def threshold(self) -> float:
-        """Cosine similarity from which two queries are duplicates, chosen for this embedder."""
-
-    def embed(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text."""
-
-
 class QueryHistory:
     """Searches of a run, oldest first; ``search_history.json``.
 
@@ -70,27 +57,17 @@ class QueryHistory:
     ----------
     searches : iterable of Search
         Earlier searches, oldest first.
-    embedder : Embedder, optional
-        Asked about queries whose guards agree but whose words do not.
     max_searches : int
         Number of searches to keep.
     """
 
-    def __init__(
-        self,
-        searches: Iterable[Search] = (),
-        *,
-        embedder: Embedder | None = None,
-        max_searches: int = MAX_SEARCHES,
-    ) -> None:
-        self._embedder = embedder
+    def __init__(self, searches: Iterable[Search] = (), *, max_searches: int = MAX_SEARCHES) -> None:
         self._max = max(1, max_searches)
         self._searches: deque[Search] = deque()
         self._new: deque[Search] = deque()
         self._worked: Counter[str] = Counter()
         self._n_letters: dict[str, int] = {}
         self._with_letter: dict[_Signature, dict[str, dict[str, None]]] = {}
-        self._vectors: dict[str, Sequence[float]] = {}
         for search in searches:
             self._add(search)
 
@@ -131,15 +108,10 @@ class QueryHistory:
         best, score = _best(
             (earlier, similarity(words, read_query(earlier))) for earlier in self._near(query)
         )
-        if best is not None and score >= DUPLICATE_AT:
-            return True, best
-        if self._embedder is None or not words.words:
-            return False, None
-        best, score = self._nearest_vector(query, self._embedder)
-        return (True, best) if best is not None and score >= self._embedder.threshold else (False, None)
+        return (True, best) if best is not None and score >= DUPLICATE_AT else (False, None)
 
     @classmethod
-    def from_json(cls, data: bytes, *, embedder: Embedder | None = None) -> "QueryHistory":
+    def from_json(cls, data: bytes) -> "QueryHistory":
         """Read ``search_history.json``.
 
         Raises
@@ -148,7 +120,7 @@ class QueryHistory:
             The data is not a list of searches.
         """
         try:
-            return cls(msgspec.json.decode(data, type=list[Search]), embedder=embedder)
+            return cls(msgspec.json.decode(data, type=list[Search]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise UsageError(
                 Phrase("not a search history: {error}; export the run again", error=error)
@@ -193,7 +165,6 @@ class QueryHistory:
         if self._worked[search.query]:
             return
         del self._worked[search.query], self._n_letters[search.query]
-        self._vectors.pop(search.query, None)
         index = self._with_letter[read_guards(search.query).signature]
         for letter in _indexed_letters(search.query):
             del index[letter][search.query]
@@ -213,16 +184,6 @@ class QueryHistory:
 
         return _agreeing(query, nlargest(_COMPARED, shared, key=share))
 
-    def _nearest_vector(self, query: str, embedder: Embedder) -> tuple[str | None, float]:
-        """The most similar of the queries that share letters and of the newest ones, by their vectors."""
-        newest = [search.query for search in islice(reversed(self._searches), _COMPARED) if search.worked]
-        others = list(dict.fromkeys(self._near(query) + _agreeing(query, newest)))
-        unknown = [text for text in [query, *others] if text not in self._vectors] if others else []
-        if unknown:
-            self._vectors |= zip(unknown, embedder.embed(unknown), strict=True)
-        vector = self._vectors.pop(query, ())
-        return _best((other, _cosine(vector, self._vectors[other])) for other in others)
-
 
 def _indexed_letters(query: str) -> list[str]:
     return sorted(read_query(query).letters)[:_INDEXED_LETTERS]
@@ -240,8 +201,3 @@ def _best(scores: Iterable[tuple[str, float]]) -> tuple[str | None, float]:
         if score > best[1]:
             best = text, score
     return best
-
-
-def _cosine(first: Sequence[float], other: Sequence[float]) -> float:
-    length = math.hypot(*first) * math.hypot(*other)
-    return sum(a * b for a, b in zip(first, other, strict=True)) / length if length else 0.0

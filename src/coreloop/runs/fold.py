@@ -51,7 +51,7 @@ class Folding:
 
     def __init__(self) -> None:
         self.state = State()
-        self._kind: Kind = kind_named("")
+        self._kind: Kind[Any] = kind_named("")
 
     def add(self, event: Event) -> None:
         """Add the run's next event.
@@ -69,14 +69,14 @@ class Folding:
         _count_time(state, event)
         if isinstance(event, happened.Created):
             self._kind = kind_named(event.kind)
-            state.extra = self._kind.initial()
+            state.of_kind = self._kind.initial()
         for part in event.events if isinstance(event, happened.Recorded) else ():
             self._apply(part, is_claimed=True)
         self._apply(event)
 
     def _apply(self, event: Event, *, is_claimed: bool = False) -> None:
         if isinstance(event, happened.Noted):
-            self._kind.fold(self.state.extra, event.name, event.data)
+            self._kind.fold(self.state.of_kind, event.name, event.data)
         elif isinstance(event, happened.FindingRecorded):
             _finding_recorded(self.state, event, is_claimed=is_claimed)
         else:

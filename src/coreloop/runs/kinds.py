@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.state import State
+from coreloop.runs.state import KindState, State
 
-Fold = Callable[[dict[str, Any], str, Any], None]
-"""Changes a kind's part of the state by one `Noted` event: its name and its data."""
-
+Part = TypeVar("Part", bound=KindState)
+"""The kind's part of the state."""
 
 Views = Callable[[State], Mapping[str, bytes]]
 """File names and contents that a kind's views of a run add, for people and skills."""
 
 
-def _ignore(_extra: dict[str, Any], _name: str, _data: Any) -> None:
+def _ignore(_part: KindState, _name: str, _data: Any) -> None:
     pass
 
 
@@ -40,7 +39,7 @@ def _has_all(_state: State) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(Generic[Part]):
     """A kind of runs.
 
     Attributes
@@ -50,11 +49,12 @@ class Kind:
     searches : bool
         Whether an iteration must search to make progress. Other kinds say what progress is (`Progressed`).
     initial : callable
-        Makes the kind's keys of ``state.json``, with their first values.
+        Makes the kind's part of the state of a new run.
     fold : callable
-        Adds a `Noted` event to them. Must not fail, and must depend on its arguments only.
+        Adds a `Noted` event to it, given its name and its data. Must not fail, and must depend on its
+        arguments only.
     committed : callable
-        Changes the kind's keys when an iteration was committed. Pure like ``fold``.
+        Changes the kind's part when an iteration was committed. Pure like ``fold``.
     is_complete : callable
         Whether a run whose sub-questions are all settled may end as completed.
     views : callable
@@ -65,22 +65,22 @@ class Kind:
 
     name: str
     searches: bool = True
-    initial: Callable[[], dict[str, Any]] = dict
-    fold: Fold = _ignore
+    initial: Callable[[], Part]
+    fold: Callable[[Part, str, Any], None] = _ignore
     committed: Callable[[State], None] = _changes_nothing
     is_complete: Callable[[State], bool] = _has_all
     views: Views = _no_files
     forget: Forget = _keeps_nothing
 
 
-_KINDS: Final[dict[str, Kind]] = {}
+_KINDS: Final[dict[str, Kind[Any]]] = {}
 
 
-def register_kind(kind: Kind) -> None:
+def register_kind(kind: Kind[Any]) -> None:
     """Add a kind; a kind of the same name is replaced."""
     _KINDS[kind.name] = kind
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> Kind[Any]:
     """Return the registered kind, or one that adds nothing to the state."""
-    return _KINDS.get(name) or Kind(name=name)
+    return _KINDS.get(name) or Kind(name=name, initial=KindState)

@@ -88,21 +88,18 @@ class Limits(msgspec.Struct, frozen=True):
         return Amount(microusd(self.answer.usd), self.answer.tokens)
 
 
-def check_limits(limits: Limits, *, is_priced: bool) -> None:
+def check_limits(limits: Limits) -> None:
     """Refuse limits that cannot hold.
 
     Parameters
     ----------
     limits : Limits
         Of a new run.
-    is_priced : bool
-        Whether the run's calls have a price. Without one, only tokens can be counted.
 
     Raises
     ------
     UsageError
-        A limit is of another type, negative, infinite, too large or smaller than the reserve for the answer,
-        or a run without prices has no limit of tokens.
+        A limit is of another type, negative, infinite, too large or smaller than the reserve for the answer.
     """
     try:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
@@ -123,8 +120,6 @@ def check_limits(limits: Limits, *, is_priced: bool) -> None:
             )
     if limits.max_iterations < 1 or limits.max_failures < 1:
         raise UsageError("limits max_iterations and max_failures must be at least 1")
-    if not is_priced and limits.tokens is None:
-        raise UsageError("a model without prices needs a token limit: set tokens, or the model's prices")
     kept = limits.answer
     for name, total, part in (
         ("usd", limits.usd, kept.usd),

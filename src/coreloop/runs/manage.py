@@ -37,7 +37,6 @@ def begin_run(
     now: datetime,
     mode: Mode = "bounded",
     limits: Limits | None = None,
-    is_priced: bool = True,
     drives_itself: bool = False,
     first: Sequence[tuple[str, Any]] = (),
     run_id: str = "",
@@ -52,7 +51,7 @@ def begin_run(
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
     store : Store
         Of the workspace.
-    question, kind, mode, limits, is_priced, drives_itself, first, run_id, origin,
+    question, kind, mode, limits, drives_itself, first, run_id, origin,
     trace_id
         As for `coreloop.runs.create.create_run`.
     now : datetime
@@ -79,7 +78,6 @@ def begin_run(
         kind=kind,
         mode=mode,
         limits=limits,
-        is_priced=is_priced,
         drives_itself=drives_itself,
         first=first,
         run_id=run_id,

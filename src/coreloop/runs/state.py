@@ -1,6 +1,6 @@
 """The state of a run, as `coreloop.runs.fold` computes it, and its JSON."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -88,6 +88,11 @@ class Failure:
 
 
 @dataclass(slots=True)
+class KindState:
+    """What a kind of runs adds to the state; its fields are keys of ``state.json``. This one adds nothing."""
+
+
+@dataclass(slots=True)
 class State:
     """What a run's events add up to. Only `coreloop.runs.fold` changes it.
 
@@ -143,8 +148,8 @@ class State:
         Of a failed run.
     trace_id : str
         32 hexadecimal digits: of the request that began the run, or the run's own.
-    extra : dict of str to Any
-        What the run's kind adds to the JSON.
+    of_kind : KindState
+        What the run's kind adds.
     """
 
     run_id: str = ""
@@ -192,7 +197,7 @@ class State:
     next_actions: tuple[str, ...] = ()
     failure: Failure = Failure()
     trace_id: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
+    of_kind: KindState = field(default_factory=KindState)
 
     @property
     def queries(self) -> int:
@@ -208,6 +213,12 @@ class State:
     def is_covered(self) -> bool:
         """Whether there is a sub-question, and each is settled: by coreloop's own finding, or by a person."""
         return bool(self.sub_questions) and all(part.is_settled for part in self.sub_questions)
+
+
+def kind_json(part: KindState) -> dict[str, Any]:
+    """Build the keys that a run's kind adds to ``state.json``; a field that is still unset has none."""
+    values = {known.name: getattr(part, known.name) for known in fields(part)}
+    return {name: value for name, value in values.items() if value is not msgspec.UNSET}
 
 
 def state_json(state: State) -> dict[str, Any]:
@@ -256,4 +267,4 @@ def state_json(state: State) -> dict[str, Any]:
         "next_actions": list(state.next_actions),
         "error_log": state.error_log,
         "token_budget": state.limits.tokens,
-    } | state.extra
+    } | kind_json(state.of_kind)

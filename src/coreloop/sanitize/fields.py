@@ -16,7 +16,7 @@ _MOMENT: Final = re.compile(
     r"((?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[T ](?:[01][0-9]|2[0-3]))"
     r":?[0-5][0-9](?::?[0-6][0-9](?:[.,][0-9]{1,9})?)?\s?(Z|[+-][01][0-9]:?[0-5][0-9])?"
 )
-_HOUR_S: Final = 3600
+_HOUR_S: Final = 3600  # times are shared to the hour
 _EARLIEST_S: Final = 1_262_304_000  # 2010; telephone numbers without their zero, 10…, lie before it
 _LATEST_S: Final = 2_000_000_000  # 2033; telephone numbers of the US lie behind it
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

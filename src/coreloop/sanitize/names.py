@@ -239,10 +239,12 @@ def has_companies(names_file: Path | None, detection: Detection) -> bool:
 def companies(names_file: Path | None, detection: Detection) -> Names | None:
     """Return the companies to look for: the project's own and the listings of the chosen countries.
 
+    The file has ``code<TAB>name<TAB>alias|alias``; lines that begin with ``#`` are comments.
+
     Raises
     ------
     WorkspaceError
-        As `read_names`.
+        The file cannot be read or is empty, or a line has no name; the message has its number.
     """
     own = _read(names_file) if names_file is not None else [("", name, []) for name in detection.names]
     listed = [row for country in _listed(detection) for row in _listing(country)]
@@ -251,17 +253,6 @@ def companies(names_file: Path | None, detection: Detection) -> Names | None:
 
 def _listed(detection: Detection) -> list[str]:
     return [country for country in _LISTED if country in detection.countries]
-
-
-def read_names(path: Path) -> Names:
-    """Read ``code<TAB>name<TAB>alias|alias``; lines that begin with ``#`` are comments.
-
-    Raises
-    ------
-    WorkspaceError
-        The file cannot be read or is empty, or a line has no name; the message has its number.
-    """
-    return Names(_read(path))
 
 
 def _listing(country: str) -> list[Row]:

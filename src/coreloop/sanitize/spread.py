@@ -23,7 +23,7 @@ _RUN: Final = re.compile(
 )
 _TWO_PARTS: Final = re.compile(r"[0-9A-Z(+][\-()./]{0,7} [ \-()./]{0,7}[0-9A-Z]")
 _MAX_CHARS: Final = 48
-_WINDOW: Final = 56
+_WINDOW: Final = 56  # more than `_MAX_CHARS`: the longest number fits on either side of a gap
 _NUMBERS_TEXT: Final = """
 PHONE RRN CRN BRN CARD ACCOUNT IBAN PASSPORT LICENCE SSN ITIN EIN NHS DNI NIE NIR STEUER BSN
 """

@@ -10,7 +10,7 @@ from typing import Final
 
 from coreloop.base.database import Database
 from coreloop.base.messages import Phrase
-from coreloop.base.project.settings import ServiceSettings
+from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.web.problems import Problem
 
 _BURST_S: Final = 6.0
@@ -95,7 +95,7 @@ def _too_many(what: str, wait_s: int) -> Problem:
     )
 
 
-_MICRO: Final = 1_000_000
+_MICRO: Final = 1_000_000  # microdollars in a dollar
 
 
 class Spending:

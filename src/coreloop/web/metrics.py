@@ -1,13 +1,13 @@
 """The figures of a service for Prometheus."""
 
-from collections.abc import Mapping
 from math import nan
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.metrics import RepairMetrics
+from coreloop.answer.research.knowledge import Dropped, Knowledge
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 
@@ -16,6 +16,33 @@ _SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _ITERATIONS: Final = (1, 2, 3, 5, 8, 12, 20, 50, 100)
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60)
 
+_SPANS: Final = (
+    (
+        "http_request_duration_seconds",
+        "Time until the end of a response.",
+        ("route", "method", "status"),
+        _REQUEST_SECONDS,
+    ),
+    ("research_loop_duration_seconds", "Seconds of work of ended runs.", ("kind", "status"), _SECONDS),
+    ("iterations_per_request", "Committed iterations of ended runs.", ("kind",), _ITERATIONS),
+)
+_SUMS: Final = (
+    ("search_failures", "Searches that were blocked or failed."),
+    ("tokens", "Tokens that ended runs used."),
+    ("spent_usd", "US dollars that ended runs spent."),
+    ("drift", "Times that a run was turned another way."),
+    ("citations_dropped", "Sentences that no source says."),
+    ("repairs", "Rounds of repair."),
+)
+_LEVELS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("jobs", "Jobs of all processes.", ("status",)),
+    ("jobs_done_last_hour", "Jobs of all processes.", ()),
+    ("jobs_p95_seconds", "From the creation to the end of the last hour's jobs.", ()),
+    ("jobs_retry_rate", "Share of jobs that needed a second attempt.", ()),
+    ("evidence_hits_last_day", "Sources that answers were given.", ("source",)),
+    ("feedback_last_day", "What people said of answers.", ("kind",)),
+    ("down_to_notice_seconds", "From a rejection to the other answer, the last day's median.", ()),
+)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -23,75 +50,32 @@ class Metrics:
     """Counts what this process does; figures of jobs and answers are those of all processes."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self._requests = Histogram(
-            "http_request_duration_seconds",
-            "Time until the end of a response.",
-            ["route", "method", "status"],
-            buckets=_REQUEST_SECONDS,
-            registry=registry,
-        )
-        self._durations = Histogram(
-            "research_loop_duration_seconds",
-            "Seconds of work of ended runs.",
-            ["kind", "status"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._iterations = Histogram(
-            "iterations_per_request",
-            "Committed iterations of ended runs.",
-            ["kind"],
-            buckets=_ITERATIONS,
-            registry=registry,
-        )
-        self._sums = {
-            name: Counter(name, text, ["kind"], registry=registry)
-            for name, text in (
-                ("search_failures", "Searches that were blocked or failed."),
-                ("tokens", "Tokens that ended runs used."),
-                ("spent_usd", "US dollars that ended runs spent."),
-                ("drift", "Times that a run was turned another way."),
-                ("citations_dropped", "Sentences that no source says."),
-                ("repairs", "Rounds of repair."),
-            )
+        self._registry = CollectorRegistry()
+        self._spans = {
+            name: Histogram(name, text, labels, buckets=buckets, registry=self._registry)
+            for name, text, labels, buckets in _SPANS
         }
-        self._jobs = Gauge("jobs", "Jobs of all processes.", ["status"], registry=registry)
-        self._jobs_done = Gauge("jobs_done_last_hour", "Jobs of all processes.", registry=registry)
-        self._jobs_p95 = Gauge(
-            "jobs_p95_seconds", "From the creation to the end of the last hour's jobs.", registry=registry
-        )
-        self._retry_rate = Gauge(
-            "jobs_retry_rate", "Share of jobs that needed a second attempt.", registry=registry
-        )
-        self._evidence = Gauge(
-            "evidence_hits_last_day", "Sources that answers were given.", ["source"], registry=registry
-        )
-        self._feedback = Gauge(
-            "feedback_last_day", "What people said of answers.", ["kind"], registry=registry
-        )
-        self._notice = Gauge(
-            "down_to_notice_seconds",
-            "From a rejection to the other answer, the last day's median.",
-            registry=registry,
-        )
+        self._sums = {name: Counter(name, text, ["kind"], registry=self._registry) for name, text in _SUMS}
+        self._levels = {
+            name: Gauge(name, text, labels, registry=self._registry) for name, text, labels in _LEVELS
+        }
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a response; ``method`` is a `known_method`."""
-        self._requests.labels(route, method, str(status)).observe(seconds)
+        self._spans["http_request_duration_seconds"].labels(route, method, str(status)).observe(seconds)
 
     def ended(self, state: State) -> None:
         """Count a run that this process has ended."""
-        kind, extra = state.kind, state.extra
-        self._durations.labels(kind, state.status).observe(state.elapsed_s)
-        self._iterations.labels(kind).observe(state.iteration)
+        kind, known = state.kind, _known(state)
+        self._spans["research_loop_duration_seconds"].labels(kind, state.status).observe(state.elapsed_s)
+        self._spans["iterations_per_request"].labels(kind).observe(state.iteration)
         for name, number in (
-            ("search_failures", len(extra.get("failed_queries", ()))),
+            ("search_failures", len(known.failed_queries)),
             ("tokens", state.spent.tokens),
             ("spent_usd", state.spent.usd),
             ("drift", state.turns),
-            ("citations_dropped", len(extra.get("dropped", ())) + _dropped_in_attempts(extra)),
-            ("repairs", len(extra.get("repairs", ()))),
+            ("citations_dropped", len([*known.dropped, *_dropped_in_attempts(known)])),
+            ("repairs", len(known.repairs)),
         ):
             self._sums[name].labels(kind).inc(number)
 
@@ -102,20 +86,21 @@ class Metrics:
         return generate_latest(self._registry)
 
     def _show_answers(self, numbers: RepairMetrics) -> None:
-        self._retry_rate.set(numbers.retry_rate)
-        self._evidence.clear()  # what was yesterday's is not today's
+        self._levels["jobs_retry_rate"].set(numbers.retry_rate)
+        evidence = self._levels["evidence_hits_last_day"]
+        evidence.clear()  # what was yesterday's is not today's
         for source, number in numbers.evidence.items():
-            self._evidence.labels(source).set(number)
+            evidence.labels(source).set(number)
         for kind in ("up", "down"):
-            self._feedback.labels(kind).set(numbers.feedback.get(kind, 0))
-        self._notice.set(nan if numbers.notice_s is None else numbers.notice_s)
+            self._levels["feedback_last_day"].labels(kind).set(numbers.feedback.get(kind, 0))
+        self._levels["down_to_notice_seconds"].set(nan if numbers.notice_s is None else numbers.notice_s)
 
     def _show_jobs(self, numbers: QueueMetrics) -> None:
         for status, number in numbers.by_status.items():
-            self._jobs.labels(status).set(number)
-        self._jobs_done.set(numbers.done_last_hour)
+            self._levels["jobs"].labels(status).set(number)
+        self._levels["jobs_done_last_hour"].set(numbers.done_last_hour)
         if numbers.p95_s is not None:
-            self._jobs_p95.set(numbers.p95_s)
+            self._levels["jobs_p95_seconds"].set(numbers.p95_s)
 
 
 def known_method(method: str) -> str:
@@ -123,5 +108,10 @@ def known_method(method: str) -> str:
     return method if method in _METHODS else "other"
 
 
-def _dropped_in_attempts(extra: Mapping[str, Any]) -> int:
-    return sum(len(attempt.dropped) for attempt in extra.get("attempts", ()))
+def _dropped_in_attempts(known: Knowledge) -> list[Dropped]:
+    return [dropped for attempt in known.attempts for dropped in attempt.dropped]
+
+
+def _known(state: State) -> Knowledge:
+    """What a run knows; nothing, if its kind answers no questions."""
+    return state.of_kind if isinstance(state.of_kind, Knowledge) else Knowledge()

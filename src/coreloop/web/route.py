@@ -22,7 +22,7 @@ from coreloop.web.problems import Problem, leaving
 from coreloop.web.service import Service
 
 _MAX_DIGITS: Final = 18
-_SENDING_S: Final = 60.0
+_SENDING_S: Final = 60.0  # chosen: more than a slow phone needs for a page; who reads nothing is let go
 _BODY_S: Final = 10.0
 """For a whole body; a client that sends a byte a second gets no more."""
 

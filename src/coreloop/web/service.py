@@ -18,7 +18,7 @@ from coreloop.answer.search.index.fresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
 from coreloop.base.errors import RunStoreError
-from coreloop.base.project.settings import ServiceSettings
+from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
@@ -36,7 +36,7 @@ from coreloop.web.tables import open_tables
 from coreloop.web.watch import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
-_FRESH_S: Final = 1.0
+_FRESH_S: Final = 1.0  # chosen: probes of a load balancer come more often, and databases are asked once
 
 
 class Readiness:
@@ -89,7 +89,7 @@ class Readiness:
             require_index(workspace.index_file, now=datetime.now(UTC))
 
 
-KEPT: Final = timedelta(days=1)
+KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
 
 
 class Claims:

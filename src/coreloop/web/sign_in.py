@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase
 from coreloop.web.keys import ANYONE, ApiKey
 
 COOKIE: Final = "coreloop"
-LASTS_S: Final = 12 * 3600
+LASTS_S: Final = 12 * 3600  # chosen: a working day, and not the next one
 _SECRET_BYTES: Final = 32
 _SESSION_BYTES: Final = 16
 """So that two sign-ins are two sessions, and the end of one leaves the other."""

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from coreloop.base.errors import CoreloopError
 from coreloop.web.problems import leaving
 
-EVERY_S: Final = 0.1
+EVERY_S: Final = 0.1  # chosen: an event is seen so late at most
 _Waiter = tuple[int, "asyncio.Future[None]"]
 
 

@@ -12,7 +12,7 @@ from coreloop.runs.run import Interrupted
 from coreloop.web.log import log_bug
 from coreloop.web.outage import Outage
 
-_IDLE_S: Final = 0.5
+_IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
 
 
 class Workers:
@@ -74,7 +74,7 @@ class Workers:
             self._new.clear()
 
 
-_FRESH_S: Final = 1.0
+_FRESH_S: Final = 1.0  # chosen: the queue may exceed its limit by the jobs of a second
 
 
 class Backlog:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from coreloop.cli import import_
 from coreloop.cli.main import main
-from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers import importers
 from foreign_traces import Session, otlp, span, write_document, write_lines
 from rows import slow_after
 
@@ -309,7 +309,7 @@ def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -
 
 
 def test_every_format_can_be_named() -> None:
-    assert list(import_._FORMATS) == list(IMPORTERS)
+    assert list(import_._FORMATS) == list(importers())
 
 
 def test_message_lists_without_times_say_what_to_give(run: Run, tmp_path: Path) -> None:

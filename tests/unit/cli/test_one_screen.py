@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.answer.research.answer import AnswerPassage
 from coreloop.cli.effect import show_effects
+from coreloop.cli.excerpt import excerpt
 from coreloop.learn.effect.run import Effects
 from repairing import RETURN_QUESTION, RETURNS, limit_paths, shop
 
@@ -26,12 +28,25 @@ def test_an_answer_is_cut_around_what_says_it(place: Path, entry_point):
     assert code == 0
     assert len(out.splitlines()) <= SCREEN
     assert "    »A parcel can be returned within 30 days after delivery.«" in out.splitlines()
-    assert "    …" in out.splitlines()
+    assert any(line.endswith(" …") for line in out.splitlines())
     assert "-v shows the whole passages\n" in errors
     _, whole, errors = entry_point(place, "ask", "-v", RETURN_QUESTION)
     assert "Parcel size 20 " in whole
     assert "…" not in whole
     assert "-v shows" not in errors
+
+
+def test_places_of_a_question_that_nothing_answers_are_listed_as_search_lists_them(place: Path, entry_point):
+    for n in range(8):
+        (place / "docs" / f"size{n}.md").write_text(f"# Size {n}\n\n{'Parcels vary. ' * 90}\nA warehouse.\n")
+    question = "Who founded the warehouse of the parcels?"
+    code, out, _ = entry_point(place, "ask", question)
+    assert (code, len(out.splitlines()) <= SCREEN) == (1, True)
+    listed = out.partition("also found:\n")[2].splitlines()
+    assert len(listed) == 8
+    assert "warehouse" in listed[1]
+    _, found, _ = entry_point(place, "search", question)
+    assert set(listed) <= set(found.splitlines())
 
 
 def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[str]):
@@ -43,3 +58,51 @@ def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[s
     assert " ".join(errors.split()) == wanted
     show_effects(Effects((), unknown), is_verbose=True)
     assert "tool_39" in capsys.readouterr().err
+
+
+GUIDE = """\
+Routes can be nested. An application is mounted under a path like this:
+
+```python
+from shop import Mount
+from shop import Home
+
+routes = [
+    Home("/", homepage),
+    Mount("/users", app=users),
+]
+```
+
+Nothing else is needed.
+"""
+
+
+def passage(text: str, start: int, end: int, *, title: str) -> AnswerPassage:
+    return AnswerPassage(
+        id="[1]", title=title, location="a.md", type="markdown", text=text, start=start, end=end
+    )
+
+
+def test_an_excerpt_has_the_code_that_belongs_to_the_mark():
+    start, end = GUIDE.index("An app"), GUIDE.index(":\n")
+    shown = passage(GUIDE, start, end, title="Mounting")
+    assert excerpt(shown, 3) == [
+        "Routes can be nested. »An application is mounted under a path like this«:",
+        "…",
+        '    Mount("/users", app=users), …',
+    ]
+    assert len(excerpt(shown, 6)) == 6
+
+
+def test_an_excerpt_without_a_mark_has_the_first_code():
+    shown = passage(GUIDE, 0, 0, title="Mounting")
+    assert '    Mount("/users", app=users), …' in excerpt(shown, 3)
+
+
+def test_an_excerpt_cuts_a_long_line_around_the_mark():
+    text = "word " * 200 + "It costs 5 coins." + " word" * 200
+    start = text.index("It costs")
+    shown = passage(text, start, start + 17, title="Costs")
+    (line,) = excerpt(shown, 4)
+    assert "»It costs 5 coins.«" in line
+    assert len(line) < 400

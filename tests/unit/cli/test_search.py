@@ -70,7 +70,7 @@ def test_search_shows_title_place_and_snippet(indexed: Path, entry_point):
     code, out, errors = entry_point(indexed, "search", "how is a run resumed?")
     assert (code, errors) == (0, "")
     assert out == (
-        "docs/run.md:3  Runs › Pause\n  ## Pause  A paused run is resumed by `runs resume`.\n"
+        "docs/run.md:3  Runs › Pause\n  ## Pause A paused run is resumed by `runs resume`.\n"
         "docs/run.md:1  Runs\n  # Runs\n"
     )
 
@@ -102,4 +102,4 @@ def test_text_of_files_cannot_control_the_terminal(place: Path, entry_point):
     (place / "evil.md").write_text("# Red \x1b[31m\n\nword \x1b]0;title\x07 \u202e end\n", encoding="utf-8")
     entry_point(place, "index", ".")
     out = entry_point(place, "search", "word")[1]
-    assert out == "evil.md:1  Red [31m\n  # Red [31m  word ]0;title  end\n"
+    assert out == "evil.md:1  Red [31m\n  # Red [31m word ]0;title end\n"

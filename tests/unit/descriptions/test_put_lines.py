@@ -128,7 +128,6 @@ def test_list_is_at_the_end_of_the_first_block(lines, indent):
     assert isinstance(outcome, Edited), outcome
     assert outcome.source.decode() == after
     assert outcome.tail == ("\n" if HERE_AND_BLANK in lines else "")
-    assert not outcome.created_section
 
 
 JOINED = {
@@ -428,7 +427,6 @@ STYLES = {
 )
 def test_section_is_created_in_the_wanted_style(style, section, above, below):
     outcome = put(function('"""' + above[0], *above[1:], *below, '"""'), section="Guide", style=style)
-    assert outcome.created_section
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
 
 
@@ -444,7 +442,6 @@ def test_existing_section_is_extended_in_its_own_style():
     for heading in (["Guide", "~~~~~"], ["**Guide**"], ["**Guide:**"], ["## Guide"], ["Guide", "====="]):
         source = function('"""Sum.', "", *heading, "- x", "", "Notes", "-----", "y", '"""')
         outcome = put(source, section="Guide", style="google")
-        assert not outcome.created_section
         assert f"- x\n    {LINES[0]}\n    {LINES[1]}\n\n    Notes" in outcome.after
 
 

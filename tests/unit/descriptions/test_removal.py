@@ -2,7 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines, remove_lines
+from coreloop.base.messages import text_of
+from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.removal import remove_bullets
+from coreloop.descriptions.source import UnprovenError, read_source
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
@@ -20,10 +24,16 @@ def put(source, lines=LINES, qualname="f", **choices):
 
 
 def remove(source, lines=LINES, qualname="f", **choices):
-    outcome = remove_lines(
-        source if isinstance(source, bytes) else source.encode(), qualname, lines, **choices
-    )
-    return outcome if isinstance(outcome, Refused) else outcome.decode()
+    raw = source if isinstance(source, bytes) else source.encode()
+    try:
+        return removed(raw, lines, qualname, **choices).decode()
+    except UnprovenError as reason:
+        return Refused(text_of(reason))
+
+
+def removed(source, lines, qualname, *, section=None, tail="", line=None):
+    place = DocstringPlace(qualname, line)
+    return remove_bullets(read_source(source), place, lines, section=section, tail=tail).raw
 
 
 def function(*lines, indent="    "):
@@ -286,6 +296,6 @@ def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(ti
         second = put(first.source, LINES, "A.f", width=width, replaced=replaced)
         assert isinstance(second, Edited), second
         left = [*(line for line in lines if line not in replaced), *LINES]
-        assert remove_lines(second.source, "A.f", left, tail=first.tail) == source
+        assert removed(second.source, left, "A.f", tail=first.tail) == source
 
     check()

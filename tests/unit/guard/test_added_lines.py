@@ -1,10 +1,8 @@
 """coreloop's lines among what docstrings gain: which files are parsed, and which lines count. No git."""
 
-from collections import Counter
-
 import pytest
 
-from coreloop.guard.added_lines import own_lines, read_added_lines, stray_lines, undone_lines
+from coreloop.guard.added_lines import read_added_lines, stray_lines, written_lines
 from coreloop.guard.change import AddedLine, Texts
 from guarding import HEAD, file
 from promoting import FILE, LINES
@@ -31,6 +29,10 @@ def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
         (function(ONCE), ONCE),
         (function("- company: from", "  show().code"), "- company: from show().code"),
         (rb"def f(): 'Sums.\n\n- Call once per request'", ONCE),
+        (function(ONCE, "  >>> f(1)"), ONCE),
+        (function("- Call once", "  per request", "  * then more"), ONCE),
+        (function("- company: from", "  show().code", "  (a code)"), "- company: from show().code"),
+        (b"def f():\n    '''- Call once per request\n    Sums.\n    '''", ONCE),
         (rb"def f(): 'Sums.\n\n\x2d Call once per request'", ONCE),
         (rb"def f(): 'Sums.\n\n\N{HYPHEN-MINUS} Call once per request'", ONCE),
         (b"class f:\n    '''\n\t- Call once per request\n    '''", ONCE),
@@ -44,7 +46,16 @@ def lines_of(old: bytes, new: bytes, path: str = FILE) -> list[tuple[str, str]]:
         (b"def f():\r\n    '''Sums.\r\n\r\n    - Call once per request\r\n    '''", ONCE),
     ],
     ids=[
-        *("a line", "wrapped", "one line", "an escape", "a named escape", "a class", "an escaped space"),
+        *(
+            "a line",
+            "wrapped",
+            "one line",
+            "above other text",
+            "wrapped above other text",
+            "a path above other text",
+        ),
+        "above the summary",
+        *("an escape", "a named escape", "a class", "an escaped space"),
         *(
             "an octal space",
             "a line continuation",
@@ -153,15 +164,19 @@ def test_a_file_without_a_dash_or_an_escape_is_not_parsed(new: bytes, may: bool)
     assert Texts(FILE, PLAIN, new).may_gain() is may
 
 
-def test_undoing_a_promotion_restores_what_it_replaced():
-    before, after = (own_lines(function(f"- company: from {tool}().x")) for tool in ("a", "b"))
-    assert undone_lines(after, before, before=before, after=after) == before
-    assert undone_lines(before, after, before=before, after=after) == Counter()
-    assert undone_lines(after, before + after, before=before, after=after) == Counter()
-    assert undone_lines(after, before, before=before, after=before) == Counter()
-    # the base does not have what it added, or it added nothing
-    assert undone_lines(Counter(), before, before=before, after=after) == Counter()
-    assert undone_lines(Counter(), before, before=before, after=Counter()) == Counter()
+@each_row(
+    ("added", "removed", "gained"),
+    [
+        (f"# {ONCE}", "", {ONCE}),
+        ('text = f"- Call " "once per request"', "", {ONCE}),
+        ("# - Call once\n+    #   per request", "", {ONCE}),
+        (f"    {ONCE}", f"# {ONCE}", set()),
+        ("# - Call it once per request", "", set()),
+    ],
+    ids=["a comment", "two literals", "a wrapped comment", "from a comment", "other words"],
+)
+def test_a_patch_adds_lines_to_any_text(added: str, removed: str, gained: set[str]):
+    assert set(written_lines(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n-{removed}\n+{added}\n")) == gained
 
 
 def test_lines_of_a_promotion_are_not_stray():

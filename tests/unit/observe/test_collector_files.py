@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import pytest
 
-from coreloop.observe import AuditCollector, collector, dropped
+from coreloop.observe import AuditCollector, dropped, warm_up
 from observing import ns, run
 from rows import slow_after
 
@@ -73,13 +73,13 @@ def test_after_a_warm_up_the_first_request_imports_nothing(tmp_path, start, impo
 
 def test_a_warm_up_never_raises_and_writes_nothing(tmp_path, monkeypatch):
     (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
-    collector.warm_up(tmp_path / "data")
-    collector.warm_up("\0")
+    warm_up(tmp_path / "data")
+    warm_up("\0")
     assert dropped()["settings"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["coreloop.yaml"]
     monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
     before = dropped()
-    collector.warm_up(tmp_path / "other")
+    warm_up(tmp_path / "other")
     assert dropped() == before
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from coreloop import AuditCollector
-from coreloop.base.project.settings import MeasureSettings, Settings
+from coreloop.base.project.promotion_settings import MeasureSettings
+from coreloop.base.project.settings import Settings
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.conversation import MAX_TEXT_CHARS, kept_call
 from coreloop.observe.importers.landing import land

@@ -12,7 +12,7 @@ from coreloop.base.project.settings import OutcomeSettings, Settings
 from coreloop.base.project.settings_file import load_settings
 from coreloop.observe.adapters.otel import Traces
 from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.landing import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
 
@@ -62,7 +62,7 @@ def test_rule_that_is_no_comparison_is_refused_by_its_line(success: str, tmp_pat
 def verdicts(source: str, path: Path, folder: Path, settings: Settings = RULE) -> list[Any]:
     import json
 
-    land(IMPORTERS[source].read([trace_file(path)]), folder / "out", settings)
+    land(importers()[source].read([trace_file(path)]), folder / "out", settings)
     lines = [line for day in (folder / "out").glob("*.jsonl") for line in day.read_text().splitlines()]
     return [json.loads(line)["judgment"]["verdict"] for line in lines]
 

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.encoding import MAX_LINE_BYTES
-from coreloop.observe import AuditCollector, collector, dropped, sources
+from coreloop.observe import AuditCollector, collector, dropped, session_sources, sources
 from coreloop.observe.failed_results import DEFAULT, failure_of
-from coreloop.observe.sources import SessionSources, Sources, is_compared, is_name
+from coreloop.observe.leaves import is_compared, is_name
+from coreloop.observe.session_sources import SESSIONS, SessionSources
+from coreloop.observe.sources import Sources
 
 
 @pytest.fixture(autouse=True)
@@ -245,11 +247,11 @@ def test_a_session_holds_a_bounded_number_of_values() -> None:
 def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = SessionSources()
     first = sessions.open("first", 0.0)
-    for number in range(sources.SESSIONS):
+    for number in range(SESSIONS):
         sessions.open(number, 1.0)
     assert sessions.open("first", 2.0) is not first
-    assert sessions.open(sources.SESSIONS - 1, 3.0) is sessions.open(sources.SESSIONS - 1, 3.0)
-    monkeypatch.setattr(sources, "PROCESS_LEAVES", 100)
+    assert sessions.open(SESSIONS - 1, 3.0) is sessions.open(SESSIONS - 1, 3.0)
+    monkeypatch.setattr(session_sources, "PROCESS_LEAVES", 100)
     full = sessions.open("full", 4.0)
     full.remember("get", [f"v{n}" * 3 for n in range(200)], None, ok=True)
     sessions.open("next", 5.0)

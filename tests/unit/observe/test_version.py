@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.observe import AuditCollector, collector, warm_up
+from coreloop.observe import AuditCollector, warm_up
+from coreloop.observe.log_settings import log_settings
 from coreloop.observe.version import tools_version_of
 
 
@@ -99,6 +100,6 @@ def test_the_environment_goes_before_the_commit(repository: Path, monkeypatch: p
 
 
 def test_without_a_repository_there_is_no_field(tmp_path: Path) -> None:
-    collector._project_settings.cache_clear()
+    log_settings.cache_clear()
     AuditCollector("x", data_dir=tmp_path).flush(1)
     assert versions(tmp_path) == [None]

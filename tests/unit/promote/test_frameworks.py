@@ -11,7 +11,7 @@ import pytest
 import coreloop.promote.frameworks
 from coreloop.base.errors import ReachError
 from coreloop.base.project.frameworks import FRAMEWORKS
-from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.promote import schema
 from coreloop.promote.schema import SchemaCommand, read_description, schema_command
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import ReachError
-from coreloop.base.project.settings import ReachSettings
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.promote import schema as module
 from coreloop.promote.commits import WritableRepository

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -232,32 +231,6 @@ def test_long_queries_that_differ_at_the_end_are_different():
 def test_many_years_of_one_question_do_not_hide_the_right_one():
     history = history_of(*(f"삼성전자 {year}년 매출액" for year in range(1900, 2024)))
     assert history.is_duplicate_query("삼성전자의 1950년 매출액은?") == (True, "삼성전자 1950년 매출액")
-
-
-class Sides:
-    """An embedder that knows two words for one thing."""
-
-    threshold = 0.9
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def embed(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        self.asked += texts
-        return [(1.0, 0.0) if "렌트" in text or "리스" in text else (0.0, 1.0) for text in texts]
-
-
-def test_an_embedder_finds_what_words_do_not_and_does_not_overrule_guards():
-    earlier = Search("차량 리스 비용", 1, 3, True)
-    assert QueryHistory([earlier]).is_duplicate_query("렌트 차량 비용") == (False, None)
-    embedder = Sides()
-    history = QueryHistory([earlier], embedder=embedder)
-    assert history.is_duplicate_query("렌트 차량 비용") == (True, "차량 리스 비용")
-    assert history.is_duplicate_query("보험 차량 비용") == (False, None)
-    assert embedder.asked.count("차량 리스 비용") == 1
-    asked = len(embedder.asked)
-    assert history.is_duplicate_query("2023년 렌트 차량 비용") == (False, None)
-    assert len(embedder.asked) == asked
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The state of a run, against counting its events again in the plainest way."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.fold import MAX_ERRORS, Folding, fold
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
-from coreloop.runs.state import state_json
+from coreloop.runs.state import KindState, state_json
 from happenings import AT, RUN_ID, after, created, histories
 from rows import each_row
 
@@ -163,10 +164,14 @@ def test_the_error_log_is_bounded_and_keeps_the_newest():
 
 
 def test_a_kind_adds_its_own_keys():
-    def add(extra: dict[str, Any], name: str, data: Any) -> None:
-        extra["gaps"] = [*extra["gaps"], (name, data)]
+    @dataclass
+    class Gaps(KindState):
+        gaps: list[tuple[str, Any]] = field(default_factory=list)
 
-    register_kind(Kind(name="with-gaps", initial=lambda: {"gaps": []}, fold=add))
+    def add(part: Gaps, name: str, data: Any) -> None:
+        part.gaps.append((name, data))
+
+    register_kind(Kind(name="with-gaps", initial=Gaps, fold=add))
     events = [created(kind="with-gaps"), happened.Noted(at=AT, name="gap", data="2025")]
     assert state_json(fold(events))["gaps"] == [("gap", "2025")]
     assert state_json(fold(events[:1]))["gaps"] == []

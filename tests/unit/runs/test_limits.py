@@ -35,14 +35,7 @@ from rows import each_row
 )
 def test_limits_that_cannot_hold_are_refused(limits: Limits, message: str):
     with pytest.raises(UsageError, match=message):
-        check_limits(limits, is_priced=True)
-
-
-def test_without_prices_tokens_must_be_limited():
-    with pytest.raises(UsageError, match="needs a token limit"):
-        check_limits(Limits(), is_priced=False)
-    check_limits(Limits(tokens=1), is_priced=False)
-    check_limits(Limits(), is_priced=True)
+        check_limits(limits)
 
 
 @each_row(

@@ -16,7 +16,7 @@ from coreloop.runs.fold import fold
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import Run, work_on
-from coreloop.runs.state import State, state_json
+from coreloop.runs.state import KindState, State, state_json
 from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.runs.views import Viewer, remove_views, session_folder, write_views
 from happenings import AT, RUN_ID, created
@@ -105,7 +105,9 @@ def test_nobody_else_may_read_them(tmp_path: Path):
 
 
 def test_a_kind_adds_its_files(tmp_path: Path):
-    register_kind(Kind(name="with-files", views=lambda run: {"answer.md": run.question.encode()}))
+    register_kind(
+        Kind(name="with-files", initial=KindState, views=lambda run: {"answer.md": run.question.encode()})
+    )
     write_views(tmp_path, state(kind="with-files"))
     assert (session_folder(tmp_path, RUN_ID) / "answer.md").read_text(encoding="utf-8") == "왜?"
 

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from coreloop.sanitize import find, sanitize_text
+from coreloop.sanitize.find import find
+from coreloop.sanitize.masking import sanitize_text
 
 RANDOM = random.Random(11)
 

@@ -1,8 +1,9 @@
 """Private data of each country is masked; numbers that fail the check and everyday words stay."""
 
-from coreloop.sanitize import find, sanitize_text
 from coreloop.sanitize.detectors import eu, uk, us
 from coreloop.sanitize.detectors.detection import COUNTRIES, Detection, OwnPattern, using
+from coreloop.sanitize.find import find
+from coreloop.sanitize.masking import sanitize_text
 from rows import each_row
 
 MASKED = {

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize import PrivateData, find, sanitize_text
 from coreloop.sanitize.detectors.finance import has_luhn
 from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
+from coreloop.sanitize.find import PrivateData, find
+from coreloop.sanitize.masking import sanitize_text
 from rows import each_row
 
 # Invented values.

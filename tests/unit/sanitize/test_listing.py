@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.sanitize import sanitize_text
 from coreloop.sanitize.detectors.detection import Detection
+from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.names import companies
 from coreloop.sanitize.values import find_in_number
 

@@ -5,9 +5,10 @@ from time import process_time
 import pytest
 
 from bounded import bounded
-from coreloop.sanitize import PrivateData, find, sanitize_text
 from coreloop.sanitize.chunks import MAX_PLACES, places_of
+from coreloop.sanitize.find import PrivateData, find
 from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.walk import scan

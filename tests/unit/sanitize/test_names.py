@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.sanitize import find, sanitize_text
-from coreloop.sanitize.names import Names, read_names
+from coreloop.sanitize.detectors.detection import Detection
+from coreloop.sanitize.find import find
+from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.names import Names, companies
 from rows import each_row
 
+NO_LISTING = Detection(countries=())
 NAMES = Names(
     [
         ("005930", "삼성전자", ["삼전", "Samsung Electronics"]),
@@ -90,7 +93,7 @@ def test_without_names_companies_and_codes_stay():
 def test_the_file_may_have_a_byte_order_mark_blank_lines_and_windows_line_endings(tmp_path: Path):
     path = tmp_path / "names.tsv"
     path.write_bytes("\ufeff005930\t삼성전자\t삼전|\r\n\r\n000660\tSK하이닉스\r\n".encode())
-    assert len(read_names(path)) == 3
+    assert len(companies(path, NO_LISTING)) == 3
 
 
 @pytest.mark.parametrize(
@@ -100,14 +103,14 @@ def test_a_damaged_file_is_named(content: bytes, tmp_path: Path):
     path = tmp_path / "names.tsv"
     path.write_bytes(content)
     with pytest.raises(WorkspaceError, match=r"names\.tsv: "):
-        read_names(path)
+        companies(path, NO_LISTING)
 
 
 def test_every_listed_company_is_found_with_its_code(shared_data: Path):
     path = shared_data / "krx_companies.tsv"
     if not path.is_file():
         pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
-    names = read_names(path)
+    names = companies(path, NO_LISTING)
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     missed = [
         row[1] for row in rows if row[1] in sanitize_text(f"어제 {row[1]}({row[0]})를 샀다", names=names)

@@ -2,8 +2,8 @@
 
 import re
 
-from coreloop.sanitize import sanitize_text
 from coreloop.sanitize.detectors.credential import TOKENS
+from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.values import find_in_value
 from rows import each_row
 

@@ -1,7 +1,7 @@
 """Check that the guard is installed, that GitHub requires it, and that its newest run is green."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, i
 _RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
 """A command, not a comment: dartlab-coreloop guard check."""
 _MOST_BYTES: Final = 1_000_000
-_ANSWER_S: Final = 5
+_ANSWER_S: Final = 5  # chosen: whoever runs doctor waits for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,6 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
     except (ForgeForbiddenError, ForgeNotFoundError) as error:
         todo = "use a token that administers the repository, or ask someone who does"
         return Diagnosis("required", "warning", Phrase("not checked: {error}", error=error), todo)
-    apply = "run dartlab-coreloop guard protect, and again with --confirm"
     if wanted.branch != base:
         message = Phrase(
             "{as_posix} is about {branch}, but promotions go to {base} (forge: base)",
@@ -163,11 +162,16 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
             base=base,
         )
         return Diagnosis("required", "fault", message, "name the same branch in both files")
-    weaker = [difference.rule for difference in differences(wanted, current)]
+    return _compared(api.repo, base, [difference.rule for difference in differences(wanted, current)])
+
+
+def _compared(repo: str, base: str, weaker: Sequence[str]) -> Diagnosis:
+    """What it means that rules on GitHub are weaker than wanted."""
+    apply = "run dartlab-coreloop guard protect, and again with --confirm"
     if any(rule.startswith("required check") for rule in weaker):
         message = Phrase(
             "{repo} does not require the guard on {base}: a promotion can be merged while it is red",
-            repo=api.repo,
+            repo=repo,
             base=base,
         )
         return Diagnosis("required", "fault", message, apply)
@@ -175,7 +179,7 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
         message = Phrase(
             "{base} of {repo} requires the guard, but other rules are weaker than wanted",
             base=base,
-            repo=api.repo,
+            repo=repo,
         )
         return Diagnosis(
             "required",
@@ -183,9 +187,7 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
             Phrase("{message}: {listed}", message=message, listed=listed(weaker)),
             apply,
         )
-    return Diagnosis(
-        "required", "ok", Phrase("{base} of {repo} requires the guard", base=base, repo=api.repo)
-    )
+    return Diagnosis("required", "ok", Phrase("{base} of {repo} requires the guard", base=base, repo=repo))
 
 
 def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:

@@ -15,7 +15,8 @@ from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.observe.reading.decode import RecordLine, decode_line
 
 STALE: Final = timedelta(days=2)
-_FILES: Final = 3
+"""Chosen: a night without requests is no news; that a quiet weekend is told of is the price."""
+_FILES: Final = 3  # chosen: the newest days say whether records are read today
 _TAILS_BYTES: Final = (256 << 10, 16 << 20)
 """The second size is for a file whose last line is longer than the first size."""
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")

@@ -17,7 +17,7 @@ from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.schema import SchemaCommand, read_tools, schema_command
 
 _CORRECT: Final = "correct reach: in coreloop.yaml"
-_ANSWER_S: Final = 2.0
+_ANSWER_S: Final = 2.0  # chosen: an endpoint on this machine or network answers at once
 _PORTS: Final = {"http": 80, "https": 443}
 
 

@@ -20,7 +20,7 @@ from coreloop.learn.mine.folder import read_folder
 FOLLOWED: Final = 0.8
 """Share of the failing calls that follow the line after the merge: an assumption, and said as one."""
 CALLS_A_DAY: Final = 40  # as the busier tools of the benchmark of `effect`, which have four controls
-_N_CONTROLS: Final = 4
+_N_CONTROLS: Final = 4  # as the benchmark of `effect`
 _DAY_SD: Final = 0.15
 """Of the days of a tool, on the log-odds scale: as in the benchmark of `effect`."""
 

@@ -13,7 +13,7 @@ from coreloop.admin.demo.prose import Label
 from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
 
-_FULL_HISTORY = 5
+_FULL_HISTORY = 5  # years
 _TABLE = Path(__file__).parent / "projects" / "finlab" / "finlab" / "companies.csv"
 
 

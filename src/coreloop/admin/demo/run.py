@@ -181,8 +181,8 @@ def refine_failures(folder: Path, *, now: datetime) -> RefineResult:
     return run_refine(open_workspace(folder), RefineRequest(days=demo_days(now), mining=_MINING), now=now)
 
 
-_WINDOW_MIN = 30 * 24 * 60
-_SESSION_MIN = 60
+_WINDOW_MIN = 30 * 24 * 60  # minutes of the window that `pattern` and `refine` read by default
+_SESSION_MIN = 60  # after a session's first question
 
 
 def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[DemoRequest]:

@@ -26,7 +26,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
 from coreloop.promote.copies import SECRETS
 
-TIMEOUT_S: Final = 10.0
+TIMEOUT_S: Final = 10.0  # chosen: a message takes a second, and status waits for each
 MOST_AT_ONCE: Final = 100
 _MOST_FAILURES: Final = 3
 _RACE_S: Final = 3600.0

@@ -16,7 +16,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, printable
 from coreloop.learn.effect.run import KnownEffects, read_effects

@@ -183,14 +183,8 @@ def _judged(
     state: State,
 ) -> Judged:
     tell = in_language_of(state.question)
-    numbers, doubts = _sources(learnt, place, knowledge, tell)
     quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
-    quoting = [number for number in numbers if holds(_text(knowledge, number), quote)]
-    doubts += [
-        tell("the quote does not stand in source {number}; quote it word for word", number=number)
-        for number in numbers
-        if number not in quoting
-    ]
+    quoting, doubts = _quoting(learnt, place, quote, knowledge, tell)
     if quoting and is_korean(text) != is_korean(quote):
         text = quote  # words of two languages cannot be compared: the quote itself is the finding
     sources = [_text(knowledge, number) for number in quoting]
@@ -207,12 +201,12 @@ def _judged(
         )
         for number in old
     ]
-    is_current = len(old) < len(quoting)
-    answers = [part for part in parts if is_current and is_about(texts[part], f"{quote} {text}", heading)]
+    asked = parts if len(old) < len(quoting) else ()
+    answers = [part for part in asked if is_about(texts[part], f"{quote} {text}", heading)]
     doubts += [
         tell("its quote shares too few words with {part} to answer it", part=part)
-        for part in parts
-        if is_current and part not in answers
+        for part in asked
+        if part not in answers
     ]
     finding = Finding(
         text=text,
@@ -224,6 +218,20 @@ def _judged(
         answers=tuple(answers),
     )
     return Judged(finding, learnt.stance, tuple(doubts), learnt.places)
+
+
+def _quoting(
+    learnt: Learnt, place: int, quote: str, knowledge: Knowledge, tell: Callable[..., str]
+) -> tuple[list[int], list[str]]:
+    """Return the sources in which the quote stands, and why the others do not count."""
+    numbers, doubts = _sources(learnt, place, knowledge, tell)
+    quoting = [number for number in numbers if holds(_text(knowledge, number), quote)]
+    doubts += [
+        tell("the quote does not stand in source {number}; quote it word for word", number=number)
+        for number in numbers
+        if number not in quoting
+    ]
+    return quoting, doubts
 
 
 def _sources(

@@ -1,7 +1,7 @@
 """What is known in a run that a coding agent drives: what a research knows, its plan, and what it thought."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import msgspec
@@ -9,7 +9,6 @@ import msgspec
 from coreloop.answer.research.findings import Finding, Provenance
 from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, Knowledge, ReadSource
 from coreloop.answer.research.knowledge import fold as fold_research
-from coreloop.answer.research.knowledge import initial as initial_research
 from coreloop.base.messages import in_language_of
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
@@ -61,9 +60,9 @@ class Unbelieved:
     iteration: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentKnowledge:
-    """What such a run knows beside `Knowledge`; its fields are keys of ``state.json``.
+@dataclass(slots=True)
+class AgentKnowledge(Knowledge):
+    """What such a run knows.
 
     Attributes
     ----------
@@ -77,37 +76,29 @@ class AgentKnowledge:
         Of all iterations.
     """
 
-    head: str
-    planned: list[str]
-    candidates: list[ChosenQuery]
-    unbelieved: list[Unbelieved]
+    head: str = ""
+    planned: list[str] = field(default_factory=list)
+    candidates: list[ChosenQuery] = field(default_factory=list)
+    unbelieved: list[Unbelieved] = field(default_factory=list)
 
 
 def agent_knowledge(state: State) -> AgentKnowledge:
-    """Return the part of a run's knowledge that only an agent's runs have; to be read only."""
-    return AgentKnowledge(**{name: state.extra[name] for name in _initial()})
+    """Return what the run of an agent knows; as `knowledge_of`."""
+    assert isinstance(state.of_kind, AgentKnowledge), state.kind
+    return replace(state.of_kind)
 
 
-def _initial() -> dict[str, Any]:
-    return {"head": "", "planned": [], "candidates": [], "unbelieved": []}
-
-
-def initial() -> dict[str, Any]:
-    """Make the keys of a new run's ``state.json``."""
-    return initial_research() | _initial()
-
-
-def fold(extra: dict[str, Any], name: str, data: Any) -> None:
-    """Add an event to the keys; the texts of sources stay in the events alone."""
+def fold(known: AgentKnowledge, name: str, data: Any) -> None:
+    """Add an event to what is known; the texts of sources stay in the events alone."""
     if name == BEGAN:
-        extra["head"] = data["head"]
+        known.head = data["head"]
     elif name == CANDIDATES:
-        extra["planned"] += [text for text in data["sub_questions"] if text not in extra["planned"]]
-        extra["candidates"] += msgspec.convert(data["candidates"], list[ChosenQuery])
+        known.planned += [text for text in data["sub_questions"] if text not in known.planned]
+        known.candidates += msgspec.convert(data["candidates"], list[ChosenQuery])
     elif name == UNBELIEVED:
-        extra["unbelieved"].append(msgspec.convert(data, Unbelieved))
+        known.unbelieved.append(msgspec.convert(data, Unbelieved))
     else:
-        fold_research(extra, name, data)
+        fold_research(known, name, data)
 
 
 def is_complete(state: State) -> bool:

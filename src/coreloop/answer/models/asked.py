@@ -2,13 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from coreloop.answer.models.dates import Date, holds_date, split_dates
+from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.sentences import Sentence, without_targets
+from coreloop.answer.models.synonyms import same_stem
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import is_hangul, read_query, split_tail, stems
 
@@ -88,6 +90,19 @@ def is_about(asked: Asked, sentence: Sentence) -> bool:
         and _is_then(asked.dates, own.dates, around.dates)
         and asked.numbers <= around.numbers
     )
+
+
+def says_all(question: str, sentence: Sentence) -> bool:
+    """Whether each English word of a question stands in a sentence or around it."""
+    said = {same_stem(stem) for stem in stems(without_targets(f"{sentence.text}\n{sentence.around}"))}
+    asked = [stem for stem in map(same_stem, stems(question)) if stem.isascii() and len(stem) > 1]
+    return all(stem in said for stem in asked) or any(_is_opposite(stem, said, asked) for stem in asked)
+
+
+def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
+    others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
+    rest = [word for word in asked if word != stem]
+    return bool(others & {*said}) and all(word in said for word in rest)
 
 
 def _has_head(asked: Asked, sentence: Sentence) -> bool:

@@ -218,14 +218,16 @@ def best_quotes(question: str, ranked: Sequence[RankedSentence]) -> tuple[Ranked
     """Return the best of ranked sentences, or a row, signature or announcement."""
     asked = text_letters(question)
     ranked = [one for one in ranked if one.score >= ANSWER_AT]
-    whole = [
-        one
-        for one in ranked
-        if not _NO_ANSWER.search(one.sentence.text)
-        or (asks_how(question) and _shows_how(one.sentence, asked))
-    ]
+    whole = [one for one in ranked if can_answer(question, one.sentence)]
     last = (one for one in ranked if _may_answer(one.sentence, asked))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
+
+
+def can_answer(question: str, sentence: Sentence) -> bool:
+    """Whether a sentence is no row, command or signature, nor only announces what follows."""
+    if not _NO_ANSWER.search(sentence.text):
+        return True
+    return asks_how(question) and _shows_how(sentence, text_letters(question))
 
 
 def _shows_how(sentence: Sentence, asked: frozenset[str]) -> bool:

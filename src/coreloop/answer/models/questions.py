@@ -23,6 +23,13 @@ _PART: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )  # "What is it, and why?" -> "What is it", "why?"
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,+#-]+[^\W_]+)*[+#]*")  # 2.5, C++, e-mail
+_FIRST_WORD: Final = re.compile(
+    r"\b(?:(?P<way>how\s(?:to|do|can|could|should|would|must|may|might)\b)|how|what|when|where|which|who|why)\b",
+    re.IGNORECASE,
+)
+_KOREAN_WAY: Final = re.compile(
+    r"(?:어떻게|어떡)[^?？]{0,80}?(?:(?<![았었했였])(?:나요|까요?)|니까|[해하되]지|하죠|되죠|해|돼|하면|하려면)\b|방법(?:을|이)\b"
+)  # 어떻게 설치하나요? not: 어떻게 되었는가?
 _MANY_WORDS: Final = 6  # chosen: one fact is asked with fewer
 
 
@@ -55,8 +62,11 @@ def asks_yes_or_no(question: str) -> bool:
 
 
 def asks_how(question: str) -> bool:
-    """Whether a question asks for a way to do something, not for how much or when."""
-    return read_query(question).intents == {"how"}
+    """Whether a question asks for a way to do something: ``How can I …``; not: ``How long is …``."""
+    if is_korean(question):
+        return _KOREAN_WAY.search(unicodedata.normalize("NFC", question)) is not None
+    first = _FIRST_WORD.search(question)
+    return first is not None and first["way"] is not None
 
 
 def is_korean(text: str) -> bool:

@@ -22,6 +22,13 @@ WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whol
 BIAS: Final = -8.1
 ANSWER_AT: Final = 0.39
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
+SAYS_AT: Final = 0.69
+"""Score from which a sentence says so; from `ANSWER_AT` it may.
+
+Nine of ten such sentences should be right: of 500 questions of KorQuAD, 234 of 260 from here on were (90 %),
+of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26);
+of English questions about documentation 20 of 32 (benchmarks/README.md).
+"""
 _LEAST_SAID: Final = 0.2
 """Of the letters of the question's words, without its subject, that an answer has itself."""
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
@@ -138,25 +145,25 @@ def _candidates(question: str, sentences: Sequence[Sentence]) -> Iterator[Ranked
     letters = [text_letters(sentence.text) for sentence in sentences]
     said = _ASKS_SPAN.sub("how ", question)  # no answer says "long": it takes 5 days
     asked = read_asked(said)
-    rarity = _rarity(text_letters(said), letters)
+    rarity = rarity_of(text_letters(said), letters)
     fact = word_letters(map(same_stem, asked.words))
     named = text_letters(said) - fact
-    of_fact = _rarity(fact, letters)
+    of_fact = rarity_of(fact, letters)
     places = {source: place for place, source in enumerate(dict.fromkeys(one.source for one in sentences))}
     before = Sentence(-1, ""), frozenset[str]()
     for sentence, own in zip(sentences, letters, strict=True):
         earlier = before[1] if before[0].source == sentence.source else frozenset()
         before = sentence, own
         near = own | earlier | (text_letters(sentence.around) & named)
-        if share := _share(own, rarity):
+        if share := share_of(own, rarity):
             features = {
                 "letters": share,
-                "before": _share(near, rarity) - share,
+                "before": share_of(near, rarity) - share,
                 "whole": float(rarity.keys() <= near),
                 "rank": 1 / (1 + places[sentence.source]),
                 "kind": _kind(question, sentence.text),
             }
-            says_fact = not of_fact or _share(own, of_fact) >= _LEAST_SAID
+            says_fact = not of_fact or share_of(own, of_fact) >= _LEAST_SAID
             fits = says_fact and is_about(asked, sentence) and _says_when(question, sentence.text)
             yield RankedSentence(sentence, features, fits)
 
@@ -167,13 +174,13 @@ def _parts(word: str) -> list[str]:
     return [word[start : start + 2] for start in range(len(word) - 1)]
 
 
-def _rarity(asked: frozenset[str], found: Sequence[frozenset[str]]) -> dict[str, float]:
+def rarity_of(asked: frozenset[str], found: Sequence[frozenset[str]]) -> dict[str, float]:
     """Inverse document frequencies in the sentences that were found; what is in none of them weighs most."""
     counts = Counter(letter for letters in found for letter in letters & asked)
     return {letter: math.log(1 + (len(found) + 1) / (counts[letter] + 0.5)) for letter in asked}
 
 
-def _share(letters: frozenset[str], rarity: Mapping[str, float]) -> float:
+def share_of(letters: frozenset[str], rarity: Mapping[str, float]) -> float:
     # fsum: the order of a set differs between processes
     total = math.fsum(rarity.values())
     return math.fsum(rarity[letter] for letter in rarity.keys() & letters) / total if total else 0.0

@@ -32,6 +32,7 @@ _CODE: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )  # a fence, and all before the fence that closes it
 _FENCE: Final = re.compile(r"^ *(?:`{3,}|~{3,})(?P<language>[^\n]*)$", re.MULTILINE)
+_UNDERLINE: Final = re.compile(r"([=~^\"*+-])\1{2,}\s*(?:\n|\Z)")
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 _FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
 _TARGET: Final = re.compile(r"(?<=\])\([^()\s]*\)")  # of a link: [library](https://docs.python.org/3/library)
@@ -91,6 +92,14 @@ def split_sentences(text: str, *, is_code: bool = False, max_chars: int = MAX_CH
     """Split a text into its sentences, each a part of the text without the white space around it."""
     pieces = (piece for block in _blocks(text, is_code=is_code) for piece in _block_sentences(block))
     return [part for piece in pieces for part in _cut(piece, max_chars)]
+
+
+def is_heading(sentence: Sentence) -> bool:
+    """Whether a sentence is a heading of Markdown, or underlined."""
+    if sentence.text.startswith("#"):
+        return True
+    below = sentence.around.partition(f"{sentence.text}\n")[2]
+    return _UNDERLINE.match(below) is not None or _UNDERLINE.fullmatch(sentence.text) is not None
 
 
 def without_footnotes(sentence: str) -> str:

@@ -207,7 +207,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         summary=_summary(attempt),
         final_answer=text,
         verdict=attempt.verdict,
-        passages=tuple(_passage(passage, attempt.cited) for passage in attempt.passages),
+        passages=tuple(shown_passage(passage, attempt.cited) for passage in attempt.passages),
         sources=tuple(answer_source(read) for read in attempt.cited if f"[{read.number}]" in text),
         iterations=state.iteration,
         degraded=bool(attempt.problem),
@@ -338,7 +338,7 @@ def answer_source(read: ReadSource) -> AnswerSource:
     )
 
 
-def _passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
+def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)

@@ -1,7 +1,7 @@
 """What a research knows: its part of the run's state, and the events that change it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import msgspec
@@ -13,7 +13,7 @@ from coreloop.answer.research.findings import Contradiction, Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
 from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.answer.search.source import Source
-from coreloop.runs.state import State
+from coreloop.runs.state import KindState, State
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 KIND: Final = "research"
@@ -259,8 +259,17 @@ class Repaired:
     jobs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What an iteration aimed at, which the findings and searches of a run do not say."""
+
+    iteration: int
+    active_hypotheses: tuple[str, ...]
+    next_actions: tuple[str, ...]
+
+
 @dataclass(slots=True)
-class Knowledge:
+class Knowledge(KindState):
     """What a research knows; its fields are keys of ``state.json``."""
 
     request: Request = field(default_factory=Request)
@@ -287,6 +296,7 @@ class Knowledge:
     attempts: list[Attempt] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     repairs: list[Repaired] = field(default_factory=list)
+    aims: list[Aim] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def focus(self) -> list[Hypothesis]:
@@ -304,87 +314,85 @@ class Knowledge:
 
 
 def knowledge_of(state: State) -> Knowledge:
-    """Return what the run of a state knows; to be read only."""
-    return Knowledge(**{known.name: state.extra[known.name] for known in fields(Knowledge)})
+    """Return what the run of a state knows; to be read only.
+
+    What a later event replaces stays in it; to its lists, later events add.
+    """
+    assert isinstance(state.of_kind, Knowledge), state.kind
+    return replace(state.of_kind)
 
 
-def initial() -> dict[str, Any]:
-    """Make the keys of a new run's ``state.json``."""
-    new = Knowledge()
-    return {known.name: getattr(new, known.name) for known in fields(Knowledge)}
-
-
-def fold(extra: dict[str, Any], name: str, data: Any) -> None:
-    """Add an event of a research to its keys; events of a newer version are ignored."""
+def fold(known: Knowledge, name: str, data: Any) -> None:
+    """Add an event of a research to what it knows; events of a newer version are ignored."""
     if name in _APPLY:
-        _APPLY[name](extra, data)
+        _APPLY[name](known, data)
 
 
-def _requested(extra: dict[str, Any], data: Any) -> None:
-    extra["request"] = msgspec.convert(data, Request)
+def _requested(known: Knowledge, data: Any) -> None:
+    known.request = msgspec.convert(data, Request)
 
 
-def _planned(extra: dict[str, Any], data: Any) -> None:
-    extra["plan_queries"] += msgspec.convert(data["queries"], list[PlanQuery])
-    extra["tier"] = data.get("tier") or extra["tier"]
+def _planned(known: Knowledge, data: Any) -> None:
+    known.plan_queries += msgspec.convert(data["queries"], list[PlanQuery])
+    known.tier = data.get("tier") or known.tier
 
 
-def _found(extra: dict[str, Any], data: Any) -> None:
+def _found(known: Knowledge, data: Any) -> None:
     finding = msgspec.convert(data, Finding)
-    others = extra["findings"]
-    place = next((place for place, known in enumerate(others) if known.text == finding.text), None)
+    others = known.findings
+    place = next((place for place, other in enumerate(others) if other.text == finding.text), None)
     if place is None:
         others.append(finding)
     else:
         others[place] = finding
 
 
-def _dropped(extra: dict[str, Any], data: Any) -> None:
+def _dropped(known: Knowledge, data: Any) -> None:
     """Add what was dropped; a sentence that an answer repeats is listed once."""
     claim = msgspec.convert(data, Dropped)
-    if all(known.sentence != claim.sentence for known in extra["dropped"]):
-        extra["dropped"].append(claim)
+    if all(other.sentence != claim.sentence for other in known.dropped):
+        known.dropped.append(claim)
 
 
-def _tested(extra: dict[str, Any], data: Any) -> None:
-    extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
-    extra["active_hypotheses"] = [hypothesis.id for hypothesis in extra["all_hypotheses"][:MAX_ACTIVE]]
+def _tested(known: Knowledge, data: Any) -> None:
+    known.all_hypotheses = msgspec.convert(data, list[Hypothesis])
+    known.active_hypotheses = [hypothesis.id for hypothesis in known.all_hypotheses[:MAX_ACTIVE]]
 
 
-def _reflected(extra: dict[str, Any], data: Any) -> None:
-    extra["model"] = data["model"]
-    extra["gaps"] = data["gaps"]
-    extra["uncertainties"] = data["uncertainties"]
-    extra["missing"] = data["missing"]
-    extra["unsaid"] += msgspec.convert(data.get("unsaid", []), list[Unsaid])
+def _reflected(known: Knowledge, data: Any) -> None:
+    known.model = data["model"]
+    known.gaps = data["gaps"]
+    known.uncertainties = data["uncertainties"]
+    known.missing = data["missing"]
+    known.unsaid += msgspec.convert(data.get("unsaid", []), list[Unsaid])
 
 
-def _contradicted(extra: dict[str, Any], data: Any) -> None:
-    extra["contradictions_found"] = msgspec.convert(data, list[Contradiction])
+def _contradicted(known: Knowledge, data: Any) -> None:
+    known.contradictions_found = msgspec.convert(data, list[Contradiction])
 
 
-def _thought(extra: dict[str, Any], data: Any) -> None:
-    extra["thoughts"].append(data)
+def _thought(known: Knowledge, data: Any) -> None:
+    known.thoughts.append(data)
 
 
-def _answered(extra: dict[str, Any], data: Any) -> None:
-    extra["answer"] = data
+def _answered(known: Knowledge, data: Any) -> None:
+    known.answer = data
 
 
-def _note(extra: dict[str, Any], data: Any) -> None:
-    extra["note"] = data
+def _note(known: Knowledge, data: Any) -> None:
+    known.note = data
 
 
-def _signalled(extra: dict[str, Any], data: Any) -> None:
-    extra["signals"].append(signal_of(data))
+def _signalled(known: Knowledge, data: Any) -> None:
+    known.signals.append(signal_of(data))
 
 
-def _added(key: str, kind: type) -> Callable[[dict[str, Any], Any], None]:
+def _added(key: str, kind: type) -> Callable[[Knowledge, Any], None]:
     """Return what appends the event's data, as a value of a type, to a list."""
-    return lambda extra, data: extra[key].append(msgspec.convert(data, kind))
+    return lambda known, data: getattr(known, key).append(msgspec.convert(data, kind))
 
 
-_APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
+_APPLY: Final[dict[str, Callable[[Knowledge, Any], None]]] = {
     REQUESTED: _requested,
     PLANNED: _planned,
     READ: _added("sources", ReadSource),

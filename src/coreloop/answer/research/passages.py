@@ -1,36 +1,33 @@
 """What sources say to a question, without a model: whole passages, and in each the best sentence."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from coreloop.answer.models.asked import says_all
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
 from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
-from coreloop.answer.models.ranking import ANSWER_AT, RankedSentence
-from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes, without_targets
-from coreloop.answer.models.synonyms import same_stem
+from coreloop.answer.models.ranking import ANSWER_AT, SAYS_AT, RankedSentence
+from coreloop.answer.models.sentences import (
+    Sentence,
+    is_heading,
+    read_sentences,
+    without_footnotes,
+)
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText
+from coreloop.answer.research.fit import DECLARED, WORDS_AT, Fit, find_fits, is_record
 from coreloop.answer.research.knowledge import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
-from coreloop.base.language.words import stems
 
 _ENTRY: Final = re.compile(r"[\w.]+ (?:parameter|field) ")  # refund_order parameter reason (str)
 _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
-_DECLARED: Final = frozenset({"symbol", "schema"})
 SHOWN: Final = 3
-SAYS_AT: Final = 0.69
-"""Score from which a sentence says so; from `ANSWER_AT` it may.
-
-Nine of ten such sentences should be right: of 500 questions of KorQuAD, 234 of 260 from here on were (90 %),
-of the others 80 of 102; of 500 without their paragraph, 20 reach it (benchmarks/ask.py, 2026-11-26);
-of English questions about documentation 20 of 32 (benchmarks/README.md).
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,34 +72,92 @@ def find_passages(
     sentences = _sentences(sources)
     best: dict[int, RankedSentence] = {}
     quotes: list[RankedSentence] = []
-    scores, differing = [], list[Contradiction]()
+    scores, differing, closest = [], list[Contradiction](), list[int]()
+    # of what says nothing itself, a text shows more than a signature
+    nearest = sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in DECLARED)
+    leads = [sentence for sentence in sentences if not is_heading(sentence)]
     for part in question_parts(question):
         ranked = [
             quote
             for quote in _ranked(part, sentences)
-            if not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
+            if not is_heading(quote.sentence)
+            and not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
-        prose = [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
-        ranked = prose if asks_how(part) else ranked  # a line of a program says what it does itself
-        answering = _listed(part, _surest(best_quotes(part, prose), best_quotes(part, ranked)), sentences)
+        fits = find_fits(part, ranked, leads, sources)
+        if asks_how(part):
+            ranked = _prose(ranked, sources)  # a line of a program says what it does itself
+            closest += [fit.quote.sentence.source for fit in fits]
+            answering, sure = _ways(fits)
+        else:
+            answering, sure = _sayings(part, ranked, sentences, sources)
+            if not answering:
+                answering, sure = _near(fits, nearest[:most])
+        places = _once([quote.sentence.source for quote in answering], sources)
+        answering = [quote for quote in answering if quote.sentence.source in places]
         for quote in (*answering, *ranked):
-            if quote.score >= ANSWER_AT:
+            if quote.score >= ANSWER_AT or quote in answering:
                 best.setdefault(quote.sentence.source, quote)
         pairs = contradictions_in(part, [_sourced(quote.sentence, sources) for quote in best.values()])
         quotes += _current(answering, pairs, best)
-        scores.append(_sure(part, answering[0]) if answering else 0.0)
+        scores.append(sure)
         differing += pairs
     order = [quote.sentence.source for quote in quotes]
     order += [number for pair in differing for said in (pair.b, pair.a) for number in said.sources]
-    # of what says nothing itself, a text shows more than a signature
-    order += sorted(range(1, len(sources) + 1), key=lambda number: sources[number - 1].type in _DECLARED)
+    order += closest
+    order += nearest
     return Passages(
         verdict=_verdict(scores),
-        shown=tuple(_passage(number, sources, best) for number in list(dict.fromkeys(order))[:most]),
+        shown=tuple(_passage(number, sources, best) for number in _once(order, sources)[:most]),
         quoted=tuple((without_footnotes(quote.sentence.text), quote.sentence.source) for quote in quotes),
         differing=tuple(differing),
     )
+
+
+def _ways(fits: Sequence[Fit]) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentence of the best passage that shows a way, and how sure it is."""
+    best = next((fit for fit in fits if fit.says_how or fit.may_say_how), None)
+    if best is None:
+        return [], 0.0
+    return [best.quote], SAYS_AT if best.says_how else ANSWER_AT
+
+
+def _sayings(
+    question: str, ranked: Sequence[RankedSentence], sentences: Sequence[Sentence], sources: Sequence[Source]
+) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentences that say what is asked, and how sure the first is."""
+    prose = best_quotes(question, _prose(ranked, sources))
+    answering = _listed(question, _surest(prose, best_quotes(question, ranked)), sentences)
+    if not answering:
+        return [], 0.0
+    sure = _sure(question, answering[0])
+    is_said = not is_record(sources[answering[0].sentence.source - 1])
+    return answering, sure if is_said else min(sure, ANSWER_AT)
+
+
+def _near(fits: Sequence[Fit], nearest: Collection[int]) -> tuple[Sequence[RankedSentence], float]:
+    """Return the sentence of a passage that is shown and has nearly all words of the question."""
+    fitting = (fit.quote for fit in fits if fit.words >= WORDS_AT)
+    answering = [quote for quote in fitting if quote.sentence.source in nearest][:1]
+    return answering, ANSWER_AT if answering else 0.0
+
+
+def _prose(ranked: Sequence[RankedSentence], sources: Sequence[Source]) -> list[RankedSentence]:
+    return [quote for quote in ranked if sources[quote.sentence.source - 1].type != "python"]
+
+
+def _once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
+    """Each place and each text once: a symbol is found by its docstring and by its body."""
+    places, texts = set[tuple[str, int]](), set[str]()
+    once = []
+    for number in dict.fromkeys(numbers):
+        source = sources[number - 1]
+        place = (source.location, source.line if source.line is not None else -number)
+        if place not in places and source.text not in texts:
+            once.append(number)
+        places.add(place)
+        texts.add(source.text)
+    return once
 
 
 def _surest(prose: Sequence[RankedSentence], any_: Sequence[RankedSentence]) -> Sequence[RankedSentence]:
@@ -121,19 +176,6 @@ def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
 def sentence_key(text: str) -> str:
     """Return what identifies a sentence wherever it stands: its words on one line."""
     return without_footnotes(text).casefold()
-
-
-def says_all(question: str, sentence: Sentence) -> bool:
-    """Whether each English word of a question stands in a sentence or around it."""
-    said = {same_stem(stem) for stem in stems(without_targets(f"{sentence.text}\n{sentence.around}"))}
-    asked = [stem for stem in map(same_stem, stems(question)) if stem.isascii() and len(stem) > 1]
-    return all(stem in said for stem in asked) or any(_is_opposite(stem, said, asked) for stem in asked)
-
-
-def _is_opposite(stem: str, said: Collection[str], asked: Sequence[str]) -> bool:
-    others = {same_stem(other) for text in opposites_of(stem) for other in stems(text)}
-    rest = [word for word in asked if word != stem]
-    return bool(others & {*said}) and all(word in said for word in rest)
 
 
 def _ranked(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:

@@ -1,28 +1,27 @@
 """The files of a research beside those of every run: what is in view, and the findings for people."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import Knowledge, knowledge_of
+from coreloop.answer.research.knowledge import Aim, Knowledge, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
 from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 
-_AIMS: Final = "aims"
-"""What each of the last iterations aimed at, which the findings and searches of a run do not say."""
-
 
 def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
-    aim = {
-        "iteration": state.iteration,
-        "active_hypotheses": list(state.extra["active_hypotheses"]),
-        "next_actions": list(state.next_actions),
-    }
-    state.extra[_AIMS] = [*state.extra.get(_AIMS, []), aim][-WORKING_ITERATIONS:]
+    known = state.of_kind
+    assert isinstance(known, Knowledge), state.kind
+    aim = Aim(
+        iteration=state.iteration,
+        active_hypotheses=tuple(known.active_hypotheses),
+        next_actions=state.next_actions,
+    )
+    known.aims = [*(known.aims or ()), aim][-WORKING_ITERATIONS:]
 
 
 def views(state: State) -> Mapping[str, bytes]:
@@ -53,18 +52,18 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
 
 def _working_iterations(state: State) -> list[dict[str, Any]]:
     """Return the last iterations: findings, executed queries, active hypotheses and next actions."""
-    findings = knowledge_of(state).findings
+    known = knowledge_of(state)
     return [
         {
-            "iteration": aim["iteration"],
-            "findings": [finding for finding in findings if finding.iteration == aim["iteration"]],
+            "iteration": aim.iteration,
+            "findings": [finding for finding in known.findings if finding.iteration == aim.iteration],
             "queries_executed": [
-                search.query for search in state.search_history if search.iteration == aim["iteration"]
+                search.query for search in state.search_history if search.iteration == aim.iteration
             ],
-            "active_hypotheses": aim["active_hypotheses"],
-            "next_actions": aim["next_actions"],
+            "active_hypotheses": aim.active_hypotheses,
+            "next_actions": aim.next_actions,
         }
-        for aim in state.extra.get(_AIMS, [])
+        for aim in known.aims or ()
     ]
 
 

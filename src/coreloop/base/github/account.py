@@ -8,7 +8,7 @@ from coreloop.base.errors import CoreloopError
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.urllib_transport import UrllibTransport
 
-_ANSWER_S: Final = 5
+_ANSWER_S: Final = 5  # whoever waits for `init` goes on without the answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.protocol import Forge
-from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.promotion_settings import ForgeSettings
 
 # As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)

@@ -22,7 +22,8 @@ from coreloop.base.github.github_api import (
 )
 from coreloop.base.github.github_errors import is_rate_limit, no_answer, quoted, without_secrets, wrong_answer
 
-_TRIES: Final = 4
+_TRIES: Final = 4  # with pauses of 0.5, 1 and 2 s: longer outages are for the next run
+_BACKOFF_S: Final = 0.5  # doubled with each
 _LONGEST_WAIT_S: Final = 60.0
 
 
@@ -63,7 +64,6 @@ class UrllibTransport:
         base_url: str = DEFAULT_URL,
         timeout_s: int = 15,
         tries: int = _TRIES,
-        backoff_s: float = 0.5,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -72,7 +72,6 @@ class UrllibTransport:
         self._base_url = base_url.rstrip("/")
         self._timeout_s = timeout_s
         self._tries = tries
-        self._backoff_s = backoff_s
         self._sleep, self._now = sleep, now
         self._opener = build_opener(_SameServer)
 
@@ -90,7 +89,7 @@ class UrllibTransport:
         url += f"?{urlencode(query)}" if query else ""
         attempts = self._tries if verb == "GET" else 1
         for retry in range(attempts - 1):
-            wait_s = self._backoff_s * 2**retry
+            wait_s = _BACKOFF_S * 2**retry
             try:
                 reply = self._ask(verb, url, body, doing)
             except ForgeUnavailableError:

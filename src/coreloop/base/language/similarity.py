@@ -10,7 +10,7 @@ from coreloop.base.language.words import QueryWords, is_hangul
 
 WEIGHTS: Final = {"words": 1.2, "letters": 5.1, "trigrams": 3.0, "swapped": -3.7, "intents": -0.5}
 """Dice coefficients of words, letters, trigrams; the smaller share of missing nouns; other question words."""
-BIAS: Final = -3.6
+BIAS: Final = -3.6  # fitted with the weights
 DUPLICATE_AT: Final = 0.86
 """Similarity from which a query is a duplicate."""
 _JOINED_LETTERS: Final = 4

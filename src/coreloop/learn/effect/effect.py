@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from coreloop.base.messages import Phrase, join, number_of
-from coreloop.base.project.settings import EffectSettings, GiveUpSettings
+from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
 from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure

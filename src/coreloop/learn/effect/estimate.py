@@ -12,7 +12,7 @@ from coreloop.learn.effect.tally import LAGS, DayCount, Stratum, Tally
 
 PRIOR_LEVEL: Final = 0.10
 """Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
-_PRIOR_SD: Final = 0.10
+_PRIOR_SD: Final = 0.10  # as large as the level: the days of a few tools outweigh the prior
 _LEAST_LEVEL: Final = 0.02
 """Below this no log is that steady; a pooled sum can even be negative."""
 _INFLATION: Final = 1.1
@@ -20,6 +20,7 @@ _INFLATION: Final = 1.1
 _SHRINKAGE: Final = 10.0
 """Calls by which a stratum's rate is drawn to that of its category, and this to the tool's."""
 _DEFF_CALLS: Final = 5.0
+"""A prior of so many independent calls: fewer do not say how failures belong together."""
 _LEAST_DAYS: Final = 28
 """Days of a period whose autocovariances say anything at `LAGS` lags."""
 _MIN_CONTROL_FAILURES: Final = 5

@@ -12,18 +12,18 @@ HORIZON_DAYS: Final = 90
 """Days after a change until which it is looked at."""
 PLANNED_DAYS: Final = (28, 56)
 """Days of the planned looks, with the interval of a single look; only where there are controls."""
-PLANNED_Z: Final = 1.96
+PLANNED_Z: Final = 1.96  # of a two-sided 95 % interval
 _FINAL_Z: Final = 2.52
 """Of the last of 90 daily looks; with the exponent below, 2.99 at day 7 (56 days before)."""
-_EXPONENT: Final = -0.1
+_EXPONENT: Final = -0.1  # of Wang and Tsiatis' bounds: near Pocock's 0, so that harm is seen early
 _NONE_Z: Final = 2.24
 """One-sided, for the smallest effect that is worth keeping a line."""
-HELPS_DAYS: Final = 7
-HURTS_DAYS: Final = 3
-NONE_DAYS: Final = 14
-HELPS_FAILURES: Final = 10
-HURTS_FAILURES: Final = 5
-_LEAST_POINT: Final = 0.01
+HELPS_DAYS: Final = 7  # a whole week, whose days differ
+HURTS_DAYS: Final = 3  # chosen: harm is said sooner than help
+NONE_DAYS: Final = 14  # chosen: two whole weeks, since a line is proposed to be retired for it
+HELPS_FAILURES: Final = 10  # expected ones: the usual rule for the normal approximation of a share
+HURTS_FAILURES: Final = 5  # seen ones: the usual rule's lower end, since harm is said sooner
+_LEAST_POINT: Final = 0.01  # chosen: a line that removes less than a point is not worth its place
 _MIXTURE_BEST_AT: Final = 0.5
 """Share of the information at which the mixture is narrowest: about day 28."""
 _ALPHA: Final = 0.05  # two-sided: of null histories that a bound may err on

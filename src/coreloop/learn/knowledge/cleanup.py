@@ -34,7 +34,7 @@ from coreloop.learn.knowledge.playbook import IS_GOOD
 from coreloop.learn.knowledge.schema import KNOWLEDGE, hashed, utc_text
 from coreloop.learn.knowledge.store import reading
 
-RETENTION_DAYS: Final = 30
+RETENTION_DAYS: Final = 30  # as the specification has it
 _KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
 
 

@@ -15,7 +15,7 @@ from coreloop.base.sqlite import transaction
 from coreloop.learn.knowledge.schema import utc_text
 from coreloop.learn.knowledge.store import storable
 
-MIN_ANSWER_CHARS: Final = 500
+MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
 GOOD_GRADES: Final = frozenset({"P", "T"})
 # 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
 _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")

@@ -12,9 +12,9 @@ from coreloop.learn.knowledge.store import storable
 
 MAX_BULLET_CHARS: Final = 200
 PRIOR_SUCCESSES: Final = 1  # Laplace's rule: a bullet that nobody used is worth a half
-PRIOR_FAILURES: Final = 1
+PRIOR_FAILURES: Final = 1  # of Laplace's rule, too
 GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
-GOOD_SUCCESSES: Final = 5
+GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
 PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
 IS_GOOD: Final = f"quality >= {GOOD_QUALITY} AND success_count >= {GOOD_SUCCESSES}"
 IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"

@@ -39,7 +39,7 @@ _ROWS_AT_ONCE: Final = 4_000_000
 """Requests whose questions and sessions are compared at once: about 200 MB."""
 _BATCH_ROWS: Final = 50_000
 """Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
-_MIX: Final = 0x9E3779B97F4A7C15
+_MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
 IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)

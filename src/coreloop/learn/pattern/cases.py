@@ -14,7 +14,7 @@ from coreloop.learn.statements.evidence import rank_test
 
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
-_MIN_CASES: Final = 2
+_MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
 _Row = tuple[str, str, int, bool]
 """Group, sequence, case, whether it succeeded."""
 _Tally = dict[int, tuple[int, int]]

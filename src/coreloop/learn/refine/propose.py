@@ -22,7 +22,7 @@ from coreloop.learn.refine.document import counterexamples_markdown, redact_entr
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.errors import error_table
-from coreloop.learn.statements.log import called_tools, read_log
+from coreloop.learn.statements.log import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 
@@ -66,12 +66,9 @@ def refine(
     """
     window = merge(files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
-    configured = workspace.settings.tools
-    logged = logged_names(called_tools(window), root=workspace.root, configured=configured)
+    logged = logged_names(called_tools(window), root=workspace.root, configured=workspace.settings.tools)
     log = read_log(window, logged)
-    names = {example.tool for example in search.counterexamples} | log.tools
-    names |= {step.name for example in search.counterexamples for step in example.steps}
-    words = Vocabulary(resolve_tools(names, root=workspace.root, configured=configured), workspace.settings)
+    words = _vocabulary(search, log, workspace)
     tools = search_tools(log, words, merges)
     found = to_statements(tools, log, language=workspace.settings.language)
     places = {entry.statement.key: entry.places for entry in found}
@@ -80,25 +77,14 @@ def refine(
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
     settled = _with_logged({entry.statement.tool for entry in found if entry.statement.key in known}, logged)
-    drafts = (
-        draft_counterexample(example, words, explained=explained, settled=settled)
-        for example in search.counterexamples
-    )
-    counterexamples, dropped = new_keys(drafts, known)
-    search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
     return Refined(
         days=days,
         n_days=len(log.days),
         recorded=window.recorded(),
         n_records=window.n_records(),
         n_files=len(files),
-        errors=error_table(
-            log,
-            tools,
-            undefined=unproposed.undefined,
-            language=workspace.settings.language,
-        ),
-        counterexample_search=search,
+        errors=error_table(log, tools, undefined=unproposed.undefined, language=workspace.settings.language),
+        counterexample_search=_drafted(search, words, known, explained=explained, settled=settled),
         statements=with_questions(statements, places, window),
         nearest=nearest_statements(tools, log),
         n_tests=sum(len(tool.tested) for tool in tools),
@@ -106,6 +92,31 @@ def refine(
         oddities=find_oddities((file.path, file.oddities) for file in files),
         words=words,
     )
+
+
+def _vocabulary(search: CounterexampleSearch, log: CaseLog, workspace: Workspace) -> Vocabulary:
+    """The words of all tools that a proposal may name."""
+    names = {example.tool for example in search.counterexamples} | log.tools
+    names |= {step.name for example in search.counterexamples for step in example.steps}
+    settings = workspace.settings
+    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
+
+
+def _drafted(
+    search: CounterexampleSearch,
+    words: Vocabulary,
+    known: frozenset[str],
+    *,
+    explained: set[str],
+    settled: set[str],
+) -> CounterexampleSearch:
+    """The counterexamples with their texts, without those of known keys."""
+    drafts = (
+        draft_counterexample(example, words, explained=explained, settled=settled)
+        for example in search.counterexamples
+    )
+    counterexamples, dropped = new_keys(drafts, known)
+    return replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
 
 
 def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:

@@ -17,7 +17,7 @@ from coreloop.observe.reading.signals import unwrapped
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""
 _MAX_NEAREST: Final = 2
-_MOST: Final = 0.5
+_MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
 

@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.learn.proposals.statements import MIN_CASES
 from coreloop.learn.statements.sets import iter_places
 
-MIN_DIFFERENCE: Final = 0.15
+MIN_DIFFERENCE: Final = 0.15  # chosen: all calls pay for a line, and a smaller gap saves too few
 MAX_SUCCESS: Final = 0.25
 """Only what nearly always fails is said: no line of a trial on four logs with more successes was useful."""
 _SURE_STRATUM: Final = 0.05  # uncorrected: it takes away from what `MAX_Q` let through, and adds nothing

@@ -28,8 +28,8 @@ _LAST: Final = (PRECONDITION, SOURCE)
 """Tested on what the others leave: beside them they named false causes and displaced true lines."""
 _RANKS: Final = {"only_while": 0, "never_empty": 1, "always_pass": 2, "leave_out": 2, "one_of": 3, "fails": 4}
 _RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
-_LEAST_RANK: Final = 6
-MIN_DAYS: Final = 2
+_LEAST_RANK: Final = 6  # after all forms that have a rank
+MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
 """Distinct values a side of a line about how values are written: fewer differ in case and length alike."""
 _NAMED: Final = "no word such as null"

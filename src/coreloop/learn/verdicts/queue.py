@@ -26,7 +26,7 @@ from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
-_WINDOW: Final = timedelta(days=30)
+_WINDOW: Final = timedelta(days=30)  # as `pattern` and `refine` by default
 _REQUESTS_SHOWN: Final = 3
 _QUESTION: Final = ("sequence", "question")
 

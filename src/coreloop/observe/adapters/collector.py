@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coreloop.base.records import Record, ToolCall, hash_question
 from coreloop.observe import drops
+from coreloop.observe.blocks import exit_block
 from coreloop.observe.collector import AuditCollector, never_raises
 from coreloop.observe.parts import stored_text
 from coreloop.observe.sources import Sources
@@ -39,7 +40,7 @@ class AdaptedCollector(AuditCollector):
     def __exit__(self, *error: object) -> None:
         """Leave the block without a flush: the adapter knows when the request ends, and with what answer."""
         try:
-            self._exit_block()
+            exit_block(self)
         except RecursionError:
             drops.DROPPED.no_stack += 1
 

@@ -8,7 +8,8 @@ the run's own, and then calls the runner that was there.
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
@@ -147,42 +148,34 @@ def _classes() -> tuple[Any, Any]:
         def __init__(self, before: Any, requests: Requests) -> None:
             self.before, self._requests = before, requests
 
-        async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+        @contextmanager
+        def _begun(self, input: Any, options: dict[str, Any]) -> Iterator[_Run]:  # noqa: A002 - the SDK's name
+            """Make a run the current one; an error ends it."""
             run = _Run(self._requests, input, options)
             token = _run.set(run.key)
             try:
-                result = await self.before.run(starting_agent, input, **run.options(options))
+                yield run
             except BaseException as error:
                 run.end(error=error)
                 raise
             finally:
                 _run.reset(token)
+
+        async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+            with self._begun(input, options) as run:
+                result = await self.before.run(starting_agent, input, **run.options(options))
             run.end(result)
             return result
 
         def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-            run = _Run(self._requests, input, options)
-            token = _run.set(run.key)
-            try:
+            with self._begun(input, options) as run:
                 result = self.before.run_sync(starting_agent, input, **run.options(options))
-            except BaseException as error:
-                run.end(error=error)
-                raise
-            finally:
-                _run.reset(token)
             run.end(result)
             return result
 
         def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-            run = _Run(self._requests, input, options)
-            token = _run.set(run.key)
-            try:
+            with self._begun(input, options) as run:
                 result = self.before.run_streamed(starting_agent, input, **run.options(options))
-            except BaseException as error:
-                run.end(error=error)
-                raise
-            finally:
-                _run.reset(token)
             task = result.run_loop_task
             if task is None:
                 run.end(result)

@@ -190,7 +190,7 @@ def _session_of(ctx: Any) -> str | None:
         return given
 
 
-_FRESH: Final = 7
+_FRESH: Final = 7  # the version of the UUIDs that the framework makes
 
 
 def _error(content: Any) -> str:

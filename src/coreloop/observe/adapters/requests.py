@@ -19,7 +19,7 @@ from coreloop.observe import drops
 from coreloop.observe.adapters.collector import AdaptedCollector, AskedCall
 from coreloop.observe.adapters.plain import named_args, plain_result
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from coreloop.observe.sources import PROCESS_LEAVES
+from coreloop.observe.session_sources import PROCESS_LEAVES
 
 MAX_UNDER_WAY: Final = 4096
 """A request takes 5 KB until it ends, or 45 KB with 20 tools and three results of 40 values: 180 MB together.

@@ -4,16 +4,13 @@ The formats are imported on first use: a server that records spans needs only th
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-
-from coreloop.base.messages import Phrase
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile, UnusableFile
     from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
-
-    IMPORTERS: dict[str, "Importer"]
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
 _FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")
@@ -26,11 +23,8 @@ class Importer(NamedTuple):
     read: Read
 
 
-def __getattr__(name: str) -> Any:
-    """``IMPORTERS``: the formats by name."""
-    if name != "IMPORTERS":
-        raise AttributeError(Phrase("module {name!r} has no attribute {name2!r}", name=__name__, name2=name))
+@cache
+def importers() -> dict[str, Importer]:
+    """Import the formats; by name."""
     modules = [import_module(f"{__name__}.{module}") for module in _FORMATS]
-    importers = {module.NAME: Importer(module.SUFFIXES, module.read) for module in modules}
-    globals()["IMPORTERS"] = importers
-    return importers
+    return {module.NAME: Importer(module.SUFFIXES, module.read) for module in modules}

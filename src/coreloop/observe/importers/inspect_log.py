@@ -32,7 +32,7 @@ SUFFIXES: Final = (".json", ".eval")
 _ATTACHMENT: Final = "attachment://"
 _PASSED: Final = frozenset({"C", "CORRECT", "YES", "TRUE"})
 _FAILED: Final = frozenset({"I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"})
-_ZSTANDARD: Final = 93
+_ZSTANDARD: Final = 93  # the method's number in a zip file
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,8 @@ from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
-from coreloop.observe.sources import SessionSources, Sources
+from coreloop.observe.session_sources import SessionSources
+from coreloop.observe.sources import Sources
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
@@ -88,48 +90,48 @@ def land(
     WorkspaceError
         The folder cannot be read or written; lines that were already appended are complete.
     """
-    report = ImportReport()
-    categories = Categories((rule.label, rule.any) for rule in settings.categories)
-    selectors, failed_results = settings.selectors(), settings.failed_results()
-    outcome = settings.outcome_rule()
-    sessions = ImportedSessions()
-    key = None if root is None else _case_key(root / settings.data_dir / "audit")
+    report, sessions, selectors = ImportReport(), ImportedSessions(), settings.selectors()
     compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
+    record_in_project = partial(
+        record_of,
+        categories=Categories((rule.label, rule.any) for rule in settings.categories),
+        selectors=selectors,
+        failed_results=settings.failed_results(),
+        drop=lambda reason: report.dropped.update([reason]),
+        key=None if root is None else _case_key(root / settings.data_dir / "audit"),
+        compared=compared,
+        outcome=settings.outcome_rule(),
+    )
     keeps = settings.measure.contexts and root is not None and _is_log(folder, root, settings)
     with locked(folder), _appending(folder) as append, _appending(folder.parent / CONTEXTS) as append_context:
         known = _imported_ids(folder)
         for part in parts:
-            if isinstance(part, TracedRequest):
-                _count(report, part)
-                number = int(part.id.removeprefix(ID_PREFIX), 16)
-                if number in known:
-                    report.already_there += 1
-                    sessions.skip(part)
-                    continue
-                record = record_of(
-                    part,
-                    categories=categories,
-                    selectors=selectors,
-                    failed_results=failed_results,
-                    drop=lambda reason: report.dropped.update([reason]),
-                    sources=sessions.sources_of(part),
-                    key=key,
-                    compared=compared,
-                    outcome=outcome,
-                )
-                append(encode_line(record, selectors), record["ts"][:10], int(time.monotonic()))
-                if keeps:
-                    keep_conversation(append_context, record, _conversation(part))
-                known.add(number)
-                report.added += 1
-            elif isinstance(part, SkippedTrace):
-                report.skipped[part.reason] += 1
-            elif part.file.named:
-                report.unusable.append(part)
-            else:
-                reason = Phrase("file that {reason}", reason=part.reason)
-                report.skipped[str(reason)] += 1  # a key of JSON
+            if not isinstance(part, TracedRequest):
+                _count_skipped(report, part)
+                continue
+            _count(report, part)
+            number = int(part.id.removeprefix(ID_PREFIX), 16)
+            if number in known:
+                report.already_there += 1
+                sessions.skip(part)
+                continue
+            record = record_in_project(part, sources=sessions.sources_of(part))
+            append(encode_line(record, selectors), record["ts"][:10], int(time.monotonic()))
+            if keeps:
+                keep_conversation(append_context, record, _conversation(part))
+            known.add(number)
+            report.added += 1
     return report
+
+
+def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> None:
+    if isinstance(part, SkippedTrace):
+        report.skipped[part.reason] += 1
+    elif part.file.named:
+        report.unusable.append(part)
+    else:
+        reason = Phrase("file that {reason}", reason=part.reason)
+        report.skipped[str(reason)] += 1  # a key of JSON
 
 
 def _is_log(folder: Path, root: Path, settings: Settings) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
-from coreloop.observe.importers import IMPORTERS, Read, openai_chat
+from coreloop.observe.importers import Read, importers, openai_chat
 from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.values import read_time
@@ -29,7 +29,7 @@ class ImportRequest:
     Attributes
     ----------
     source : str
-        The format: a key of `coreloop.observe.importers.IMPORTERS`.
+        The format: a key of `coreloop.observe.importers.importers`.
     paths : tuple of Path
         Files, and folders that are searched for files of the format.
     folder : Path
@@ -71,7 +71,7 @@ def run_import(
     UsageError
         Times were given for a format with its own times.
     """
-    importer = IMPORTERS[request.source]
+    importer = importers()[request.source]
     files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
     read = importer.read if request.times is None else _read_with_times(request.source, request.times)
     with watching(files) as watched:

@@ -159,17 +159,31 @@ def record_of(
     )
     recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
     _trace_sources(request, recorded_calls, Sources() if sources is None else sources, compared)
-    if key is not None:
-        of_request = RequestIdentifiers()
-        for recorded in recorded_calls:
-            of_request.add(recorded.args)
-        if of_request:
-            record["case"] = of_request.case(key)
+    _add_case(record, recorded_calls, key)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["tool_sequence_hash"] = hash_sequence(
         join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
+    _add_ending(record, request, drop)
+    judgment = judgment_by(outcome, request.scores) or request.judgment
+    if judgment is not None:
+        record["judgment"] = judgment
+    return record
+
+
+def _add_case(record: Record, recorded_calls: Sequence[RecordedCall], key: bytes | None) -> None:
+    if key is None:
+        return
+    of_request = RequestIdentifiers()
+    for recorded in recorded_calls:
+        of_request.add(recorded.args)
+    if of_request:
+        record["case"] = of_request.case(key)
+
+
+def _add_ending(record: Record, request: TracedRequest, drop: Callable[[str], None]) -> None:
+    """Add what is known at the end of a request."""
     record["chunk_len"] = request.answer_chars
     record["error"] = error_text(request.error)
     record["violation"] = error_text(request.violation)
@@ -182,10 +196,6 @@ def record_of(
         record["input_tokens"] = request.input_tokens
     if request.output_tokens:
         record["output_tokens"] = request.output_tokens
-    judgment = judgment_by(outcome, request.scores) or request.judgment
-    if judgment is not None:
-        record["judgment"] = judgment
-    return record
 
 
 def _recorded(

@@ -19,7 +19,7 @@ _NESTED: Final = (
 _LONGEST_LITERAL_CHARS: Final = 10_000
 _DEEPEST: Final = 8
 _LEAST_MILLISECONDS: Final = 1e11  # as seconds, the year 5138
-_LEAST_NANOSECONDS: Final = 1e16
+_LEAST_NANOSECONDS: Final = 1e16  # as milliseconds, in some 300,000 years
 _MANY_DIGITS: Final = 20
 
 

@@ -26,8 +26,8 @@ _QUERY: Final = re.compile(r"[?#][^\s\"']*")
 _BLOCK_BYTES: Final = 8 << 20
 """Block size of sequential reads: a request takes as long as counting a megabyte."""
 _LINE_BYTES: Final = 64 << 10
-_AT_ONCE: Final = 16
-_ANSWER_S: Final = 10
+_AT_ONCE: Final = 16  # chosen: requests wait for an object store, not for the processor
+_ANSWER_S: Final = 10  # chosen: the address of no scheduler is said soon
 _VERSIONS: Final = (
     *("ETag", "etag", "Content-MD5"),
     *("LastModified", "Last-Modified", "last_modified", "mtime", "updated", "modified", "modify", "created"),

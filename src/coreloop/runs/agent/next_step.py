@@ -12,7 +12,7 @@ from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
 from coreloop.runs.drift import Turn, check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import Reflexion
-from coreloop.runs.state import State, SubQuestion
+from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
 
 _MAX_QUERIES: Final = 500
@@ -66,7 +66,7 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         "sub_questions": [_part_json(part) for part in state.sub_questions],
         "do_not_repeat": list(dict.fromkeys(reversed(done)))[:_MAX_QUERIES],
         "drift": _order(state),
-        "knowledge": state.extra,
+        "knowledge": kind_json(state.of_kind),
         "reflexion": _advice(store, state),
         "next_actions": list(state.next_actions),
         "report": _REPORT | {"iteration": state.iteration + 1},

@@ -1,7 +1,6 @@
 """``.research/agents/SESSION.json``: one line about a session's run, for the Stop hook of its agent."""
 
 from contextlib import suppress
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -84,15 +83,13 @@ def run_of_session(root: Path, session: str) -> str | None:
     return run_id if run_id and is_ulid(run_id) else None
 
 
-def session_line(state: State, now: datetime | None = None) -> bytes:
+def session_line(state: State) -> bytes:
     """Build the content of the file.
 
     Parameters
     ----------
     state : State
         After a commit.
-    now : datetime or None
-        None for the time of the run's last event.
 
     Returns
     -------
@@ -101,7 +98,7 @@ def session_line(state: State, now: datetime | None = None) -> bytes:
         "deadline_at", "next", "reason", "note"}`` and a newline. ``deadline_at`` is in seconds of Unix time.
         ``reason`` is what the Stop hook says, ``note`` what the model reads as a person begins a turn.
     """
-    now = now or state.clock
+    now = state.clock
     left, tell = seconds_left(state, now), in_language_of(state.question)
     work = next_work(state)[:_NEXT_CHARS]
     facts: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """One execution of a driven run's command, and what it says of itself: exit code, reports, output."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,13 +14,16 @@ from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
 from coreloop.runs.driver.driven import DriverPlan
-from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
 from coreloop.runs.driver.process import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from coreloop.runs.folder import make_private
 
 RATE_LIMITED: Final = 75
 """EX_TEMPFAIL of sysexits.h."""
+HEAD_BYTES: Final = 100_000
+TAIL_BYTES: Final = 400_000
+KEPT_FILES: Final = 100
+"""Iterations of a run whose output is kept."""
 _SHOWN_LINES: Final = 200
 _SHOWN_CHARS: Final = 300
 _LINE_BYTES: Final = 4 * _SHOWN_CHARS
@@ -166,3 +170,30 @@ class _Screen:
         text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
         cut = "…" if len(text) > _SHOWN_CHARS else ""
         self._show_line(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())
+
+
+class BoundedOutput:
+    """The first and the last bytes of an output; what is between is counted and dropped."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._dropped = 0
+
+    def add(self, data: bytes) -> None:
+        """Add bytes."""
+        room = HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        if rest := data[room:]:
+            self._tail.append(rest)
+            self._tail_bytes += len(rest)
+        while self._tail and self._tail_bytes - len(self._tail[0]) >= TAIL_BYTES:
+            first = len(self._tail.popleft())
+            self._tail_bytes -= first
+            self._dropped += first
+
+    def content(self) -> bytes:
+        """Return the output, with a line that says how much of it is absent."""
+        absent = f"\n[… {self._dropped:,} bytes were dropped …]\n".encode() if self._dropped else b""
+        return bytes(self._head) + absent + b"".join(self._tail)

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -110,7 +110,7 @@ def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> N
     require_resumable(state)
     plan = plan_of(state)
     price = plan.usd_per_iteration if bounds.usd_per_iteration is None else bounds.usd_per_iteration
-    planned = msgspec.structs.replace(plan, usd_per_iteration=price, is_bounded=True)
+    planned = replace(plan, usd_per_iteration=price, is_bounded=True)
     limits = msgspec.structs.replace(
         state.limits,
         max_iterations=bounds.max_iterations or state.limits.max_iterations,

@@ -1,6 +1,7 @@
 """The kind of a run that the driver drives: its command and options, kept with the run."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -10,16 +11,16 @@ from coreloop.base.messages import Phrase
 from coreloop.runs.caller import pid_namespace, require_person
 from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
-from coreloop.runs.state import State
+from coreloop.runs.state import KindState, State
 from coreloop.runs.stores.store import Store
 
 KIND: Final = "driven"
 PLAN: Final = "plan"
 """Name of the event that has the `DriverPlan`."""
-_KEY: Final = "driver"
 
 
-class DriverPlan(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverPlan:
     """What the driver does in each iteration.
 
     Attributes
@@ -50,6 +51,13 @@ class DriverPlan(msgspec.Struct, frozen=True, kw_only=True):
     is_bounded: bool = True
 
 
+@dataclass
+class DrivenState(KindState):
+    """What a driven run has: its plan, None until its driver has written it."""
+
+    driver: DriverPlan | None = None
+
+
 def is_driven(state: State) -> bool:
     """Whether the driver drives a run."""
     return state.kind == KIND
@@ -63,10 +71,14 @@ def plan_of(state: State) -> DriverPlan:
     RunError
         The run has none: its driver was killed before it could write it.
     """
-    try:
-        return msgspec.convert(state.extra.get(_KEY), DriverPlan)
-    except msgspec.ValidationError as error:
-        raise RunError(Phrase("run {run_id} has no command; start a new run", run_id=state.run_id)) from error
+    plan = _plan_in(state)
+    if plan is None:
+        raise RunError(Phrase("run {run_id} has no command; start a new run", run_id=state.run_id))
+    return plan
+
+
+def _plan_in(state: State) -> DriverPlan | None:
+    return state.of_kind.driver if isinstance(state.of_kind, DrivenState) else None
 
 
 def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[str, str]) -> Caller:
@@ -122,20 +134,16 @@ def _is_at_work(store: Store, run_id: str) -> bool:
         return True
 
 
-def _initial() -> dict[str, Any]:
-    return {_KEY: None}
-
-
-def _fold(extra: dict[str, Any], name: str, data: Any) -> None:
+def _fold(part: DrivenState, name: str, data: Any) -> None:
     if name == PLAN:
-        extra[_KEY] = data
+        part.driver = msgspec.convert(data, DriverPlan)
 
 
 def _may_complete(state: State) -> bool:
     """With ``--until``, only its command, a limit or a person ends the run."""
-    plan = state.extra.get(_KEY)
-    return not (isinstance(plan, dict) and plan.get("until"))
+    plan = _plan_in(state)
+    return plan is None or not plan.until
 
 
-DRIVEN: Final = Kind(name=KIND, searches=False, initial=_initial, fold=_fold, is_complete=_may_complete)
+DRIVEN: Final = Kind(name=KIND, searches=False, initial=DrivenState, fold=_fold, is_complete=_may_complete)
 register_kind(DRIVEN)

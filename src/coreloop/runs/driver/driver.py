@@ -39,7 +39,7 @@ from coreloop.runs.stores.store import Store
 from coreloop.runs.views import Viewer
 
 _TICK_S: Final = 0.2
-_SILENCE_S: Final = 3.0
+_SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
 _ASKED: Final = Phrase("ended by Ctrl-C")
 _DEADLINE: Final = Phrase("ended at the deadline")
 MOST_RATE_LIMITS: Final = 24
@@ -221,22 +221,7 @@ class _Driver:
         run.catch_up()
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
         cost = max_amount(tried.cost(self._plan), claimed)
-        if tried.finished.ended_for in {_ASKED, _DEADLINE}:
-            raise Postponed(cost)
-        if tried.is_rate_limited and tried.failure and not tried.finished.ended_for:
-            self._put_off(tried.retry_after_s(run.now()), cost)
-            raise Postponed(max_amount(tried.reports.cost, claimed))
-        if tried.failure:
-            raise IterationFailedError(tried.failure, cost)
-        if not (tried.reports.is_reported or self._plan.is_bounded):
-            raise UsageError(
-                Phrase(
-                    "the command does not say what it spends, so that nothing would end the run; "
-                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
-                    "--deadline or --usd-per-iteration",
-                    run_id=run.run_id,
-                )
-            )
+        self._require_success(run, tried, cost, claimed)
         is_met = self._is_until_met(run)
         after = self._snapshots.take()
         tree = tree_digest(after)
@@ -257,6 +242,25 @@ class _Driver:
         self._seen |= set(trees)
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
         return {"files": files, "until": is_met, "seconds": seconds, "trees": trees}, cost
+
+    def _require_success(self, run: Run, tried: ExecutionResult, cost: Amount, claimed: Amount) -> None:
+        """Raise if the command was ended, failed, must be tried later, or does not say what it spends."""
+        if tried.finished.ended_for in {_ASKED, _DEADLINE}:
+            raise Postponed(cost)
+        if tried.is_rate_limited and tried.failure and not tried.finished.ended_for:
+            self._put_off(tried.retry_after_s(run.now()), cost)
+            raise Postponed(max_amount(tried.reports.cost, claimed))
+        if tried.failure:
+            raise IterationFailedError(tried.failure, cost)
+        if not (tried.reports.is_reported or self._plan.is_bounded):
+            raise UsageError(
+                Phrase(
+                    "the command does not say what it spends, so that nothing would end the run; "
+                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
+                    "--deadline or --usd-per-iteration",
+                    run_id=run.run_id,
+                )
+            )
 
     def _attempt(self, run: Run, key: str) -> ExecutionResult:
         def book(reports: Reports) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 RLIMIT_LOCKS = 10
 """A limit that Linux keeps and has not used since 2.4; only a process with CAP_SYS_RESOURCE can raise it."""
 _MOST_END_S = 10.0

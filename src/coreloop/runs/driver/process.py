@@ -32,7 +32,7 @@ _TICK_S: Final = 0.1
 _CHUNK_BYTES: Final = 1 << 16
 _END_S: Final = 15.0
 """The most that the keeper may take to end a command."""
-_DRAIN_S: Final = 1.0
+_DRAIN_S: Final = 1.0  # for what the ended command wrote last; who still holds its pipe is not waited for
 
 Hear = Callable[[str, bytes], None]
 """Called with ``stdout`` or ``stderr``, and the bytes."""

@@ -14,7 +14,7 @@ MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 1 << 30
 """Of all files, some two seconds of reading; a file beyond counts as changed when its time is another."""
 _CHUNK_BYTES: Final = 1 << 20
-_GIT_S: Final = 20
+_GIT_S: Final = 20  # chosen: a large tree takes seconds; without an answer the commit is not looked at
 _SKIPPED: Final = frozenset({".git", ".research", ".venv", "venv", "node_modules", "__pycache__", ".tox"})
 Snapshot = Mapping[str, object]
 """A file, and what tells its versions apart, None once it is gone. The tree of git's commit has no name."""
@@ -88,11 +88,6 @@ def open_files(*descriptors: int) -> set[tuple[int, int]]:
             if stat.S_ISREG(status.st_mode):
                 found.add((status.st_dev, status.st_ino))
     return found
-
-
-def take_snapshot(folder: Path, *, without: Sequence[Path] = ()) -> Snapshot:
-    """Look at the files of a folder once, see `Snapshots`."""
-    return Snapshots(folder, without=without).take()
 
 
 def tree_digest(snapshot: Snapshot) -> str:

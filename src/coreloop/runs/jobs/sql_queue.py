@@ -12,7 +12,6 @@ from typing import Any, Final
 from coreloop.base import sqlite
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.postgres import postgres_database
-from coreloop.runs.jobs.backoff import backoff
 from coreloop.runs.jobs.job import (
     LEASE_S,
     MAX_ATTEMPTS,
@@ -28,6 +27,8 @@ from coreloop.runs.jobs.job import (
 )
 from coreloop.runs.ulid import new_ulid
 
+# Chosen: four times the last, at most ten minutes.
+_WAITS_S: Final = (2.0, 8.0, 32.0, 128.0, 512.0, 600.0)
 _FIRST: Final = """
 CREATE TABLE jobs (
     id           TEXT PRIMARY KEY,      -- ULID
@@ -275,6 +276,11 @@ def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[SqlQue
 def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
     """Return a condition and its parameters; none is among no values."""
     return f"{column} IN ({', '.join('?' * len(values)) or 'NULL'})", sorted(map(storable, values))
+
+
+def backoff(attempts: int) -> float:
+    """Return the seconds until the next attempt: 2, 8, 32, 128, 512, then always 600."""
+    return _WAITS_S[min(attempts, len(_WAITS_S)) - 1]
 
 
 def _stamp(timestamp: datetime) -> str:

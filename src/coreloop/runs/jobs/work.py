@@ -19,7 +19,7 @@ Handler = Callable[[Job], Any]
 Outcome = Literal["done", "failed", "lost"]
 _BEATS: Final = 6
 """Heartbeats of a lease."""
-_IDLE_S: Final = 0.5
+_IDLE_S: Final = 0.5  # chosen: a job waits so long at most, and idle workers ask twice a second
 _POLL_S: Final = 0.1
 WAIT_S: Final = 60.0
 """For jobs that another process is doing."""

@@ -19,7 +19,7 @@ except ImportError:  # Windows: two processes meet at their first append instead
     fcntl = None  # type: ignore[assignment]
 
 _OWNER_BYTES: Final = 300
-_NAMED_S: Final = 0.5
+_NAMED_S: Final = 0.5  # the holder writes its name just after it has locked; without it, it is unnamed
 _PAUSE_S: Final = 0.01
 
 

@@ -28,8 +28,8 @@ SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND objsubid = 1
 AND (classid::bigint << 32 | objid::bigint) = ?
 """
-_NOTICED_S: Final = 1.0
-_AGAIN_S: Final = 0.05
+_NOTICED_S: Final = 1.0  # for the server to notice that a killed process holds nothing
+_AGAIN_S: Final = 0.05  # between tries
 
 
 class PostgresStore(SqlStore):

@@ -28,7 +28,7 @@ from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.states import read_kept_states
 from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
 
-_UNDO: Final = timedelta(minutes=1)
+_UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100
 _PATH: Final = "review"
 

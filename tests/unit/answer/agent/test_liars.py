@@ -1,13 +1,15 @@
 """Agents that claim to be done: none of them completes a run, and an honest one does."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.runs.decide import Stop, decide
+from coreloop.runs.driver.driven import DriverPlan
+from coreloop.runs.kinds import kind_named
 from walking import FILES, LENGTH, PARTS, SEOUL, SURVEY, Walk, commit, executed, finding, walk_in
 
 MINE = "The Han river is 494 kilometres long, flows through Seoul, and was measured by a survey."
@@ -124,5 +126,8 @@ def test_until_outranks_the_coverage_of_a_drivers_run(tmp_path: Path):
         state = walk.state
         for until, is_completed in (("", True), ("false", False)):
             driven = replace(state, kind="driven", status="running", iteration=1)
-            driven.extra = state.extra | {"driver": {"command": ["x"], "folder": "/", "until": until}}
+            driven.of_kind = kind_named("driven").initial()
+            for known in fields(state.of_kind):
+                setattr(driven.of_kind, known.name, getattr(state.of_kind, known.name))
+            driven.of_kind.driver = DriverPlan(command=("x",), folder="/", until=until)
             assert (decide(driven, state.clock) == Stop("completed")) is is_completed

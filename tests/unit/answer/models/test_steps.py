@@ -158,7 +158,7 @@ def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: M
         pytest.raises(UsageError, match="no price and the run no lim"),
     ):
         ask(run, unpriced)
-    run_id = new_run(store, limits=Limits(tokens=100_000), is_priced=unpriced.is_priced)
+    run_id = new_run(store, limits=Limits(tokens=100_000))
     with work_on(store, run_id) as run:
         ask(run, unpriced)
     assert state_of(store, run_id).spent == Amount(0, 15)

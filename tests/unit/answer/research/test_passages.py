@@ -1,5 +1,6 @@
 """Passages answer: the right one is marked, differing ones stand side by side, orders are never marked."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -8,6 +9,7 @@ from coreloop.answer.research.answer import contradiction_line
 from coreloop.answer.research.passages import Passages, find_passages
 from coreloop.answer.search.source import Source
 from researching import MOMENT
+from rows import each_row
 
 
 def source(text: str, title: str = "Page", published: date | None = None, kind: str = "markdown") -> Source:
@@ -187,3 +189,78 @@ def test_a_line_of_a_program_does_not_say_how():
     prose = source("Pass a path to `FileResponse`.")
     found, marks = ask("How do I send a file as a response?", line, prose)
     assert (found.verdict, marks) == ("nothing said so", [])
+
+
+STREAM = """\
+# Streaming
+
+Return a `StreamingResponse`:
+
+```python
+return StreamingResponse(numbers())
+```
+"""
+
+
+def test_the_words_alone_do_not_say_how():
+    notes = "* Fixed the memory that a middleware takes when it streams a response."
+    found, _ = ask("How do I stream a response?", source(notes))
+    assert found.verdict == "may say so"
+    found, marks = ask(
+        "How do I stream a response?", source(notes), source(STREAM, title="Streaming responses")
+    )
+    assert (found.verdict, marks[0]) == ("says so", "Return a `StreamingResponse`:")
+
+
+def test_a_list_of_changes_does_not_say_how():
+    notes = replace(source("Use `stream` for streaming a response."), location="docs/release-notes.md")
+    found, _ = ask("How do I stream a response?", notes)
+    assert (found.verdict, found.quoted) == ("nothing said so", ())
+
+
+def test_what_is_not_the_way_does_not_say_how():
+    found, _ = ask("How do I send a body?", source("A `GET` must not send a body."))
+    assert found.verdict == "may say so"
+
+
+@each_row(
+    "question, text",
+    [
+        ("How do I stream a response?", STREAM),
+        ("How can I hide an option?", "Pass `hidden=True` to hide an option."),
+        ("How do I make a backup?", "Run the backup command to make a backup."),
+        ("백업은 어떻게 복원하나요?", "백업을 복원하려면 `restore` 명령을 실행하세요."),
+    ],
+    ids=["a heading asks it, and code is below", "the means", "a step", "Korean"],
+)
+def test_code_under_the_heading_or_the_name_of_the_means_says_how(question: str, text: str):
+    assert ask(question, source(text, title="Streaming responses"))[0].verdict == "says so"
+
+
+def test_a_passage_with_nearly_all_words_may_say_what_no_sentence_says():
+    text = "The thread pool serves files. Each has 40 threads, unless it is set by default otherwise."
+    others = [source(f"Tea number {number} is green.") for number in range(3)]
+    question = "How many threads does the pool that serves files have by default?"
+    found, marks = ask(question, source(text), *others)
+    assert (found.verdict, len(marks)) == ("may say so", 1)
+    assert ask(question, source("A pool of swimmers has 40 lanes."), *others)[0].verdict == "nothing said so"
+
+
+@each_row("line", ["", "=================================\n"], ids=["Markdown", "underlined"])
+def test_a_heading_is_never_marked(line: str):
+    heading = f"{'' if line else '# '}How tea from Boseong is harvested\n{line}"
+    found, marks = ask("How is tea from Boseong harvested?", source(f"{heading}\nIt is green."))
+    assert not any("harvested" in mark for mark in marks)
+    assert found.verdict == "nothing said so"
+
+
+def test_a_symbol_is_shown_once():
+    entry = replace(source("def pay(): Pay an order.", kind="symbol"), line=3)
+    body = replace(source("def pay():\n    return order.paid()\n", kind="python"), line=3)
+    found, _ = ask("What does pay do with an order?", entry, body, source("Tea is green."))
+    assert [one.number for one in found.shown] == [1, 3]
+
+
+def test_one_text_in_two_files_is_shown_once():
+    found, _ = ask("Who pays?", source("Tea is green."), replace(source("Tea is green."), location="b.md"))
+    assert [one.number for one in found.shown] == [1]

@@ -15,7 +15,7 @@ from rows import each_row
 def test_a_tier_limits_the_run(tier: str, totals: tuple[int, ...]):
     limits = run_limits(tier, LimitOverrides())
     assert (limits.max_iterations, limits.queries, limits.sources, limits.deadline_s) == totals
-    check_limits(limits, is_priced=False)
+    check_limits(limits)
 
 
 def test_a_wish_holds_over_the_environment_and_the_environment_over_the_tier():

@@ -4,7 +4,7 @@ import pytest
 
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.connect import connect_forge, describe_fork
-from coreloop.base.project.settings import ForgeSettings
+from coreloop.base.project.promotion_settings import ForgeSettings
 from promoting import Project
 
 ADDRESSES = [

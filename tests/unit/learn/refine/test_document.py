@@ -13,7 +13,8 @@ import pytest
 
 from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.project.settings import ReachSettings, Settings
+from coreloop.base.project.promotion_settings import ReachSettings
+from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings

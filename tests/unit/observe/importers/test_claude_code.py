@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.settings import Settings
-from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
@@ -244,7 +244,7 @@ def test_results_are_sources_of_later_calls_and_of_later_turns(tmp_path: Path) -
     session.calls("get", {"id": "u77"}, id="t-2").result("fine", id="t-2").says("there")
     session.user("again").calls("get", {"id": "u77"}, id="t-3").result("fine", id="t-3").says("there")
     path = write_lines(tmp_path / "s.jsonl", session.lines)
-    report = land(IMPORTERS["claude-code"].read([trace_file(path)]), tmp_path / "out", Settings())
+    report = land(importers()["claude-code"].read([trace_file(path)]), tmp_path / "out", Settings())
     [day] = (tmp_path / "out").glob("*.jsonl")
     records = [json.loads(line) for line in day.read_bytes().splitlines()]
     assert report.added == 2
@@ -314,7 +314,7 @@ def test_sources_of_the_turn_are_found_though_its_sub_agent_was_read_first(tmp_p
     session = Session().user("q").calls("find").result('{"room": "os-fjord"}').calls("Task", id="t-9")
     session.result("there", id="t-9").calls("book", {"room": "os-fjord"}).result("ok").says("done")
     files = _with_agent(tmp_path, session, _LOOKED_UP, meta='{"toolUseId": "t-9"}')
-    land(IMPORTERS["claude-code"].read([trace_file(path) for path in files]), tmp_path / "log", Settings())
+    land(importers()["claude-code"].read([trace_file(path) for path in files]), tmp_path / "log", Settings())
     [day] = (tmp_path / "log").glob("*.jsonl")
     inner, outer = map(json.loads, day.read_text().splitlines())
     assert inner["parent_request_id"] == outer["request_id"]

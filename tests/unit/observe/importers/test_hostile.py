@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
-from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers import importers
 from coreloop.observe.importers.landing import land
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, otlp, span, trace_file
@@ -125,7 +125,7 @@ def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", IMPORTERS)
+@pytest.mark.parametrize("source", importers())
 @given(data=st.data())
 def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st.DataObject) -> None:
     lines = copy.deepcopy(SOUND[source])
@@ -138,7 +138,7 @@ def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trace.jsonl")
         path.write_text("\n".join(map(json.dumps, lines)) + "\n")
-        report = land(IMPORTERS[source].read([trace_file(path)]), Path(folder, "out"), Settings())
+        report = land(importers()[source].read([trace_file(path)]), Path(folder, "out"), Settings())
         days = list(Path(folder, "out").glob("*.jsonl"))
         assert sum(isinstance(line, RecordLine) for day in days for line in read_lines(day)) == report.added
         for day in days:

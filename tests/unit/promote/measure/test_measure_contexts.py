@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from coreloop.base.project.settings import MeasureSettings, Settings
+from coreloop.base.project.promotion_settings import MeasureSettings
+from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import named_failure
 from coreloop.promote.measure.contexts import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES, BoundedOutput
-from coreloop.runs.driver.snapshot import Snapshots, changed_files, take_snapshot, tree_digest
+from coreloop.runs.driver.attempt import HEAD_BYTES, TAIL_BYTES, BoundedOutput
+from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 
 
 def git(folder: Path, *words: str) -> None:
@@ -48,9 +48,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def changes(folder: Path, change: Callable[[], object]) -> int:
-    before = take_snapshot(folder, without=[folder / "data" / "runs"])
+    before = Snapshots(folder, without=[folder / "data" / "runs"]).take()
     change()
-    return changed_files(before, take_snapshot(folder, without=[folder / "data" / "runs"]))
+    return changed_files(before, Snapshots(folder, without=[folder / "data" / "runs"]).take())
 
 
 def test_no_change_is_none(folder: Path):
@@ -82,12 +82,12 @@ def test_a_commit_counts_if_it_has_another_tree(tmp_path: Path):
 
 
 def test_the_same_bytes_are_no_change_and_a_state_is_known_again(folder: Path):
-    first = tree_digest(take_snapshot(folder))
+    first = tree_digest(Snapshots(folder).take())
     assert changes(folder, lambda: (folder / "kept.txt").write_text("1")) == 0
     (folder / "other.txt").write_text("1")
-    assert tree_digest(take_snapshot(folder)) != first
+    assert tree_digest(Snapshots(folder).take()) != first
     (folder / "other.txt").unlink()
-    assert tree_digest(take_snapshot(folder)) == first
+    assert tree_digest(Snapshots(folder).take()) == first
 
 
 def test_a_file_that_keeps_its_size_and_its_time_has_changed_all_the_same(folder: Path):

@@ -10,9 +10,9 @@ import pytest
 
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.jobs.backoff import backoff
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue, open_queue
+from coreloop.runs.jobs.sql_queue import backoff
 from queueing import SHORT_S, eventually, queue_at
 
 HOSTILE = "a\0b \ud800 가\u202e '; DROP TABLE jobs; -- \\u0000 ? %s" + "x" * 10_000

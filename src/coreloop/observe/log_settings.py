@@ -1,0 +1,137 @@
+"""What all requests of a log share: the project's settings, read in another's server."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from coreloop.base.categories import Categories
+from coreloop.observe import drops
+from coreloop.observe.conversation import FOLDER as CONTEXTS
+from coreloop.observe.drops import drop
+from coreloop.observe.failed_results import DEFAULT, FailedResults
+from coreloop.observe.journal import Journal
+from coreloop.observe.parts import short_text
+from coreloop.observe.saw import Compared
+from coreloop.observe.version import tools_version_of
+
+if TYPE_CHECKING:
+    from coreloop.base.project.outcome import OutcomeRule
+
+RECORDS: Final = "ai-ask"
+OWN_RECORDS: Final = "own"
+# data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
+_DATA_DIR: Final = re.compile(
+    r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
+    re.MULTILINE,
+)
+
+
+class LogSettings(NamedTuple):
+    """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
+
+    journal: Journal
+    categories: Categories
+    selectors: Mapping[str, Sequence[str]]
+    failed_results: FailedResults
+    tools_version: str | None
+    compared: Callable[[str], Compared | None]
+    case_keys: list[bytes]
+    """The key of cases, once it was needed."""
+    outcome: "OutcomeRule | None" = None
+    contexts: Journal | None = None
+
+
+def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
+    """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
+
+    Otherwise the first collector of a data folder reads it (some 70 ms, mostly imports).
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        As for `AuditCollector`. Nothing is written; errors are counted in `dropped`.
+    """
+    if is_disabled():
+        return
+    try:
+        log_settings(*folder_of(data_dir), RECORDS)
+    except Exception as error:  # an invalid data folder must not stop the server
+        drops.drop_error(error)
+
+
+def folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
+    """The named data folder, or the working directory; and whether it was named."""
+    # Absolute, because the process may change its working directory. Path takes five times as long.
+    folder = os.getcwd() if data_dir is None else os.path.abspath(data_dir)  # noqa: PTH100, PTH109
+    return folder, data_dir is not None
+
+
+@lru_cache(maxsize=32)
+def log_settings(folder: str, named: bool, log: str) -> LogSettings:
+    """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
+    start = Path(folder)
+    root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
+    version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
+    if root is None or not _can_read_yaml():
+        base = root or start
+        data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
+        return LogSettings(
+            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source, []
+        )
+
+    from coreloop.base.errors import CoreloopError
+    from coreloop.base.project.settings import Settings
+    from coreloop.base.project.settings_file import load_settings
+    from coreloop.observe.compared import reader_for
+
+    try:
+        settings = load_settings(root, check_paths=False)
+    except (CoreloopError, OSError):
+        drop(drops.SETTINGS)
+        settings = Settings()
+    data_dir = start if named else root / settings.data_dir
+    return LogSettings(
+        Journal(data_dir / "audit" / log),
+        Categories((rule.label, rule.any) for rule in settings.categories),
+        settings.selectors(),
+        settings.failed_results(),
+        version,
+        reader_for(root, settings),
+        [],
+        settings.outcome_rule(),
+        Journal(data_dir / "audit" / CONTEXTS) if settings.measure.contexts and log == RECORDS else None,
+    )
+
+
+def _no_source(tool: str) -> None:
+    """Without coreloop.yaml it is not known which files are the project's."""
+
+
+def _can_read_yaml() -> bool:
+    try:
+        import yaml  # noqa: F401 - a server can do without it
+    except ModuleNotFoundError:
+        drop(drops.SETTINGS_NEED_PYYAML)
+        return False
+    return True
+
+
+def _read_data_dir(root: Path) -> str:
+    """The ``data_dir`` of a coreloop.yaml that no YAML parser can read: records must not land elsewhere."""
+    try:
+        line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):  # absent, or not UTF-8
+        line = None
+    return line["path"] if line else "data"
+
+
+def is_disabled() -> bool:
+    environ = os.environ
+    return _is_yes(environ.get("DARTLAB_AUDIT_DISABLE")) or _is_yes(environ.get("CORELOOP_AUDIT_DISABLE"))
+
+
+def _is_yes(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
