@@ -47,13 +47,14 @@ TESTS = (
     *("test_statement", "test_labels", "test_added_lines", "test_scenarios", "test_queue_scenarios"),
     *("test_facts_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
     *("test_attackers_scenarios", "test_repeated_scenarios", "test_ordinary_work", "test_measured"),
+    *("test_makers_scenarios", "test_history_scenarios"),
 )
 MODULES = (
     *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
-    *("labels", "added_lines", "facts", "learn.proposals.declared"),
+    *("labels", "added_lines", "facts", "makers", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""
-CONDITIONS = frozenset({"approval", "added_lines", "facts"})
+CONDITIONS = frozenset({"approval", "added_lines", "facts", "makers"})
 Change = Callable[[Any], None]
 
 
