@@ -1,6 +1,6 @@
 """The facts that a decision on a possible promotion is based on: git, coreloop.yaml and the API's answers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -277,25 +277,30 @@ class _Landing:
         return how_many(kept)
 
     def _is_copy(self, commit: Commit) -> bool:
-        """Whether a commit repeats promotions in effect: their trailers, and exactly their patch."""
+        """Whether a commit repeats promotions in effect, or GitHub's merge of one, and exactly their patch.
+
+        A merge is known by its subject, a promotion by its trailers.
+        """
         groups, keys = read_promoted(commit.message), promoted_keys(commit.message)
         known = list(self.trailers(keys))
         if not groups:
-            return any(claims_of_commits([commit])) and self._is_copied_merge(commit)
+            same = self._landings[commit.message.partition("\n")[0]]
+            return any(
+                self._patch(f"{sha}^", sha) == self._patch(f"{commit.sha}^", commit.sha) for sha in same
+            )
         if not all(group in known for group in groups):
             return False
         merged = [self._merged[key] for key in self._merged.keys() & keys]
         patch = self._patch(f"{commit.sha}^", commit.sha)
         return not any(its.reverted or self._patch(f"{its.sha}^", its.sha) != patch for its in merged)
 
-    def _is_copied_merge(self, commit: Commit) -> bool:
-        """Whether a commit repeats GitHub's merge of a promotion in effect: its subject and exact patch."""
-        subject = commit.message.partition("\n")[0]
-        merges = chain.from_iterable(history.merges for history in self._histories.values())
-        landings = {its.landing: its.promotion for its in merges if its.landing != its.promotion.sha}
-        same = [sha for sha in landings if self.repository.message(sha).partition("\n")[0] == subject]
-        patch = self._patch(f"{commit.sha}^", commit.sha)
-        return any(not landings[sha].reverted and self._patch(f"{sha}^", sha) == patch for sha in same)
+    @cached_property
+    def _landings(self) -> defaultdict[str, set[str]]:
+        """The commits that brought promotions to a branch, by their subject."""
+        landings = defaultdict[str, set[str]](set)
+        for its in chain.from_iterable(history.merges for history in self._histories.values()):
+            landings[self.repository.message(its.landing).partition("\n")[0]].add(its.landing)
+        return landings
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
         """The trailers of the promotions with these keys, as they were merged."""
@@ -349,14 +354,14 @@ class _Landing:
                 continue
             before, after = (self._lines(sha, path) for sha in (f"{promotion.sha}^", promotion.sha))
             gone = after - before
-            if gone and gone <= base and not gone & head and self._undoes(promotion.sha):
+            if gone <= base and not gone & head and self._undoes(promotion.sha):
                 yield from before - after
 
     def _undoes(self, sha: str) -> bool:
         """Whether a commit of the change does nothing but undo another."""
         undoing = self._patch(sha, f"{sha}^")
-        own = (commit.sha for commit in self.change.commits if commit.parents)
-        return any(self._patch(f"{its}^", its) == undoing for its in own)
+        pairs = ((parent, its.sha) for its in self.change.commits for parent in its.parents[:1])
+        return any(self._patch(parent, its) == undoing for parent, its in pairs)
 
     def _lines(self, revision: str | None, path: str) -> Lines:
         return own_lines((self.repository.followed(revision, path) if revision else None) or b"")

@@ -17,10 +17,8 @@ def machine_made(
     repository: Repository, commits: Sequence[Commit], machines: Set[str], added: Sequence[AddedLine]
 ) -> Iterator[tuple[AddedLine, str]]:
     """The lines that one of the machines' commits brings, and that commit; `commits` are newest first."""
-    if machines.isdisjoint(commit.sha for commit in commits):
-        return
     oldest_first = [_Placed(repository, its.sha, its.parents or (_EMPTY,)) for its in reversed(commits)]
-    for line in added:
+    for line in () if machines.isdisjoint(its.sha for its in commits) else added:
         sha = _maker(oldest_first, line.line, machines)
         if sha is not None:
             yield line, sha

@@ -116,6 +116,24 @@ def put_by_a_merge(bench: Bench) -> None:
     bench.write(PROMOTED, "Merge branch 'main' into docs", **AS_APP)
 
 
+def put_by_a_persons_merge(bench: Bench) -> None:
+    """The same by a person, with a machine's commit of another file"""
+    bench.write(OTHER_LINE, "docs: show", OTHER_FILE)
+    brought(bench, b"x = 1\n", "other.py", **AS_APP)
+    bench.git("switch", "--quiet", "main")
+    bench.write(OTHER_SOURCE, "docs: no hint", OTHER_FILE)
+    bench.push()
+    bench.git("switch", "--quiet", "docs")
+    bench.git("merge", "--quiet", "--no-commit", "main")
+    bench.write(PROMOTED, "Merge branch 'main' into docs", **AS_KIM)
+
+
+def after_a_machine(bench: Bench) -> None:
+    """A person's line after a machine's commit of another file"""
+    brought(bench, b"x = 1\n", "other.py", **AS_APP)
+    bench.write(PROMOTED, "docs: analysis", **AS_KIM)
+
+
 def from_another_history(bench: Bench) -> None:
     """A machine's commit without parents, which a person merges"""
     bench.start("docs")
@@ -192,6 +210,19 @@ def restored_by_a_person(bench: Bench) -> None:
     bench.call()
 
 
+def brought_again_and_undone(bench: Bench) -> None:
+    """A machine brings such a promotion's line again, which main lacks, and then undoes exactly that"""
+    first, second = (with_line(line) for line in (WORSE, BETTER))
+    bench.land(*first)
+    bench.land(*second)
+    bench.write(SOURCE, "docs: no hints")
+    bench.push()
+    bench.start("docs")
+    for source in (second[0], first[0]):
+        bench.write(source, "docs: x", **AS_APP)
+    bench.call(author=APP)
+
+
 def restored_beside(bench: Bench) -> None:
     """A machine's commit undoes exactly such a promotion, and its next one puts the newer line beside it"""
     older = with_line(WORSE)[0]
@@ -202,9 +233,18 @@ def restored_beside(bench: Bench) -> None:
 WAYS = (
     *(file_renamed, tool_renamed, tool_in_a_class, merged_after_a_rename, renamed_by_a_machine),
     *(updated_by_a_machine, updated_with_the_same_line, listed_by_a_machine, copied_by_a_machine),
-    *(put_by_a_merge, from_another_history, broken_file, format_string, comment, other_suffix),
+    *(
+        put_by_a_merge,
+        put_by_a_persons_merge,
+        after_a_machine,
+        from_another_history,
+        broken_file,
+        format_string,
+        comment,
+        other_suffix,
+    ),
     *(first_of_a_docstring, above_a_second_line),
-    *(restored_exactly, restored_with_more, restored_by_a_person, restored_beside),
+    *(restored_exactly, restored_with_more, restored_by_a_person, brought_again_and_undone, restored_beside),
 )
 HEADING = "Who brought a line"
 
