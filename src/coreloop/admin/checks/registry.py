@@ -28,7 +28,7 @@ StatusCheck = Callable[["Status"], Alarm | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SubjectChecks:
     """What is checked of a subject.
 
     Attributes
@@ -47,23 +47,23 @@ class Check:
 
 
 CHECKS: Final = (
-    Check("settings", check_settings),
-    Check(
+    SubjectChecks("settings", check_settings),
+    SubjectChecks(
         "records",
         check_log,
         (alarms.no_record, alarms.future, alarms.outside_window, alarms.torn_lines, alarms.dropped),
     ),
-    Check("private", check_private),
-    Check("ignored", check_ignored),
-    Check("tools", check_tools, (alarms.failing,)),
-    Check("proposals", None, (alarms.no_candidate, alarms.pending)),
-    Check("promotions", None, (alarms.unmerged, alarms.hurts)),
-    Check("reach", check_reach, (alarms.reach,)),
-    Check("replay", check_replay),
-    Check("notify", check_notify),
-    Check("guard", check_guard),
-    Check("extras", check_extras),
-    Check("stability", None, (alarms.stability,)),
+    SubjectChecks("private", check_private),
+    SubjectChecks("ignored", check_ignored),
+    SubjectChecks("tools", check_tools, (alarms.failing,)),
+    SubjectChecks("proposals", None, (alarms.no_candidate, alarms.pending)),
+    SubjectChecks("promotions", None, (alarms.unmerged, alarms.hurts)),
+    SubjectChecks("reach", check_reach, (alarms.reach,)),
+    SubjectChecks("replay", check_replay),
+    SubjectChecks("notify", check_notify),
+    SubjectChecks("guard", check_guard),
+    SubjectChecks("extras", check_extras),
+    SubjectChecks("stability", None, (alarms.stability,)),
 )
 """In the order in which both commands print them."""
 

@@ -13,7 +13,7 @@ import pytest
 
 from coreloop.admin.checks import registry as doctor
 from coreloop.admin.checks.diagnosis import Diagnosis
-from coreloop.admin.checks.registry import Check, check_setup
+from coreloop.admin.checks.registry import SubjectChecks, check_setup
 from github_stand_in import Fault, GithubStandIn, Reply
 from logs import call, record, write_log
 from promoting import run_git
@@ -387,7 +387,7 @@ def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypat
         raise ZeroDivisionError("by \x1b[31mzero")
         yield
 
-    monkeypatch.setattr(doctor, "CHECKS", [Check("reach", broken)])
+    monkeypatch.setattr(doctor, "CHECKS", [SubjectChecks("reach", broken)])
     diagnosis = checked(folder)["reach"]
     assert (diagnosis.level, diagnosis.message) == (
         "warning",
@@ -400,7 +400,7 @@ def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytes
         raise PermissionError(13, "Permission denied", "data/audit")
         yield
 
-    monkeypatch.setattr(doctor, "CHECKS", [Check("private", closed)])
+    monkeypatch.setattr(doctor, "CHECKS", [SubjectChecks("private", closed)])
     diagnosis = checked(folder)["private"]
     assert diagnosis.level == "fault"
     assert diagnosis.todo.startswith("give this user access")
