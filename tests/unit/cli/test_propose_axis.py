@@ -10,6 +10,7 @@ import pytest
 
 from coreloop.base.git.trailers import write_trailers
 from coreloop.descriptions.edit import Edited, append_to_section
+from merging import full_key
 from promoting import FILE, Project, run_git
 from rows import slow_after
 
@@ -26,7 +27,12 @@ def propose(command: Propose) -> Propose:
 def promote(project: Project, line: str, key: str = "aa") -> str:
     edited = append_to_section((project.root / FILE).read_bytes(), "analysis", "Guide", (line,))
     assert isinstance(edited, Edited)
-    values = {"Phase": "R", "Candidate-Id": "cand-1", "Candidate-Key": key, "Target": f"{FILE}::analysis"}
+    values = {
+        "Phase": "R",
+        "Candidate-Id": "cand-1",
+        "Candidate-Key": full_key(key),
+        "Target": f"{FILE}::analysis",
+    }
     sha = project.commit({FILE: edited.source}, f"docs\n\n{write_trailers(values)}")
     project.git("push", "--quiet", "origin", "main")
     return sha
