@@ -1,5 +1,6 @@
 """``dartlab-coreloop ask``."""
 
+import re
 import sys
 from datetime import UTC, datetime
 from functools import partial
@@ -90,14 +91,31 @@ def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse")
 def _show_near(
     answer: "AgentResponse", *, nearby: "Sequence[Source]", question: str, is_verbose: bool
 ) -> None:
-    """Print an answer, and below it what `search` lists beside its passages."""
+    """Print an answer, and below it what `search` lists and its passages do not show."""
+    from coreloop.answer.search.index.snippet import cut_snippet
+
     show_answer(answer, is_verbose=is_verbose, n_lines=LINES_NEAR if nearby else LINES)
     pairs = zip(answer.passages, lines_of(answer.passages, LINES_NEAR), strict=True)
-    whole = {(part.location, part.line) for part, share in pairs if len(dense(part.text)) <= share}
-    listed = [source for source in nearby if (source.location, source.line) not in whole][:_NEARBY]
+    shown = {(part.location, part.line): _words("\n".join(excerpt(part, share))) for part, share in pairs}
+    listed = [
+        source
+        for source in nearby
+        if not _are_seen(
+            _words(cut_snippet(source, question).text), shown.get((source.location, source.line))
+        )
+    ]
     if listed:
         click.echo(say("also found:"))
-        show_sources(listed, question)
+        show_sources(listed[:_NEARBY], question)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _are_seen(words: set[str], shown: set[str] | None) -> bool:
+    """Whether what is shown of a passage has two thirds of its snippet's words; both are cut somewhere."""
+    return shown is not None and 3 * len(words & shown) >= 2 * len(words)
 
 
 def show_answer(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
