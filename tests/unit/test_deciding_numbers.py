@@ -8,7 +8,7 @@ from pathlib import Path
 from rows import each_row
 
 SOURCE = Path(__file__).parents[2] / "src" / "coreloop"
-ROOMS = {"admin", "guard", "web", "promote", "learn", "runs", "descriptions", "sanitize", "observe", "base"}
+ROOMS = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
 NOT_OURS = {"projects", "templates"}
 """Folders of files that are copied into other projects."""
 NAMES_ITSELF = re.compile(

@@ -23,10 +23,10 @@ from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
 from coreloop.runs.events import Outcome
 
-_TEXTS: Final = 8
-_SYMBOLS: Final = 4
-_FIELDS: Final = 4
-_NEIGHBOURS: Final = 2
+_TEXTS: Final = 8  # chosen, as the next three: texts answer most questions, names and fields fewer
+_SYMBOLS: Final = 4  # see above
+_FIELDS: Final = 4  # see above
+_NEIGHBOURS: Final = 2  # see above
 _LOOKED_AT: Final = 50
 """Passages among which those of imported files are looked for."""
 _CODE: Final = frozenset({"symbol", "python"})

@@ -51,7 +51,7 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
     sys.exit(EXIT_CODES[found.end])
 
 
-_SOURCES: Final = 4
+_SOURCES: Final = 4  # chosen: the screen has 24 lines
 _NEARBY: Final = 4
 """Places that are listed below passages of which none says so, two lines each."""
 LINES_NEAR: Final = 8

@@ -152,11 +152,11 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
     )
 
 
-_LABEL: Final = 10
+_LABEL: Final = 10  # columns of the longest label
 _CONTEXT: Final = 2
 """Lines of the docstring around a change, so that one screen holds the item."""
-_QUESTIONS: Final = 2
-_CALLS: Final = 8
+_QUESTIONS: Final = 2  # chosen, as the next: the item fits on one screen
+_CALLS: Final = 8  # see above
 _MAX_VERDICTS: Final = 3
 
 

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_DELAY_S: Final = 1.0
+_DELAY_S: Final = 1.0  # chosen: what takes less needs no bar
 
 
 class ProgressBar:

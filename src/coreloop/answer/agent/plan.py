@@ -21,10 +21,10 @@ from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-LEAST_CANDIDATES: Final = 10
+LEAST_CANDIDATES: Final = 10  # as the specification has it
 FIXED_AFTER: Final = 2
 """Iterations that used the sub-questions, after which no plan adds one; a plan that grows never ends."""
-_LEAST_EXECUTED: Final = 3
+_LEAST_EXECUTED: Final = 3  # chosen: the plan's three groups, one query each
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
 _GROUPS: Final[dict[str, frozenset[Intent]]] = {

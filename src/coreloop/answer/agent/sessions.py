@@ -14,7 +14,7 @@ from coreloop.runs.state import TERMINAL
 from coreloop.runs.stores.store import Store
 
 Match = Literal["exact", "similar", "none"]
-_LATEST = 1_000
+_LATEST = 1_000  # chosen: older ones are not looked for, so that a question takes as long in any store
 
 
 @dataclass(frozen=True, slots=True)

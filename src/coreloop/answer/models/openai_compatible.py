@@ -24,7 +24,7 @@ _REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000
 """Of an error answer."""
-_DAY_S: Final = 86_400.0
+_DAY_S: Final = 86_400.0  # a longer wait is a wrong header
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 
 

@@ -19,7 +19,7 @@ from coreloop.base.language.words import is_hangul, stems
 
 WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whole": 0.4}
 """Of `Candidate.features`."""
-BIAS: Final = -8.1
+BIAS: Final = -8.1  # fitted with the weights
 ANSWER_AT: Final = 0.39
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
 SAYS_AT: Final = 0.69

@@ -33,7 +33,7 @@ from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100
-_NEWEST: Final = 100
+_NEWEST: Final = 100  # chosen: `last` means an answer of today
 _POLL_S: Final = 0.2
 _TOO_SHORT: Final = re.compile(
     r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",

@@ -21,8 +21,8 @@ KIND: Final = "gate"
 """Of the runs that have the gates' signals."""
 _DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
 _LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
-_LEAST_ITEMS: Final = 3
-_WORST: Final = 10
+_LEAST_ITEMS: Final = 3  # chosen: one or two are an edit, no drop
+_WORST: Final = 10  # chosen: what a person reads of a drop
 _MOST_JOBS: Final = 50  # of a drop: the next reading finds what is left
 
 

@@ -25,7 +25,7 @@ NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
 _ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
-_QUOTED_OF_PART: Final = 2
+_QUOTED_OF_PART: Final = 2  # chosen: two sources that agree
 _RAISE: Final[Mapping[str, str]] = {
     "max_iterations": "--max-iters",
     "queries": "--max-queries",

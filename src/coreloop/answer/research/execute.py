@@ -34,7 +34,7 @@ from coreloop.runs.state import State
 
 SEARCH: Final = "search"
 """Name of the steps."""
-_LEAST_READ: Final = 5
+_LEAST_READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
 _KEPT: Final = 2
 """Sources that are left for other queries if an iteration that could ask them comes."""
 _MOST_READ: Final = 10

@@ -12,7 +12,7 @@ VERIFIED: Final = "✓✓ VERIFIED"
 HIGH: Final = "✓ HIGH"
 LIKELY: Final = "~ LIKELY"
 UNCERTAIN: Final = "? UNCERTAIN"
-VERIFIED_AT: Final = 0.8
+VERIFIED_AT: Final = 0.8  # two independent origins, see `_CONFIDENCE`
 _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 """Of a finding with none, one, two, and three or more independent origins."""
 PRIMARY: Final = frozenset({"paper", "filing"})

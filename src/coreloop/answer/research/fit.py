@@ -31,15 +31,15 @@ WORDS_AT: Final = 0.8
 
 Of 138 questions of KorQuAD that no sentence answers, 13 reach it with their paragraph; of 454 without, none.
 """
-_OF_HEADING: Final = 0.3
-_OF_CODE: Final = 0.3
+_OF_HEADING: Final = 0.3  # this and the next: see below
+_OF_CODE: Final = 0.3  # see below
 _OF_SENTENCE: Final = 0.3
 """Parts of the order of passages beside the share of the words; chosen on questions about click and httpx."""
 _SURE_HEADING: Final = 0.5
 """Share of the words in a heading from which code below it, with all of them, says how."""
 _NEAR: Final = 0.4
 """Share of the words that the heading or the sentence has itself; else they stand anywhere in the passage."""
-_ALL: Final = 0.99
+_ALL: Final = 0.99  # all of them: shares are sums of floats
 _OF_MEANS: Final = 1.0
 """What naming the means counts beside the weighed words of a sentence: about an eighth of these."""
 _SAME_WORD: Final = 6

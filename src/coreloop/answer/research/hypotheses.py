@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Stance = Literal["supports", "contradicts", "neutral"]
-START: Final = 0.5
-FOR: Final = 0.10
-AGAINST: Final = -0.15
+START: Final = 0.5  # this and the next two as the specification has them
+FOR: Final = 0.10  # see above
+AGAINST: Final = -0.15  # see above
 MAX_ACTIVE: Final = 5
 _RECENT_ITERATIONS: Final = 2  # the specification: recent if last_updated >= current_iteration - 2
 _MANY: Final = 10

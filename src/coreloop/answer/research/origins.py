@@ -16,7 +16,7 @@ COPIED_FROM: Final = 0.5
 # words recognise 8 % if one in seven Korean spaces is missing.
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
-_SHORT_LABEL: Final = 3
+_SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
 
 
 def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:

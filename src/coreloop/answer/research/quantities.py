@@ -90,7 +90,7 @@ _OR_LESS: Final = re.compile(r"\s?(?:이하|미만|까지|or less|or fewer)")
 _OR_SO: Final = re.compile(r"\s?(?:여|정도|쯤|가량|안팎|내외|or so)")
 
 
-_ROUGH_SHARE: Final = 0.05
+_ROUGH_SHARE: Final = 0.05  # chosen, with the next: about 30 days may be 29 or 31
 _ROUND_SHARE: Final = 0.02
 """The most that ``about`` and rounding leave out."""
 

@@ -50,7 +50,7 @@ _COMPARED: Final = 60
 _CALL_TOKENS: Final = 10_000
 """Of a call beside what is in view: the prompt, the schema, the reply."""
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
-_OVERLOAD_SOURCES: Final = 30
+_OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
 
 
 def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:

@@ -10,7 +10,7 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.runs.stores.store import Store
 
-_LATEST: Final = 1_000
+_LATEST: Final = 1_000  # chosen: older ones are not looked for, so that a question takes as long in any store
 
 
 def sessions_of(store: Store, *, limit: int = _LATEST) -> list[RunRow]:

@@ -4,8 +4,8 @@ from collections import deque
 from typing import Final
 
 IN_A_ROW: Final = 3  # chosen, as the next: one timeout is chance, half of four is an outage
-LEAST_QUERIES: Final = 4
-_REMEMBERED: Final = 10
+LEAST_QUERIES: Final = 4  # chosen: half of fewer is one
+_REMEMBERED: Final = 10  # chosen: what happened earlier says little of now
 _PAUSE_S: Final = 30.0  # a restart takes about as long
 _LONGEST_PAUSE_S: Final = 600.0
 

@@ -28,7 +28,7 @@ from coreloop.answer.search.provider import (
     SearchLimits,
 )
 
-ATTEMPTS: Final = 3
+ATTEMPTS: Final = 3  # chosen: what fails three times in two seconds is down
 LONGEST_S: Final = 10.0
 """Of an attempt, and of a pause."""
 _FIRST_PAUSE_S: Final = 0.5  # doubled each time: three attempts are over in two seconds beside their own time

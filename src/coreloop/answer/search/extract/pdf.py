@@ -13,7 +13,7 @@ from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import Document, Section, Unreadable
 from coreloop.base.extras import needs
 
-TIMEOUT_S: Final = 30.0
+TIMEOUT_S: Final = 30.0  # chosen: who asks does not wait longer for one file
 _PAGE_END: Final = "\f"
 _PROGRAM: Final = "coreloop.answer.search.extract.pdf_process"
 

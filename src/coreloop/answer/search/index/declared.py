@@ -26,7 +26,7 @@ _BEST: Final = f"""
     ) AS best ON best.id = entries.id
     WHERE (entries.kind = 'schema') = ? ORDER BY best.score, entries.id
 """
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = 50  # chosen: several times what is shown, since those that a query names come first
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
 

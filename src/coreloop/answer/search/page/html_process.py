@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 _MEMORY_BYTES: Final = 1 << 30
-_SECONDS: Final = 20
+_SECONDS: Final = 20  # of processor time, as long as the reader waits
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.base.extras import needs
 
-TIMEOUT_S: Final = 20.0
+TIMEOUT_S: Final = 20.0  # chosen: who asks does not wait longer for one page
 _PROGRAM: Final = "coreloop.answer.search.page.html_process"
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = frozenset({"text/plain", "text/markdown"})
