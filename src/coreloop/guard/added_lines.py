@@ -8,7 +8,7 @@ import ast
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 from itertools import accumulate, islice, takewhile
 from typing import Final, TypeVar
@@ -48,12 +48,29 @@ def own_lines(source: bytes) -> Lines:
     return Counter(_bullets(source))
 
 
-def read_added_lines(files: Iterable[Texts]) -> tuple[AddedLine, ...]:
-    """The lines that the docstrings of all changed files gain; one that moves to another is not gained."""
+def read_added_lines(
+    files: Iterable[Texts], still: Callable[[str], bytes | None] | None = None
+) -> tuple[AddedLine, ...]:
+    """The lines that the docstrings of all changed files gain; one that moves to another is not gained.
+
+    Parameters
+    ----------
+    files : iterable of Texts
+        Before and after.
+    still : callable, optional
+        A file where a line must still be in order to move, by path; without it, that is before the change.
+    """
     changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
     lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
-    moved = Counter(line for _, old, new in changed for _, line in (old - new).elements())
+    moved = Counter[str]()
+    for path, old, new in changed:
+        gone = _without_places(old - new)
+        moved += gone & _without_places(own_lines(still(path) or b"")) if still and gone else gone
     return tuple(line for line in lines if not _taken(moved, line.line))
+
+
+def _without_places(lines: Lines) -> Counter[str]:
+    return Counter(line for _, line in lines.elements())
 
 
 def written_lines(patch: str) -> Counter[str]:

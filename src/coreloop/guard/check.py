@@ -72,4 +72,4 @@ def _may_bring_lines(repository: Repository, change: CommitRange) -> bool:
         return False
     from coreloop.guard.added_lines import read_added_lines  # loads what edits docstrings
 
-    return bool(read_added_lines(texts))
+    return bool(read_added_lines(texts, lambda path: repository.followed(change.base, path)))

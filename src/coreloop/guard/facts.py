@@ -200,7 +200,8 @@ def _with_signs(
     The default branch and ``forge: base``, as fetched from the remote, are the protected branches.
     """
     texts = read_texts(repository, change.merge_base, change.head)
-    added = read_added_lines(texts)
+    # a line that the base has lost since, as by a revert, does not move from there: it comes back
+    added = read_added_lines(texts, lambda path: repository.followed(change.base, path))
     texts_of = (*(commit.message for commit in change.commits), *(pull.message for pull in pulls))
     keys = {key for text in texts_of for key in promoted_keys(text)}
     says_revert = any(map(reverted_in, texts_of))

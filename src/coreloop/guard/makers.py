@@ -39,8 +39,9 @@ class _Placed:
 
     @cached_property
     def kept(self) -> set[str]:
-        """Those that a merge takes from one of its parents, too."""
-        return {line.line for line in set.union(*self._gained)}
+        """Those that docstrings gain compared with any parent, and those that they move."""
+        texts = (read_texts(self.repository, parent, self.sha) for parent in self.parents)
+        return {line.line for files in texts for line in read_added_lines(files, lambda _: None)}
 
     @cached_property
     def written(self) -> set[str]:
@@ -54,7 +55,7 @@ class _Placed:
 
 
 def _maker(oldest_first: Sequence[_Placed], line: str, machines: Set[str]) -> str | None:
-    """The machine's commit that brings a line; if nobody's does, the machine's merge that keeps it.
+    """The machine's commit that brings a line; if nobody's does, the machine's that merges or moves it.
 
     As long as no docstring has its words, who writes them elsewhere brings it.
     """

@@ -134,6 +134,25 @@ def after_a_machine(bench: Bench) -> None:
     bench.write(PROMOTED, "docs: analysis", **AS_KIM)
 
 
+def moved_from_an_old_start(bench: Bench, **environ: str) -> None:
+    """A machine moves a line to another tool on a branch from before main lost it"""
+    bench.write(PROMOTED, "docs: show")
+    bench.git("branch", "old")
+    bench.write(SOURCE, "docs: no hint")
+    bench.push()
+    bench.start("docs", "old")
+    bench.write(SOURCE, "docs: move", **(environ or AS_APP))
+    bench.write(OTHER_LINE, "docs: move", OTHER_FILE, **(environ or AS_APP))
+    bench.git("reset", "--quiet", "--soft", "old")
+    bench.git("commit", "--quiet", "--message", "docs: move", **(environ or AS_APP))
+    bench.call()
+
+
+def moved_by_a_person(bench: Bench) -> None:
+    """A person moves it so"""
+    moved_from_an_old_start(bench, **AS_KIM)
+
+
 def from_another_history(bench: Bench) -> None:
     """A machine's commit without parents, which a person merges"""
     bench.start("docs")
@@ -233,16 +252,8 @@ def restored_beside(bench: Bench) -> None:
 WAYS = (
     *(file_renamed, tool_renamed, tool_in_a_class, merged_after_a_rename, renamed_by_a_machine),
     *(updated_by_a_machine, updated_with_the_same_line, listed_by_a_machine, copied_by_a_machine),
-    *(
-        put_by_a_merge,
-        put_by_a_persons_merge,
-        after_a_machine,
-        from_another_history,
-        broken_file,
-        format_string,
-        comment,
-        other_suffix,
-    ),
+    *(moved_from_an_old_start, moved_by_a_person, put_by_a_merge, put_by_a_persons_merge, after_a_machine),
+    *(from_another_history, broken_file, format_string, comment, other_suffix),
     *(first_of_a_docstring, above_a_second_line),
     *(restored_exactly, restored_with_more, restored_by_a_person, brought_again_and_undone, restored_beside),
 )
