@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 from itertools import accumulate, islice, takewhile
+from operator import itemgetter
 from typing import Final, TypeVar
 
 from coreloop.base.text import FILLERS
@@ -62,10 +63,10 @@ def read_added_lines(
     """
     changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
     lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
+    lost = [(path, _without_places(old - new)) for path, old, new in changed]
     moved = Counter[str]()
-    for path, old, new in changed:
-        gone = _without_places(old - new)
-        moved += gone & _without_places(own_lines(still(path) or b"")) if still and gone else gone
+    for path, gone in filter(itemgetter(1), lost):  # the other files are not read again
+        moved += gone & _without_places(own_lines(still(path) or b"")) if still else gone
     return tuple(line for line in lines if not _taken(moved, line.line))
 
 
