@@ -104,28 +104,26 @@ def copied_by_a_machine(bench: Bench) -> None:
     bench.write(OTHER_LINE, "docs: show", OTHER_FILE, **AS_APP)
 
 
-def put_by_a_merge(bench: Bench) -> None:
-    """A machine's merge that itself adds the line, which main removed elsewhere"""
+def put(bench: Bench, *, other: dict[str, str], merge: dict[str, str]) -> None:
+    """A merge that itself adds the line, which main removed elsewhere, after a commit of another file."""
     bench.write(OTHER_LINE, "docs: show", OTHER_FILE)
-    brought(bench, b"x = 1\n", "other.py", **AS_KIM)
+    brought(bench, b"x = 1\n", "other.py", **other)
     bench.git("switch", "--quiet", "main")
     bench.write(OTHER_SOURCE, "docs: no hint", OTHER_FILE)
     bench.push()
     bench.git("switch", "--quiet", "docs")
     bench.git("merge", "--quiet", "--no-commit", "main")
-    bench.write(PROMOTED, "Merge branch 'main' into docs", **AS_APP)
+    bench.write(PROMOTED, "Merge branch 'main' into docs", **merge)
+
+
+def put_by_a_merge(bench: Bench) -> None:
+    """A machine's merge that itself adds the line, which main removed elsewhere"""
+    put(bench, other=AS_KIM, merge=AS_APP)
 
 
 def put_by_a_persons_merge(bench: Bench) -> None:
     """The same by a person, with a machine's commit of another file"""
-    bench.write(OTHER_LINE, "docs: show", OTHER_FILE)
-    brought(bench, b"x = 1\n", "other.py", **AS_APP)
-    bench.git("switch", "--quiet", "main")
-    bench.write(OTHER_SOURCE, "docs: no hint", OTHER_FILE)
-    bench.push()
-    bench.git("switch", "--quiet", "docs")
-    bench.git("merge", "--quiet", "--no-commit", "main")
-    bench.write(PROMOTED, "Merge branch 'main' into docs", **AS_KIM)
+    put(bench, other=AS_APP, merge=AS_KIM)
 
 
 def after_a_machine(bench: Bench) -> None:
@@ -141,10 +139,7 @@ def moved_from_an_old_start(bench: Bench, **environ: str) -> None:
     bench.write(SOURCE, "docs: no hint")
     bench.push()
     bench.start("docs", "old")
-    bench.write(SOURCE, "docs: move", **(environ or AS_APP))
-    bench.write(OTHER_LINE, "docs: move", OTHER_FILE, **(environ or AS_APP))
-    bench.git("reset", "--quiet", "--soft", "old")
-    bench.git("commit", "--quiet", "--message", "docs: move", **(environ or AS_APP))
+    bench.project.commit({FILE: SOURCE, OTHER_FILE: OTHER_LINE}, "docs: move", **(environ or AS_APP))
     bench.call()
 
 
