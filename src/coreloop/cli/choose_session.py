@@ -12,7 +12,7 @@ from coreloop.answer.research.sessions import named_session, read_session
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
 from coreloop.cli.run_lines import printable_text
-from coreloop.runs.control import stop_run
+from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
 
 _CONTINUE: Final = "Continue (Recommended)"

@@ -130,7 +130,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
 @json_option
 def pause(run_id: str | None, session: str, as_json: bool) -> None:
     """Let a run stop after its current iteration; resume lets it go on."""
-    from coreloop.runs.control import pause_run
+    from coreloop.runs.pause_and_stop import pause_run
 
     _tell(pause_run, run_id, session, as_json=as_json)
 
@@ -150,10 +150,10 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     from coreloop.answer.research.knowledge import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
     from coreloop.runs.agent.agent import close_if_over
-    from coreloop.runs.control import resume_run
     from coreloop.runs.driver.begin import Bounds, bound_run
     from coreloop.runs.driver.driven import is_driven, require_outside
     from coreloop.runs.manage import read_run
+    from coreloop.runs.pause_and_stop import resume_run
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
@@ -180,7 +180,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 @json_option
 def complete(run_id: str | None, as_json: bool) -> None:
     """End a run whose question you call answered. No report of an agent completes a run."""
-    from coreloop.runs.control import complete_run
+    from coreloop.runs.pause_and_stop import complete_run
 
     _tell(complete_run, run_id, "", as_json=as_json, is_for_persons=True)
 
@@ -191,7 +191,7 @@ def complete(run_id: str | None, as_json: bool) -> None:
 @json_option
 def stop(run_id: str | None, session: str, as_json: bool) -> None:
     """End a run: a call under way is finished, no other begins."""
-    from coreloop.runs.control import stop_run
+    from coreloop.runs.pause_and_stop import stop_run
 
     _tell(stop_run, run_id, session, as_json=as_json)
 

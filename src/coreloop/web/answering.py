@@ -29,9 +29,9 @@ from coreloop.answer.search.source import Source as FoundSource
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, text_of
 from coreloop.runs import events
-from coreloop.runs.control import resume_run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
+from coreloop.runs.pause_and_stop import resume_run
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.bodies import (
     Accepted,

@@ -15,8 +15,8 @@ from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.knowledge import ATTEMPTED, FOUND, READ
 from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
 from coreloop.runs import events
-from coreloop.runs.control import stop_run
 from coreloop.runs.events import Event
+from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.sql import Numbered
 from coreloop.web.problems import Problem, error_response, problem_of
 from coreloop.web.replies import end_of

@@ -4,8 +4,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from coreloop.answer.repair.queued import go_on, stop_queued
-from coreloop.runs.control import pause_run
 from coreloop.runs.manage import read_run, require_status
+from coreloop.runs.pause_and_stop import pause_run
 from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, StatusReply
 from coreloop.web.follow import EventStream
 from coreloop.web.replies import row_reply, run_reply

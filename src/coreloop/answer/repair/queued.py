@@ -12,11 +12,11 @@ from coreloop.answer.research.knowledge import ASK as ANSWER
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.base.errors import RunBusyError, UsageError
 from coreloop.base.messages import Phrase
-from coreloop.runs.control import resume_run, stop_run
 from coreloop.runs.driver.driven import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.manage import read_run
+from coreloop.runs.pause_and_stop import resume_run, stop_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -70,7 +70,7 @@ def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
     """End a run; the record of one that nobody works on is a worker's next job.
 
     The job of a paused run is in the queue before the run is over, so that a process that is killed in
-    between leaves none without a record. As `coreloop.runs.control.stop_run` otherwise.
+    between leaves none without a record. As `coreloop.runs.pause_and_stop.stop_run` otherwise.
     """
     before = read_run(store, run_id)
     is_queued = before.status == "paused" and before.kind in JOB_NAMES

@@ -17,10 +17,10 @@ from coreloop.answer.research.knowledge import ASK, TESTED, ReadSource, knowledg
 from coreloop.answer.research.knowledge import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
-from coreloop.runs.control import pause_run
 from coreloop.runs.driver.driven import is_driven, plan_of
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
+from coreloop.runs.pause_and_stop import pause_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid

@@ -13,8 +13,8 @@ from coreloop.answer.research.run import begin_research, run_research
 from coreloop.answer.research.sessions import named_session, read_session, sessions_of
 from coreloop.base.errors import RunNotFoundError
 from coreloop.cli.choose_session import choose_session
-from coreloop.runs.control import stop_run
 from coreloop.runs.create import create_run
+from coreloop.runs.pause_and_stop import stop_run
 from researching import deps_in, project
 
 ASKED = ("How long is the Han river?", "How long is the Nakdong river?", "Who painted the Mona Lisa?")
