@@ -19,7 +19,6 @@ from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.budget import all_left
 from coreloop.runs.caller import RUN, mark_of
-from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
@@ -31,6 +30,7 @@ from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, 
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.run import Postponed, Run, open_held

@@ -8,9 +8,9 @@ import pytest
 from coreloop.base.errors import BudgetError, RunBusyError, RunEndedError, RunStoreError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
-from coreloop.runs.controller import drive
 from coreloop.runs.decide import Stop
 from coreloop.runs.fold import fold
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.run import Run, work_on
