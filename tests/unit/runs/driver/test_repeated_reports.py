@@ -9,7 +9,7 @@ from coreloop.runs.agent.agent import record_report
 from coreloop.runs.agent.report import read_report
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.create import create_run
-from coreloop.runs.driver.news import News
+from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted
 from coreloop.runs.stores.sqlite import sqlite_store
 
