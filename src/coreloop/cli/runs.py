@@ -218,7 +218,7 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.admin import backup
     from coreloop.cli.run_lines import printable_text
-    from coreloop.runs.caller import require_person
+    from coreloop.runs.person_or_agent import require_person
 
     require_person(Phrase("forget a run"), os.environ)
     with project_store() as (workspace, store):
@@ -292,10 +292,10 @@ def _tell(
     is_for_persons: bool = False,
 ) -> None:
     from coreloop.runs.agent.agent import KIND as DRIVES_ITSELF
-    from coreloop.runs.caller import require_person, require_terminal
     from coreloop.runs.driver.driven import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
+    from coreloop.runs.person_or_agent import require_person, require_terminal
 
     by = require_person(Phrase("pause, complete or stop a run"), os.environ)
     with project_store() as (workspace, store):

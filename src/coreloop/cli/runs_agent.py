@@ -231,9 +231,9 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.agent import waive as agree
-    from coreloop.runs.caller import require_person, require_terminal
     from coreloop.runs.driver.driven import require_outside
     from coreloop.runs.manage import read_run
+    from coreloop.runs.person_or_agent import require_person, require_terminal
 
     by = require_person(Phrase("agree to its own proposal"), os.environ)
     require_terminal(Phrase("agree to its own proposal"), os.environ)
@@ -259,7 +259,7 @@ def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: st
 
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
-    from coreloop.runs.caller import RUN, UNKNOWN, driving_run
+    from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run
 
     own = driving_run(os.environ)
     if own == UNKNOWN:

@@ -23,7 +23,7 @@ def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock
     run_id : str
         Of a run in it.
     by : str
-        Who says so, see `coreloop.runs.caller.require_person`.
+        Who says so, see `coreloop.runs.person_or_agent.require_person`.
     clock : Clock or None
         None for the machine's.
 

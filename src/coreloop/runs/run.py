@@ -15,7 +15,6 @@ from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
 from coreloop.runs.budget import all_left, day_limit, require_day, require_room
-from coreloop.runs.caller import pid_namespace
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (
@@ -32,6 +31,7 @@ from coreloop.runs.events import (
 )
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
+from coreloop.runs.person_or_agent import pid_namespace
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

@@ -8,9 +8,9 @@ import msgspec
 
 from coreloop.base.errors import RunBusyError, RunError, UsageError
 from coreloop.base.messages import Phrase
-from coreloop.runs.caller import pid_namespace, require_person
 from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
+from coreloop.runs.person_or_agent import pid_namespace, require_person
 from coreloop.runs.state import KindState, State
 from coreloop.runs.stores.store import Store
 
@@ -82,7 +82,7 @@ def _plan_in(state: State) -> DriverPlan | None:
 
 
 def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[str, str]) -> Caller:
-    """Refuse whoever may be the agent of a run; returns who calls, see `coreloop.runs.caller.require_person`.
+    """Refuse whoever may be the agent of a run; returns who calls, see `coreloop.runs.person_or_agent.require_person`.
 
     An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
     that cannot be told, and while a driver works on it, one from another namespace than the driver's.

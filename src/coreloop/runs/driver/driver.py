@@ -18,7 +18,6 @@ from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.budget import all_left
-from coreloop.runs.caller import RUN, mark_of
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
@@ -33,6 +32,7 @@ from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.person_or_agent import RUN, mark_of
 from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store

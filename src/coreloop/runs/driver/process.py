@@ -57,7 +57,7 @@ class Command:
     spool : int
         An open file for its reports, see `coreloop.runs.driver.spool`; -1 for none.
     mark : int
-        By which `coreloop.runs.caller` knows it and all that it starts; 0 for none.
+        By which `coreloop.runs.person_or_agent` knows it and all that it starts; 0 for none.
     """
 
     words: Sequence[str]

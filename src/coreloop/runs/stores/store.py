@@ -12,9 +12,9 @@ from coreloop.base.errors import RunStoreError
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.amounts import Amount
-from coreloop.runs.caller import driving_run
 from coreloop.runs.events import Created, Event, StepCommitted
 from coreloop.runs.folder import FOLDER, kept_sessions
+from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.runs.stores.sql import Numbered
 from coreloop.runs.stores.sqlite import sqlite_store
