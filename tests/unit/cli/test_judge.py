@@ -15,8 +15,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.cli.judge import _show_waiting
 from coreloop.cli.main import main
 from coreloop.learn.effect import settled
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind
 from coreloop.promote.measure.measurement import Measurement, keep

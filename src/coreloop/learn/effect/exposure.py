@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from coreloop.learn.effect.ledger import Change, Ledger
+from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.log import ToolLog
 from coreloop.learn.facts.file import EPOCH_DAY
 

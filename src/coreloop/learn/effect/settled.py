@@ -14,8 +14,8 @@ import msgspec
 
 from coreloop.base.files import read_file, write_private
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import RECENT_DAYS, Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from coreloop.base.git.promotions import Promotion
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.state import (

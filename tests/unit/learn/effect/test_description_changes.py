@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from coreloop.base.git.repository import Repository
-from coreloop.learn.effect.ledger import Change, find_documented, read_ledger
+from coreloop.learn.effect.description_changes import Change, find_documented, read_ledger
 from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
 
 NOW = at(200)
