@@ -13,8 +13,8 @@ from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
-from coreloop.learn.effect.log import Log, ToolLog
 from coreloop.learn.effect.tally import DayCount, Stratum, Tally, tally
+from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,
     TOLD,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from coreloop.learn.effect.description_changes import Change, Ledger
-from coreloop.learn.effect.log import ToolLog
+from coreloop.learn.effect.tool_days import ToolLog
 from coreloop.learn.facts.file import EPOCH_DAY
 
 BEFORE_DAYS: Final = 56
