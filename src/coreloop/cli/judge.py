@@ -58,7 +58,7 @@ def command(
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
-    from coreloop.learn.effect.settled import read_kept
+    from coreloop.learn.effect.kept_effects import read_kept
     from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.queue import read_queue

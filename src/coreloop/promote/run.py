@@ -15,7 +15,7 @@ from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.messages import Phrase, join, say
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.settled import read_kept
+from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.night import read_proposals

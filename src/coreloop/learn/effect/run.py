@@ -15,7 +15,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.description_changes import find_documented, read_ledger, restore_ledger
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.settled import Kept, content_of, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.kept_effects import Kept, content_of, id_of, keep, read_kept, state_of
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.session import MiningOptions, open_mining

@@ -12,8 +12,8 @@ from coreloop.base.git.promotions import Promotion, known_keys, open_branches, r
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.effect.settled import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
 from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
