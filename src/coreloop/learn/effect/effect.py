@@ -10,8 +10,8 @@ from coreloop.base.messages import Phrase, join, number_of
 from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
 from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
 from coreloop.learn.effect.description_changes import Change, Ledger
+from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
 from coreloop.learn.effect.tool_days import Log, ToolLog
