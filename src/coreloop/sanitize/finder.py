@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from coreloop.sanitize.find import Hit, find_hits, is_harmless
+from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
 from coreloop.sanitize.values import find_in_number, find_in_value, is_telling
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from coreloop.sanitize.find import Hit, find_hits
+from coreloop.sanitize.find_in_text import Hit, find_hits
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names

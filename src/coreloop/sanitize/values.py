@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from coreloop.sanitize.detectors.detection import current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
 from coreloop.sanitize.fields import is_time
-from coreloop.sanitize.find import Hit, find_hits
+from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def _refuse_form(line: str) -> Phrase | None:
 
 
 def _refuse_private(line: str) -> Phrase | None:
-    from coreloop.sanitize.find import find  # importing compiles its rules
+    from coreloop.sanitize.find_in_text import find  # importing compiles its rules
 
     findings = find(_DATE.sub("", line))  # the dates of the evidence are not private data
     if not findings:
