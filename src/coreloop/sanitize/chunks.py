@@ -19,7 +19,7 @@ from coreloop.sanitize.compressed import (
     skip_line,
 )
 from coreloop.sanitize.detectors.detection import Detection, use
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.modes import Masker, Mode

@@ -10,7 +10,7 @@ import orjson
 from coreloop.base.messages import Phrase
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import MAX_LINE_BYTES
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.walk import NotFiniteError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.pseudonymizer import Pseudonymizer

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker

@@ -6,8 +6,8 @@ import pytest
 
 from bounded import bounded
 from coreloop.sanitize.chunks import MAX_PLACES, places_of
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import PrivateData, find
-from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.names import Names

@@ -19,8 +19,8 @@ from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.refine.find import find_counterexamples
 from coreloop.observe.reading.signals import template
+from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker, sanitize_record
