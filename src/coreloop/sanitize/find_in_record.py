@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
-from coreloop.sanitize.values import find_in_number, find_in_value, is_telling
+from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_telling
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names

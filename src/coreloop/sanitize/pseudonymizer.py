@@ -23,9 +23,9 @@ from coreloop.observe.reading.signals import template
 from coreloop.observe.sources import QUESTION
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_identifying
 from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_value import find_in_number
 from coreloop.sanitize.model_names import is_known_provider
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.values import find_in_number
 from coreloop.sanitize.vocabulary import KnownWords, is_model, is_version
 from coreloop.sanitize.walk import NotFiniteError
 

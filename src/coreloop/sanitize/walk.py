@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Final, Protocol
 
-from coreloop.sanitize.values import is_sensitive
+from coreloop.sanitize.find_in_value import is_sensitive
 from coreloop.sanitize.views import short_labels
 
 _VALUE_KEYS: Final = frozenset(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.sanitize.detectors.detection import Detection
+from coreloop.sanitize.find_in_value import find_in_number
 from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.names import companies
-from coreloop.sanitize.values import find_in_number
 
 LISTED = companies(None, Detection())
 NO_LIST = "no list of companies is in use"
