@@ -14,9 +14,9 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
+from coreloop.sanitize.apply_rules import decoded
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
-from coreloop.sanitize.matching import decoded
 from coreloop.sanitize.views import CACHED_CHARS, plain_text, readings
 
 _LISTED: Final = ("kr",)
