@@ -22,10 +22,10 @@ from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.masking import Numbering, mask_text
-from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, companies
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
 from coreloop.sanitize.walk import children, scan
 

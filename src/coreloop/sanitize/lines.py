@@ -11,7 +11,7 @@ from coreloop.base.messages import Phrase
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import MAX_LINE_BYTES
 from coreloop.sanitize.find_in_record import Finder
-from coreloop.sanitize.modes import sanitize_record
+from coreloop.sanitize.sanitize_record import sanitize_record
 from coreloop.sanitize.walk import NotFiniteError
 
 # Searching for 19 digits with a regular expression takes longer than parsing.

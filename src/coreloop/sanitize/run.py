@@ -20,10 +20,10 @@ from coreloop.sanitize.folder import (
     sanitize_dir,
 )
 from coreloop.sanitize.masking import sanitize_text
-from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.names import has_companies
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
+from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.sources import find_sources, is_within, refuse_out
 from coreloop.sanitize.vocabulary import KnownWords, learn
 

@@ -6,9 +6,9 @@ import pytest
 
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, sanitize_record
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import record
 

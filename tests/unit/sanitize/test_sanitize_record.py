@@ -23,10 +23,10 @@ from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, sanitize_record
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
 from logs import call, failed, override, record, write_log
 from rows import each_row, slow_after
