@@ -19,7 +19,7 @@ from coreloop.sanitize.folder import (
     no_progress,
     sanitize_dir,
 )
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.names import has_companies
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report

@@ -13,7 +13,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
 from coreloop.sanitize.find_in_value import find_in_value
-from coreloop.sanitize.masking import Numbering, mask_text
+from coreloop.sanitize.mask_text import Numbering, mask_text
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names

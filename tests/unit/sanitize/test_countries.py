@@ -3,7 +3,7 @@
 from coreloop.sanitize.detectors import eu, uk, us
 from coreloop.sanitize.detectors.detection import COUNTRIES, Detection, OwnPattern, using
 from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.mask_text import sanitize_text
 from rows import each_row
 
 MASKED = {

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.find_in_value import find_in_number
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.names import companies
 
 LISTED = companies(None, Detection())

@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.names import Names, companies
 from rows import each_row
 

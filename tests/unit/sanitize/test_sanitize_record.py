@@ -22,7 +22,7 @@ from coreloop.observe.reading.signals import template
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
-from coreloop.sanitize.masking import Numbering
+from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
