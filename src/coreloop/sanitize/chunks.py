@@ -10,6 +10,7 @@ import orjson
 
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.base.text import printable
+from coreloop.sanitize.company_names import Names, companies
 from coreloop.sanitize.compressed import (
     MAX_LINE_BYTES,
     Codec,
@@ -23,14 +24,13 @@ from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.mask_text import Numbering, mask_text
-from coreloop.sanitize.names import Names, companies
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
 from coreloop.sanitize.walk import children, scan
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 
 MAX_PLACES: Final = 1_000

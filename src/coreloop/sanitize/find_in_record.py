@@ -8,7 +8,7 @@ from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_telling
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 _MAX_CLEAN_KEYS: Final = 10_000
 _MAX_CLEAN_VALUES: Final = 20_000

@@ -29,7 +29,7 @@ from coreloop.sanitize.views import (
 )
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 
 _CACHE_SIZE: Final = 20_000

@@ -11,7 +11,7 @@ from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 _TELLING: Final = re.compile(
     r"(?i)phone|mobile|cell|^tel|_tel|fax|contact|전화|휴대|핸드폰|연락처|팩스|acc(?:oun)?t|bank|계좌|은행|card|카드|passport|여권|"

@@ -22,10 +22,10 @@ from coreloop.sanitize.chunks import (
     run_chunk,
     start_worker,
 )
+from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
 from coreloop.sanitize.lines import RejectedLine
-from coreloop.sanitize.names import companies
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
 from coreloop.sanitize.sanitize_record import Mode

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from coreloop.sanitize.find_in_text import Hit, find_hits
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 Label = Callable[[str, str], str]
 _ROUNDS: Final = 4  # chosen: what still hides data after four rounds is replaced whole

@@ -11,6 +11,7 @@ import orjson
 
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.messages import Phrase
+from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
 from coreloop.sanitize.folder import (
     Choices,
@@ -20,7 +21,6 @@ from coreloop.sanitize.folder import (
     sanitize_dir,
 )
 from coreloop.sanitize.mask_text import sanitize_text
-from coreloop.sanitize.names import has_companies
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
 from coreloop.sanitize.sanitize_record import Mode

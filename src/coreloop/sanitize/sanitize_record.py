@@ -11,7 +11,7 @@ from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.walk import rewrite, scan
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")

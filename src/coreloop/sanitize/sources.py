@@ -16,7 +16,7 @@ from coreloop.sanitize.find_in_value import find_in_value
 from coreloop.sanitize.mask_text import Numbering, mask_text
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 _LISTED: Final = 5
 _KOREAN: Final = re.compile(r"(?<![가-힣])[가-힣]{2,4}(?![가-힣])")

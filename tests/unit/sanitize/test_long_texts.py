@@ -6,10 +6,10 @@ import pytest
 
 from bounded import bounded
 from coreloop.sanitize.chunks import MAX_PLACES, places_of
+from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import PrivateData, find
 from coreloop.sanitize.mask_text import sanitize_text
-from coreloop.sanitize.names import Names
 from coreloop.sanitize.sanitize_record import sanitize_record
 from coreloop.sanitize.walk import scan
 from long_texts import ALL_SIGNS, SHAPES

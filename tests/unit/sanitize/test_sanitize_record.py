@@ -19,12 +19,12 @@ from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.refine.find import find_counterexamples
 from coreloop.observe.reading.signals import template
+from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
 from coreloop.sanitize.mask_text import Numbering
-from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker, sanitize_record
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
-from coreloop.sanitize.names import Names
 from coreloop.sanitize.sources import PrintableNames, find_sources
 from logs import record, write_log
 from rows import each_row

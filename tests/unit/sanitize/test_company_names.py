@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.sanitize.company_names import Names, companies
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.mask_text import sanitize_text
-from coreloop.sanitize.names import Names, companies
 from rows import each_row
 
 NO_LISTING = Detection(countries=())
