@@ -27,7 +27,7 @@ from coreloop.sanitize.mask_text import Numbering, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
-from coreloop.sanitize.walk import children, scan
+from coreloop.sanitize.walk_record import children, scan
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names

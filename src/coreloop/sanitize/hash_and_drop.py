@@ -27,7 +27,7 @@ from coreloop.sanitize.find_in_value import find_in_number
 from coreloop.sanitize.model_names import is_known_provider
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import KnownWords, is_model, is_version
-from coreloop.sanitize.walk import NotFiniteError
+from coreloop.sanitize.walk_record import NotFiniteError
 
 # Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {

@@ -8,7 +8,7 @@ from coreloop.sanitize.find_in_value import find_in_number, find_in_value
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.mask_text import Label, canonical, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.walk import rewrite, scan
+from coreloop.sanitize.walk_record import rewrite, scan
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names

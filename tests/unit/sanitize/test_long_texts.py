@@ -11,7 +11,7 @@ from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import PrivateData, find
 from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.sanitize_record import sanitize_record
-from coreloop.sanitize.walk import scan
+from coreloop.sanitize.walk_record import scan
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row
 
