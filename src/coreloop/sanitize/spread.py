@@ -9,13 +9,13 @@ from itertools import product
 from typing import Final
 
 from coreloop.sanitize.apply_rules import Span, matches
-from coreloop.sanitize.budget import Budget
 from coreloop.sanitize.detectors.eu import DUTCH
 from coreloop.sanitize.detectors.finance import CARD_WORD, PAYMENT
 from coreloop.sanitize.detectors.kr import BUSINESS, LICENCE, RESIDENT
 from coreloop.sanitize.detectors.phones import CALL
 from coreloop.sanitize.detectors.uk import HEALTH
 from coreloop.sanitize.detectors.us import EMPLOYER, SOCIAL
+from coreloop.sanitize.step_budget import Budget
 
 _RUN: Final = re.compile(
     r"(?<![0-9A-Za-z.])(?:[A-Z] {0,5}){0,2}(?:[(+] {0,5}){0,2}[0-9](?:[ \-()./]{0,8}[0-9A-Z]){7,}"
