@@ -10,7 +10,6 @@ from operator import or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.sanitize.apply_rules import encoded, matches, may_be_encoded
-from coreloop.sanitize.closings import Closed, Closing, closings
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
 from coreloop.sanitize.detectors.markers import closed_signs
@@ -27,6 +26,7 @@ from coreloop.sanitize.views import (
     short_labels,
     with_short_labels,
 )
+from coreloop.sanitize.without_spaces import Closed, Closing, closings
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
