@@ -14,7 +14,7 @@ from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
 from coreloop.sanitize.detectors.markers import closed_signs
 from coreloop.sanitize.detectors.rule import Sign
-from coreloop.sanitize.spread import NUMBERS, spread
+from coreloop.sanitize.spaced_numbers import NUMBERS, spread
 from coreloop.sanitize.step_budget import Budget, OverBudgetError
 from coreloop.sanitize.views import (
     CACHED_CHARS,
