@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.sanitize.detectors import rules_for
-from coreloop.sanitize.detectors.markers import JOINING, signs_of
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
+from coreloop.sanitize.detectors.signs import JOINING, signs_of
 from coreloop.sanitize.views import CACHED_CHARS
 
 Span = tuple[str, int, int]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from coreloop.sanitize.apply_rules import encoded, matches, may_be_encoded
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
-from coreloop.sanitize.detectors.markers import closed_signs
 from coreloop.sanitize.detectors.rule import Sign
+from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.spaced_numbers import NUMBERS, spread
 from coreloop.sanitize.step_budget import Budget, OverBudgetError
 from coreloop.sanitize.views import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.sanitize.apply_rules import encoded, matches, may_be_encoded
 from coreloop.sanitize.detectors import RULES
-from coreloop.sanitize.detectors.markers import JOINING, closed_signs, signs_of
+from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
 from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.views import readings
 from coreloop.sanitize.without_spaces import Closed, closings
