@@ -16,8 +16,8 @@ from ahocorasick_rs import AhoCorasick, Implementation
 from coreloop.base.records import encodable
 from coreloop.sanitize.detectors import RULES, chosen_rules
 from coreloop.sanitize.detectors.detection import Country, Detection, OwnPattern, current
-from coreloop.sanitize.detectors.forms import FORMS, token_forms
 from coreloop.sanitize.detectors.rule import Sign
+from coreloop.sanitize.detectors.sign_forms import FORMS, token_forms
 from coreloop.sanitize.detectors.streets import CLOSED_KINDS, KINDS
 
 # Signs of the rules that also hold after white space is removed.
