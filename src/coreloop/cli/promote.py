@@ -18,8 +18,8 @@ from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
+    from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.promotion import Done
     from coreloop.promote.proposal import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.revert import Revert, RevertDone

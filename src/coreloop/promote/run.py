@@ -34,10 +34,10 @@ from coreloop.observe.verdicts import read_verdicts
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.budget import Worth, wasted_by_key
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import Overrides, Plan, Promoting
-from coreloop.promote.promotion import Done, preview, promote
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
@@ -288,7 +288,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     WorkspaceError, UsageError, RefusedError
         As `coreloop.promote.proposal.read_proposal` does.
     RefusedError, GitError, ReachError
-        As `coreloop.promote.promotion.make_plan` does.
+        As `coreloop.promote.draft_pull_request.make_plan` does.
     """
     selection = select_proposals(workspace, request)
     replayed = workspace.replayed()
