@@ -289,7 +289,7 @@ def _show_next(result: "PromoteResult", plan: "Plan") -> None:
 
 
 def _show_reach(reach: "Reach") -> None:
-    from coreloop.promote.pull_request import cap_line
+    from coreloop.promote.pull_request_text import cap_line
     from coreloop.promote.reach import Unmeasured
 
     if isinstance(reach, Unmeasured):

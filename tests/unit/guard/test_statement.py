@@ -12,7 +12,7 @@ from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import Words
-from coreloop.promote.pull_request import commit_message, trailers
+from coreloop.promote.pull_request_text import commit_message, trailers
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from merging import read_trailers
 from promoting import SOURCE

@@ -10,7 +10,7 @@ from coreloop.base.errors import CoreloopError, RefusedError, UsageError, Worksp
 from coreloop.base.project.settings import CategoryRule, Settings
 from coreloop.learn.proposals.advice import statement_key
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from coreloop.promote.statement import EvidenceRow
