@@ -15,7 +15,7 @@ from coreloop.promote.asking import ask_again
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done
 from coreloop.promote.plan import Overrides
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from github_stand_in import GithubStandIn, Reply
 from merging import read_trailers
 from promoting import (

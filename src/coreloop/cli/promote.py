@@ -20,7 +20,7 @@ from coreloop.cli.options import FILE, json_option
 if TYPE_CHECKING:
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.proposal import Proposal
+    from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.revert import Revert, RevertDone
     from coreloop.promote.run import PromoteRequest, PromoteResult

@@ -6,7 +6,7 @@ from pathlib import Path
 from coreloop.base.files import append_private
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,
@@ -26,7 +26,7 @@ def verify(
     Raises
     ------
     WorkspaceError, UsageError, RefusedError
-        As `coreloop.promote.proposal.read_proposal` does.
+        As `coreloop.promote.proposal_entry.read_proposal` does.
     """
     proposal = read_proposal(path, candidate_id, workspace.settings, is_configured=workspace.is_configured)
     return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)

@@ -20,7 +20,7 @@ from coreloop.learn.proposals.words import BaseNames
 from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.elsewhere import described_by
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.statement import refuse_undeclared
 
 

@@ -24,7 +24,7 @@ from coreloop.promote.branch import (
 )
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan, refuse_other
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal_entry import Proposal
 
 _LOOK_BACK_DAYS: Final = 365  # chosen: a closed pull request of last year still means no
 

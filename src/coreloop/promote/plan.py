@@ -16,7 +16,7 @@ from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict

@@ -8,7 +8,7 @@ from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, wri
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.text import counted
 from coreloop.promote.measure.measurement import Measurement
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
 from coreloop.promote.replay import Replay
 

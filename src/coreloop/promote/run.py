@@ -38,7 +38,7 @@ from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import Overrides, Plan, Promoting
-from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
 
@@ -286,7 +286,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     Raises
     ------
     WorkspaceError, UsageError, RefusedError
-        As `coreloop.promote.proposal.read_proposal` does.
+        As `coreloop.promote.proposal_entry.read_proposal` does.
     RefusedError, GitError, ReachError
         As `coreloop.promote.draft_pull_request.make_plan` does.
     """

@@ -12,7 +12,7 @@ import pytest
 from coreloop.guard.event import PullRequestEvent, Push
 from coreloop.promote import draft_pull_request, plan
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import Replay, ReplayVerdict
 from guard_bench import pushes_json
 from guarding import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.git.trailers import NAMES
 from coreloop.base.project.settings import Settings
-from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import body, branch_name, cap_line, commit_message, pull_request_title
 from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict

@@ -20,7 +20,7 @@ from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.promote.asking import ask_again
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,

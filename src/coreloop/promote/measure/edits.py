@@ -15,7 +15,7 @@ from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
 from coreloop.promote.plan import base_commit
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.revert import without_lines
 from coreloop.promote.run import PromoteRequest, select_proposals
 

@@ -35,7 +35,7 @@ from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
 
