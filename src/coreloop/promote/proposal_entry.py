@@ -32,7 +32,7 @@ from coreloop.learn.proposals.grammar import (
 from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.night import read_proposals
 from coreloop.learn.proposals.statements import Statement
-from coreloop.promote.statement import (
+from coreloop.promote.check_statement import (
     EvidenceRow,
     is_ours,
     names_unknown_keywords,
