@@ -14,7 +14,7 @@ from coreloop.base.errors import ReachError
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.frameworks import find_framework
 from coreloop.promote.reach import REACH_EXAMPLES
-from coreloop.promote.schema import SchemaCommand, read_tools, schema_command
+from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
 
 _CORRECT: Final = "correct reach: in coreloop.yaml"
 _ANSWER_S: Final = 2.0  # chosen: an endpoint on this machine or network answers at once

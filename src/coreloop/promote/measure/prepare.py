@@ -42,7 +42,7 @@ from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.schema import read_schema, schema_command
+from coreloop.promote.tool_schemas import read_schema, schema_command
 
 N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""

@@ -8,7 +8,7 @@ import pytest
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.measure.arms import Arms, NoArms, arms_of, tools_of, two_copies
 from coreloop.promote.measure.edits import LineEdit
-from coreloop.promote.schema import SchemaCommand, read_schema
+from coreloop.promote.tool_schemas import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""
 
