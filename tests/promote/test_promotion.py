@@ -11,11 +11,11 @@ from coreloop.base.github.protocol import Forge
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.promote import draft_pull_request, plan
-from coreloop.promote.asking import ask_again
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done
 from coreloop.promote.plan import Overrides
 from coreloop.promote.proposal_entry import read_proposal
+from coreloop.promote.replay_proposal import ask_again
 from github_stand_in import GithubStandIn, Reply
 from merging import read_trailers
 from promoting import (

@@ -31,7 +31,6 @@ from coreloop.learn.verdicts.state import (
     states_by_key,
 )
 from coreloop.observe.verdicts import read_verdicts
-from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.budget import Worth, wasted_by_key
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
@@ -41,6 +40,7 @@ from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
+from coreloop.promote.replay_proposal import ask_again, ask_nobody
 
 
 @dataclass(frozen=True, slots=True)
