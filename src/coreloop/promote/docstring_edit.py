@@ -20,7 +20,7 @@ from coreloop.learn.proposals.words import BaseNames
 from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
 from coreloop.promote.check_statement import refuse_undeclared
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.elsewhere import described_by
+from coreloop.promote.defined_elsewhere import described_by
 from coreloop.promote.proposal_entry import Proposal
 
 

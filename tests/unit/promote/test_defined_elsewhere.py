@@ -3,7 +3,7 @@
 import pytest
 
 from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.promote.elsewhere import find_elsewhere
+from coreloop.promote.defined_elsewhere import find_elsewhere
 from rows import each_row
 
 LINES = ("- First: show",)
