@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
-from coreloop.promote.copies import run_in_copy
+from coreloop.promote.project_copy import run_in_copy
 
 TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"

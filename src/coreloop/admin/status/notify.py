@@ -24,7 +24,7 @@ from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
-from coreloop.promote.copies import SECRETS
+from coreloop.promote.project_copy import SECRETS
 
 TIMEOUT_S: Final = 10.0  # chosen: a message takes a second, and status waits for each
 MOST_AT_ONCE: Final = 100

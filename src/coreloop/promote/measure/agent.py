@@ -11,8 +11,8 @@ import msgspec
 from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.model import Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.copies import run_in_copy
 from coreloop.promote.measure.arms import ToolText, tools_of
+from coreloop.promote.project_copy import run_in_copy
 
 
 class _Answer(msgspec.Struct, frozen=True):
