@@ -17,10 +17,10 @@ from coreloop.descriptions.source import read_source
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.lines import is_form
 from coreloop.learn.proposals.words import BaseNames
-from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
 from coreloop.promote.check_statement import refuse_undeclared
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.defined_elsewhere import described_by
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
 from coreloop.promote.proposal_entry import Proposal
 
 

@@ -11,8 +11,8 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
-from coreloop.promote.budget import NOTHING_KNOWN, Worth
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict

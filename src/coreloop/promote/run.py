@@ -31,8 +31,8 @@ from coreloop.learn.verdicts.state import (
     states_by_key,
 )
 from coreloop.observe.verdicts import read_verdicts
-from coreloop.promote.budget import Worth, wasted_by_key
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.description_budget import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
