@@ -16,7 +16,7 @@ from axis_histories import (
     weigh,
 )
 from coreloop.base.errors import GitError, UsageError
-from coreloop.promote.axis.case import Thresholds
+from coreloop.promote.axis.axis_gates import Thresholds
 from promoting import Project, run_git
 from rows import slow_after
 
