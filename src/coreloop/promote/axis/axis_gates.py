@@ -11,7 +11,7 @@ from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.axis.evidence import (
+from coreloop.promote.axis.engine_history import (
     PromotionEvidence,
     first_merge,
     known_engines,

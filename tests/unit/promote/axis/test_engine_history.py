@@ -17,7 +17,13 @@ from axis_histories import (
     write,
 )
 from coreloop.base.project.settings import ToolSettings
-from coreloop.promote.axis.evidence import DisplayedCall, PromotionTarget, calls_in, engines_of, read_target
+from coreloop.promote.axis.engine_history import (
+    DisplayedCall,
+    PromotionTarget,
+    calls_in,
+    engines_of,
+    read_target,
+)
 from promoting import FILE, SOURCE, Project
 from rows import each_row, slow_after
 
