@@ -21,7 +21,7 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of
-from coreloop.promote.measure.ask import Asker, ModelCaller
+from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.prepare import MeasuredLines, Prepared

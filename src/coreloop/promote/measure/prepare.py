@@ -28,7 +28,7 @@ from coreloop.promote.measure.arms import (
     tools_of,
     two_copies,
 )
-from coreloop.promote.measure.ask import Asker, CallingModel, ModelCaller
+from coreloop.promote.measure.ask_model import Asker, CallingModel, ModelCaller
 from coreloop.promote.measure.contexts import (
     CallContext,
     CallContexts,
