@@ -18,7 +18,6 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.agent import AgentCaller
 from coreloop.promote.measure.arms import (
     Arms,
     NoArms,
@@ -28,6 +27,7 @@ from coreloop.promote.measure.arms import (
     tools_of,
     two_copies,
 )
+from coreloop.promote.measure.ask_agent import AgentCaller
 from coreloop.promote.measure.ask_model import Asker, CallingModel, ModelCaller
 from coreloop.promote.measure.contexts import (
     CallContext,
