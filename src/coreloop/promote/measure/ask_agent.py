@@ -11,7 +11,7 @@ import msgspec
 from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.model import Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import ToolText, tools_of
+from coreloop.promote.measure.with_and_without import ToolText, tools_of
 from coreloop.promote.project_copy import run_in_copy
 
 

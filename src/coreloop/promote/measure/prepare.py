@@ -18,15 +18,6 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
 from coreloop.learn.proposals.advice import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.arms import (
-    Arms,
-    NoArms,
-    ToolText,
-    WordedTools,
-    arms_of,
-    tools_of,
-    two_copies,
-)
 from coreloop.promote.measure.ask_agent import AgentCaller
 from coreloop.promote.measure.ask_model import Asker, CallingModel, ModelCaller
 from coreloop.promote.measure.contexts import (
@@ -40,6 +31,15 @@ from coreloop.promote.measure.contexts import (
 from coreloop.promote.measure.edits import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.with_and_without import (
+    Arms,
+    NoArms,
+    ToolText,
+    WordedTools,
+    arms_of,
+    tools_of,
+    two_copies,
+)
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
 from coreloop.promote.tool_schemas import read_schema, schema_command
