@@ -22,7 +22,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.edits import LineEdit
+from coreloop.promote.measure.measured_lines import LineEdit
 from coreloop.promote.measure.prepare import MeasuredLines, Prepared
 from coreloop.promote.measure.run import measure
 from coreloop.promote.measure.with_and_without import Arms, NoArms, ToolText, arms_of

@@ -34,7 +34,7 @@ from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.learn.statements.wordings import CONDITIONS, WORDINGS
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.edits import LineEdit, proposed_lines
+from coreloop.promote.measure.measured_lines import LineEdit, proposed_lines
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.prepare import N_CONTROLS, N_FIRST, MeasureOptions, Prepared, prepare
 from coreloop.promote.measure.run import measure

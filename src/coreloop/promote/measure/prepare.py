@@ -28,7 +28,7 @@ from coreloop.promote.measure.contexts import (
     halves,
     is_against,
 )
-from coreloop.promote.measure.edits import LineEdit
+from coreloop.promote.measure.measured_lines import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.measure.with_and_without import (

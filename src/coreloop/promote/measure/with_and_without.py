@@ -14,7 +14,7 @@ import orjson
 from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import bare_name
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.promote.measure.edits import LineEdit
+from coreloop.promote.measure.measured_lines import LineEdit
 
 _WORD: Final = re.compile(r"\w+")
 
