@@ -30,7 +30,7 @@ from typing import Final
 
 from coreloop.base.errors import ModelError, RefusedError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.learn.statements.wordings import CONDITIONS, WORDINGS
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall

@@ -9,7 +9,6 @@ from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
-from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
 from coreloop.learn.proposals.declared import (
     MIN_CASES,
     refuse_advice,
@@ -35,6 +34,13 @@ from coreloop.learn.proposals.grammar import (
     parse_line,
 )
 from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.statement_lines import (
+    CAVEAT_FORMS,
+    GUIDE_FORMS,
+    Advice,
+    parse_advice,
+    statement_key,
+)
 from coreloop.learn.proposals.wordings import keys_of
 from coreloop.learn.proposals.words import Words
 

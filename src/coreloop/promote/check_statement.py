@@ -9,10 +9,10 @@ from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
-from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.figures import StatementEvidence
 from coreloop.learn.proposals.statement_document import difference_text
+from coreloop.learn.proposals.statement_lines import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, Statement, not_sure, too_few
 from coreloop.learn.proposals.words import BaseNames, Words
 

@@ -31,7 +31,7 @@ MODULES = (
     "base.github.github_api",
     "base.github.github_errors",
     "base.github.urllib_transport",
-    "learn.proposals.advice",
+    "learn.proposals.statement_lines",
     "learn.proposals.declared",
     "learn.proposals.figures",
     "learn.proposals.grammar",

@@ -5,7 +5,6 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.learn.proposals.advice import Advice, parse_advice
 from coreloop.learn.proposals.grammar import (
     ELIDED,
     AdvisedCall,
@@ -17,6 +16,7 @@ from coreloop.learn.proposals.grammar import (
     When,
     parse_line,
 )
+from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.proposals.words import Words
 
 MAX_FIELDS: Final = (

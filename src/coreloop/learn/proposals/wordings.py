@@ -3,7 +3,7 @@
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.learn.proposals.advice import (
+from coreloop.learn.proposals.statement_lines import (
     Advice,
     advice,
     condition,

@@ -15,8 +15,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.descriptions.signature import takes
 from coreloop.descriptions.source import Definition, definitions, parse
-from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.grammar import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
+from coreloop.learn.proposals.statement_lines import parse_advice
 
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.advice import in_language, joined, statement_key
 from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.statement_lines import in_language, joined, statement_key
 from coreloop.learn.proposals.statements import (
     MAX_NEAREST,
     MAX_Q,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
 from coreloop.learn.statements.log import CallPlace
 

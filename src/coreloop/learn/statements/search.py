@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.evidence import NumberedCalls, compare

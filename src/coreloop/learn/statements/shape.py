@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
 from coreloop.learn.statements.log import CallPlace, Value
 

@@ -16,7 +16,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.failures import NamedFailure, named_failure
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.ask_agent import AgentCaller
 from coreloop.promote.measure.ask_model import Asker, CallingModel, ModelCaller

@@ -10,11 +10,11 @@ from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.pattern.document import redact_candidate
-from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.night import MIN_PUBLISHED, read_every_night
 from coreloop.learn.proposals.statement_document import redact_statement, statement_line
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample

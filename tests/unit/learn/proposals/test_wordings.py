@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.learn.proposals.advice import parse_advice, statement_key
+from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.wordings import keys_of, wordings_of
 
 

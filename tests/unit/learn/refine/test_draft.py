@@ -20,7 +20,6 @@ from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.advice import parse_advice
 from coreloop.learn.proposals.counterexamples import (
     Counterexample,
     CounterexamplesFile,
@@ -30,6 +29,7 @@ from coreloop.learn.proposals.counterexamples import (
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.night import to_json
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.base.failures import CLASSES
-from coreloop.learn.proposals.advice import (
+from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.statement_lines import (
     CAVEAT_FORMS,
     GUIDE_FORMS,
     Advice,
@@ -21,7 +22,6 @@ from coreloop.learn.proposals.advice import (
     joined,
     parse_advice,
 )
-from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.statements.wordings import SHAPES, WORDINGS
 from rows import each_row
 
