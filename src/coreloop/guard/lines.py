@@ -22,7 +22,8 @@ from coreloop.learn.proposals.figures import (
     read_guide_evidence,
     read_statement_evidence,
 )
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
     CaveatEvidence,
     FailsApart,
@@ -33,7 +34,6 @@ from coreloop.learn.proposals.grammar import (
     When,
     parse_line,
 )
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.statement_lines import (
     CAVEAT_FORMS,
     GUIDE_FORMS,

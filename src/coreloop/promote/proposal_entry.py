@@ -18,7 +18,9 @@ from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
 from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
     Fails,
     FailsApart,
@@ -29,8 +31,6 @@ from coreloop.learn.proposals.grammar import (
     calls_fit,
     parse_line,
 )
-from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.night import read_proposals
 from coreloop.learn.proposals.statements import Statement
 from coreloop.promote.check_statement import (
     EvidenceRow,

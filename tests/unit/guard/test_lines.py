@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.learn.proposals.grammar import AdvisedCalls, When, parse_line
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, parse_line
 from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.words import Words
 from coreloop.promote.pull_request_text import trailers

@@ -34,7 +34,7 @@ MODULES = (
     "learn.proposals.statement_lines",
     "learn.proposals.declared",
     "learn.proposals.figures",
-    "learn.proposals.grammar",
+    "learn.proposals.sequence_lines",
     "learn.proposals.lines",
     "learn.proposals.words",
 )
@@ -124,7 +124,7 @@ def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) 
         "yaml",
         "coreloop.guard.policy",
         "coreloop.base.project.settings",
-        "coreloop.learn.proposals.grammar",
+        "coreloop.learn.proposals.sequence_lines",
     }
     script = f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
     check = f"from coreloop.guard.__main__ import main; main(sys.argv[1:]); {script}"

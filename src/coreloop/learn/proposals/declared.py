@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.sequence_lines import (
     ELIDED,
     AdvisedCall,
     AdvisedCalls,

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import FILLERS
-from coreloop.learn.proposals.grammar import parse_line
+from coreloop.learn.proposals.sequence_lines import parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
 
 MAX_LINE_CHARS: Final = 400

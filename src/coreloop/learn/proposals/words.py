@@ -15,7 +15,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.descriptions.signature import takes
 from coreloop.descriptions.source import Definition, definitions, parse
-from coreloop.learn.proposals.grammar import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
+from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
 
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.failures import CLASSES
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.sequence_lines import (
     ELIDED,
     AdvisedCall,
     AdvisedCalls,
