@@ -16,7 +16,7 @@ from coreloop.learn.pattern.draft import guide_lines
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import FailsApart
 from coreloop.learn.proposals.vocabulary import Vocabulary
 

@@ -147,7 +147,7 @@ def show_proposals(
 
 
 def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     days = proposals.recorded
     click.echo(
@@ -172,7 +172,7 @@ def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
 
 def _show_table(document: "CandidatesFile") -> None:
     from coreloop.learn.pattern.draft import is_weak
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]

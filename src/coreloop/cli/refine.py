@@ -106,7 +106,7 @@ def show_refined(
     is_verbose: bool = False,
 ) -> None:
     """Print a run's results, by default one screen, and on stderr the paths of the written files."""
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     counterexamples = document.counterexamples
     click.echo(
@@ -150,7 +150,7 @@ def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
 
 
 def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:

@@ -11,7 +11,7 @@ from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.proposals.night import read_every_night
+from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.wordings import keys_of
 
 _UNDECIDED: Final = 4  # after the ranks of `_rank`

@@ -19,7 +19,7 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
 from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
 from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
     Fails,

@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.wordings import wordings_of

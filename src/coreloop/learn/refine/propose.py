@@ -14,7 +14,7 @@ from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile, ErrorRow
-from coreloop.learn.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statements import NearStatement, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary

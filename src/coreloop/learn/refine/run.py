@@ -10,7 +10,7 @@ from coreloop.base.failures import known_types
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
-from coreloop.learn.proposals.night import COUNTEREXAMPLES, newest_night
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
 from coreloop.learn.verdicts.state import kept_states, settled_keys

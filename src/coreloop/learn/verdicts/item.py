@@ -11,7 +11,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.change import DocstringChange, change_of
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.night import read_every_night
+from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.statement_document import (
     cost_text,
     difference_text,

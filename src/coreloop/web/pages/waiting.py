@@ -12,7 +12,7 @@ from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.pattern.document import redact_candidate
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.night import MIN_PUBLISHED, read_every_night
+from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
 from coreloop.learn.proposals.statement_document import redact_statement, statement_line
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement

@@ -28,7 +28,7 @@ from coreloop.learn.proposals.counterexamples import (
 )
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.night import to_json
+from coreloop.learn.proposals.proposal_files import to_json
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
