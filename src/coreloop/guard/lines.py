@@ -9,6 +9,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.declared import (
     MIN_CASES,
     refuse_advice,
@@ -22,7 +23,6 @@ from coreloop.learn.proposals.figures import (
     read_guide_evidence,
     read_statement_evidence,
 )
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
     CaveatEvidence,

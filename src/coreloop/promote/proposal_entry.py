@@ -14,11 +14,11 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
 from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,

@@ -35,7 +35,7 @@ MODULES = (
     "learn.proposals.declared",
     "learn.proposals.figures",
     "learn.proposals.sequence_lines",
-    "learn.proposals.lines",
+    "learn.proposals.allowed_lines",
     "learn.proposals.words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -11,8 +11,8 @@ from coreloop.base.files import read_file
 from coreloop.base.messages import text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.lines import is_form
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
-from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.base.failures import CLASSES
-from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.statement_lines import (
     CAVEAT_FORMS,
     GUIDE_FORMS,

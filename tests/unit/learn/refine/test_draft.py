@@ -20,6 +20,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.counterexamples import (
     Counterexample,
     CounterexamplesFile,
@@ -27,7 +28,6 @@ from coreloop.learn.proposals.counterexamples import (
     counterexample_key,
 )
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.proposal_files import to_json
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from rows import each_row
 
 
