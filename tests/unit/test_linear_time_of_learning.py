@@ -21,10 +21,10 @@ from coreloop.learn.knowledge.audit_analysis import improvement_bullets
 from coreloop.learn.pattern.questions import distinct_questions
 from coreloop.learn.proposals import statement_draft
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
+from coreloop.learn.proposals.declared_words import names_in
 from coreloop.learn.proposals.figures import read_guide_evidence, read_statement_evidence
 from coreloop.learn.proposals.sequence_lines import parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice, written_path
-from coreloop.learn.proposals.words import names_in
 from coreloop.promote.reach import _arrives
 from coreloop.runs.driver.spending import Reports
 from coreloop.web.keys import read_keys

@@ -17,6 +17,7 @@ from coreloop.learn.proposals.declared import (
     refuse_fails,
     refuse_when,
 )
+from coreloop.learn.proposals.declared_words import Words
 from coreloop.learn.proposals.figures import (
     caveat_figures,
     guide_figures,
@@ -42,7 +43,6 @@ from coreloop.learn.proposals.statement_lines import (
     statement_key,
 )
 from coreloop.learn.proposals.wordings import keys_of
-from coreloop.learn.proposals.words import Words
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 

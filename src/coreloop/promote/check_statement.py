@@ -10,11 +10,11 @@ from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.learn.proposals.declared import refuse_words
+from coreloop.learn.proposals.declared_words import BaseNames, Words
 from coreloop.learn.proposals.figures import StatementEvidence
 from coreloop.learn.proposals.statement_document import difference_text
 from coreloop.learn.proposals.statement_lines import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, Statement, not_sure, too_few
-from coreloop.learn.proposals.words import BaseNames, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ MODULES = (
     "learn.proposals.figures",
     "learn.proposals.sequence_lines",
     "learn.proposals.allowed_lines",
-    "learn.proposals.words",
+    "learn.proposals.declared_words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
