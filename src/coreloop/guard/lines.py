@@ -18,6 +18,7 @@ from coreloop.learn.proposals.declared import (
     refuse_when,
 )
 from coreloop.learn.proposals.declared_words import Words
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import (
     caveat_figures,
     guide_figures,
@@ -42,7 +43,6 @@ from coreloop.learn.proposals.statement_lines import (
     parse_advice,
     statement_key,
 )
-from coreloop.learn.proposals.wordings import keys_of
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 

@@ -17,8 +17,8 @@ from coreloop.base.git.trailers import (
 from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
-from coreloop.learn.proposals.wordings import keys_of
 from coreloop.promote.check_statement import restored_row
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal_entry import Proposal

@@ -11,8 +11,8 @@ from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.proposal_files import read_every_night
-from coreloop.learn.proposals.wordings import keys_of
 
 _UNDECIDED: Final = 4  # after the ranks of `_rank`
 _HELPS: Final = 5  # the last: gives way only to a line that is worth more

@@ -2,8 +2,8 @@
 
 import pytest
 
+from coreloop.learn.proposals.equal_wordings import keys_of, wordings_of
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
-from coreloop.learn.proposals.wordings import keys_of, wordings_of
 
 
 @pytest.mark.parametrize(
