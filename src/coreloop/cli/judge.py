@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from coreloop.base.project.workspace import Workspace
     from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.proposals.change import DocstringChange
+    from coreloop.learn.proposals.proposed_change import DocstringChange
     from coreloop.learn.verdicts.item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict

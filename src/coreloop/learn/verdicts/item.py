@@ -9,9 +9,9 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.change import DocstringChange, change_of
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.proposal_files import read_every_night
+from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
 from coreloop.learn.proposals.statement_document import (
     cost_text,
     difference_text,

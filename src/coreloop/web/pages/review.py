@@ -8,7 +8,7 @@ from typing import Any, Final
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import join
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.change import change_of
+from coreloop.learn.proposals.proposed_change import change_of
 from coreloop.learn.proposals.statement_document import cost_text, sides_text
 from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
