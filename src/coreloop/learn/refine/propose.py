@@ -22,7 +22,7 @@ from coreloop.learn.refine.document import counterexamples_markdown, redact_entr
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.errors import error_table
-from coreloop.learn.statements.log import CaseLog, called_tools, read_log
+from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 

@@ -9,7 +9,7 @@ from coreloop.base.failures import TRANSIENT
 from coreloop.base.messages import Language, Phrase
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import in_language
-from coreloop.learn.statements.log import CaseLog
+from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import bits_of
 from coreloop.observe.reading.signals import unwrapped

@@ -20,7 +20,7 @@ from coreloop.learn.proposals.statements import (
     too_few,
 )
 from coreloop.learn.statements.evidence import NumberedCalls
-from coreloop.learn.statements.log import CaseLog, LoggedRequest
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places
 from coreloop.learn.statements.wordings import Language

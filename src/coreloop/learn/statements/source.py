@@ -6,7 +6,7 @@ from typing import Final
 
 from coreloop.learn.proposals.statement_lines import Advice, advice, written_path
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
-from coreloop.learn.statements.log import CallPlace
+from coreloop.learn.statements.logged_calls import CallPlace
 
 _QUESTION: Final = "question"
 """Where a value came from that the user gave: no side of a contrast, since an agent cannot choose it."""

@@ -14,7 +14,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.mine.sessions import MAX_CALLS
 from coreloop.learn.mine.window import Window, count_patterns, merge
-from coreloop.learn.statements.log import read_log
+from coreloop.learn.statements.logged_calls import read_log
 from logs import call, failed, line, one_by_one, record
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
