@@ -19,7 +19,7 @@ from coreloop.learn.proposals.statements import (
     not_sure,
     too_few,
 )
-from coreloop.learn.statements.evidence import NumberedCalls
+from coreloop.learn.statements.compare_sides import NumberedCalls
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places

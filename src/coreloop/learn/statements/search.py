@@ -11,7 +11,7 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.evidence import NumberedCalls, compare
+from coreloop.learn.statements.compare_sides import NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
 from coreloop.learn.statements.logged_calls import (
     CallPlace,

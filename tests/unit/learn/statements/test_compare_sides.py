@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.statements.evidence import NumberedCalls, compare, rank_test
+from coreloop.learn.statements.compare_sides import NumberedCalls, compare, rank_test
 from coreloop.learn.statements.sets import bits_of, iter_places
 
 N = 60
