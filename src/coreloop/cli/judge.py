@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
     from coreloop.learn.effect.effect import Effect
     from coreloop.learn.proposals.proposed_change import DocstringChange
-    from coreloop.learn.verdicts.item import JudgedItem
+    from coreloop.learn.verdicts.judged_item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
 
@@ -59,8 +59,8 @@ def command(
     30 days, and proposals.
     """
     from coreloop.learn.effect.kept_effects import read_kept
-    from coreloop.learn.verdicts.item import read_item
     from coreloop.learn.verdicts.judge import judge, judge_name
+    from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
     from coreloop.observe.verdicts import VerdictLetter
 
