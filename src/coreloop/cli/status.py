@@ -80,7 +80,7 @@ def show_status(status: "Status") -> None:
 def status_facts(status: "Status") -> dict[str, object]:
     """Return the status as JSON has it; proposals are only counted, since their files list their keys."""
     from coreloop.learn.effect.effect_json import effect_facts
-    from coreloop.learn.verdicts.state import count_states
+    from coreloop.learn.verdicts.proposal_state import count_states
 
     standings = {
         name: {key: value for key, value in asdict(standing).items() if key != "waiting"}

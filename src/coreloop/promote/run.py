@@ -22,7 +22,7 @@ from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.verdicts.closed import reopened_keys
-from coreloop.learn.verdicts.state import (
+from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
     Standpoint,

@@ -12,7 +12,7 @@ from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.propose import Refined, refine
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 _WINDOW: Final = timedelta(days=30)  # as `refine` by default
 _WEEK: Final = timedelta(days=7)  # drafts of a week ago are tried on the week since

@@ -8,7 +8,7 @@ from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.log import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.verdicts.state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
+from coreloop.learn.verdicts.proposal_state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
 from coreloop.promote.measure.measurement import Measurement
 
 
@@ -20,7 +20,7 @@ class Standing:
     ----------
     pending : int
         Proposals that wait for a verdict or a promotion, see
-        `coreloop.learn.verdicts.state.pending`.
+        `coreloop.learn.verdicts.proposal_state.pending`.
     oldest : date or None
         The day on which the oldest pending proposal was first made.
     promoted, rejected, accepted : int

@@ -23,7 +23,7 @@ from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
-from coreloop.learn.verdicts.state import (
+from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
     ProposalState,

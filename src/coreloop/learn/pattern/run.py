@@ -15,7 +15,7 @@ from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, 
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile, Note
 from coreloop.learn.proposals.proposal_files import CANDIDATES, newest_night
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.observe.journal import remove_days
 
 

@@ -13,7 +13,7 @@ from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

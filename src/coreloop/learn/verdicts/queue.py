@@ -20,7 +20,7 @@ from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_pat
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
-from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, pending, project_states
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 

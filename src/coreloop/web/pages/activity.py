@@ -23,7 +23,7 @@ from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.web.pages.charts import Edge, Interval
 
 BEGIN: Final = "the request begins"

@@ -10,7 +10,7 @@ from coreloop.admin.status.read import read_status
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import text_of
 from coreloop.learn.mine.session import MiningOptions
-from coreloop.learn.verdicts.state import IN_FORCE, ProposalState, count_states
+from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar

@@ -12,9 +12,9 @@ from coreloop.learn.proposals.proposed_change import change_of
 from coreloop.learn.proposals.statement_document import cost_text, sides_text
 from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
+from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.learn.verdicts.state import states_by_key
 from coreloop.observe.verdicts import (
     HumanVerdict,
     HumanVerdicts,

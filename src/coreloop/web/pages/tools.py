@@ -8,7 +8,7 @@ from typing import Any, Final
 from coreloop.admin.init.decorated import decorated_tools
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
-from coreloop.learn.verdicts.state import states_by_key
+from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.web.pages.activity import Activity, heaviest, rate_of
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Edge

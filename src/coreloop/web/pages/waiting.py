@@ -18,7 +18,7 @@ from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample
-from coreloop.learn.verdicts.state import UNDECIDED, Standpoint
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval
 from coreloop.web.pages.source import PageSource
 

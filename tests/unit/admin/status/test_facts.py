@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.admin.status.facts import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.state import GitPromotions, pending, read_states
+from coreloop.learn.verdicts.proposal_state import GitPromotions, pending, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.state import (
+from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     ProposalState,
     count_states,
