@@ -10,7 +10,7 @@ from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
 from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.verdicts import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion

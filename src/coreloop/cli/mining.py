@@ -14,7 +14,7 @@ from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.oddities import Absent, LogOddities
-    from coreloop.learn.mine.session import Mined, Watch
+    from coreloop.learn.mine.run import Mined, Watch
     from coreloop.observe.reading.remote import Folder
 
 
@@ -39,7 +39,7 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
         scheduler: str | None,
         **options: Any,
     ) -> None:
-        from coreloop.learn.mine.session import MiningOptions
+        from coreloop.learn.mine.run import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
@@ -70,7 +70,7 @@ def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
 
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
-    from coreloop.learn.mine.session import Watch
+    from coreloop.learn.mine.run import Watch
 
     bar = ProgressBar(say("reading records"))
     return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))

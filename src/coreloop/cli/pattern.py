@@ -27,7 +27,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.pattern.find import NearMiss
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult

@@ -30,7 +30,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
     from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.statements import NearStatement, Statement

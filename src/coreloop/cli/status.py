@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coreloop.admin.status.facts import Standing, Status
     from coreloop.admin.status.promotions import Promotions
     from coreloop.admin.status.stability import Stability, StabilityGate
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
 
 
 @click.command()

@@ -21,7 +21,7 @@ from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.mine.session import MiningOptions, open_mining
+from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement

@@ -8,7 +8,7 @@ from pathlib import Path
 from coreloop.base.date_range import Days
 from coreloop.base.failures import known_types
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps

@@ -9,7 +9,7 @@ from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import text_of
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
 from coreloop.web.pages.changes import read_changes

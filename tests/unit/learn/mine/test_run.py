@@ -12,7 +12,7 @@ from coreloop.admin.status.read import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.session import Mined, MiningOptions, Watch, open_mining, run_mine
+from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining, run_mine
 from coreloop.learn.pattern.run import PatternRequest, run_pattern
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
