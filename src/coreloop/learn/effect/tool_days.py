@@ -14,7 +14,7 @@ from coreloop.learn.effect.failures import CALL, EVERY_DAY, NamedFailure, ToolCa
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.mine.sessions import NO_QUESTION
+from coreloop.learn.mine.joined_calls import NO_QUESTION
 from coreloop.learn.mine.window import Window
 from coreloop.observe.reading.outcome import RequestOutcome
 

@@ -14,8 +14,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.joined_calls import NO_QUESTION
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.mine.sessions import NO_QUESTION
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
