@@ -10,7 +10,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.descriptions import sent_tools
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.observe.case import FILE_NAME, RequestIdentifiers, case_key, identifiers

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,

@@ -27,7 +27,7 @@ from coreloop.learn.facts.counting import (
 )
 from coreloop.learn.facts.file import facts_of_lines, question_hash
 from coreloop.learn.facts.oddities import Oddities, Oddity
-from coreloop.learn.facts.read import read_facts, read_files
+from coreloop.learn.facts.read_lines import read_facts, read_files
 from coreloop.learn.facts.schema import NAMES, SCHEMAS
 from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome
