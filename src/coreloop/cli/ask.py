@@ -60,7 +60,7 @@ LINES_NEAR: Final = 8
 
 def show_attempt(run: "Run") -> None:
     """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
-    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.answer.research.research_state import knowledge_of
 
     state = run.state
     if state.is_terminal or not state.iteration:

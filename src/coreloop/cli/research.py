@@ -22,7 +22,7 @@ from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
     from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.research.knowledge import ReadSource
+    from coreloop.answer.research.research_state import ReadSource
     from coreloop.runs.state import State
 
 
@@ -90,7 +90,7 @@ def ask(
     """
     from coreloop.answer.research.changed import changed_line, changed_sources
     from coreloop.answer.research.ends import EXIT_CODES
-    from coreloop.answer.research.knowledge import Request
+    from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
     from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
@@ -146,8 +146,8 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
     from coreloop.answer.research.changed import changed_line, changed_sources
-    from coreloop.answer.research.knowledge import knowledge_of
     from coreloop.answer.research.memory import retrieve
+    from coreloop.answer.research.research_state import knowledge_of
     from coreloop.answer.research.sessions import read_session
 
     with project_store() as (workspace, store):

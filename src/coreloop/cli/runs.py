@@ -147,7 +147,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 
     The options can make its limits tighter, not wider.
     """
-    from coreloop.answer.research.knowledge import KIND as RESEARCH
+    from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
     from coreloop.runs.agent.agent import close_if_over
     from coreloop.runs.driver.begin import Bounds, bound_run

@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from coreloop.answer.research.answer import AgentResponse, ending, respond
 from coreloop.answer.research.ends import HTTP_STATUS
-from coreloop.answer.research.knowledge import ASK as ANSWER
-from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.research_state import ASK as ANSWER
+from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.runs.amounts import Amount
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json

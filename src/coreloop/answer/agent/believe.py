@@ -24,7 +24,7 @@ from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
 from coreloop.answer.research.findings import UNCERTAIN, Finding, SourcedText, Unsupported, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, ranked, with_evidence
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.research_state import (
     CONTRADICTED,
     DROPPED,
     FOUND,

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.research.findings import Finding, Provenance
-from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, Knowledge, ReadSource
-from coreloop.answer.research.knowledge import fold as fold_research
+from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, ReadSource
+from coreloop.answer.research.research_state import fold as fold_research
 from coreloop.base.messages import in_language_of
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State

@@ -18,8 +18,8 @@ from coreloop.answer.agent.knowledge import (
     trust_in,
 )
 from coreloop.answer.models.ranking import text_letters
-from coreloop.answer.research.knowledge import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.origins import origin_of
+from coreloop.answer.research.research_state import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Section, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from coreloop.answer.research.knowledge import ASK as ANSWER
-from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.research_state import ASK as ANSWER
+from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.base.errors import RunBusyError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.runs.driver.driven import is_driven

@@ -21,7 +21,16 @@ from coreloop.answer.research.answer import build_response
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
 from coreloop.answer.research.attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.execute import execute, search_step
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.plan import (
+    START_STRATEGY,
+    angled,
+    first_queries,
+    is_stuck,
+    next_queries,
+    plan_parts,
+)
+from coreloop.answer.research.reflect import reflect
+from coreloop.answer.research.research_state import (
     ANSWERED,
     ASK,
     ATTEMPTED,
@@ -33,15 +42,6 @@ from coreloop.answer.research.knowledge import (
     PlanQuery,
     knowledge_of,
 )
-from coreloop.answer.research.plan import (
-    START_STRATEGY,
-    angled,
-    first_queries,
-    is_stuck,
-    next_queries,
-    plan_parts,
-)
-from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.fresh import refresh_index

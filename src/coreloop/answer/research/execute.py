@@ -9,7 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.origins import origin_of
+from coreloop.answer.research.pages import read_pages, search_limits
+from coreloop.answer.research.research_state import (
     FAILED,
     READ,
     REWORDED,
@@ -19,8 +21,6 @@ from coreloop.answer.research.knowledge import (
     Rewording,
     knowledge_of,
 )
-from coreloop.answer.research.origins import origin_of
-from coreloop.answer.research.pages import read_pages, search_limits
 from coreloop.answer.research.rewording import FEW, reword
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources

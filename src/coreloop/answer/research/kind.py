@@ -1,6 +1,6 @@
 """The kinds of runs that answer questions; importing this registers them."""
 
-from coreloop.answer.research.knowledge import ASK, KIND, Knowledge, fold
+from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold
 from coreloop.answer.research.views import committed, views
 from coreloop.runs.kinds import Kind, register_kind
 

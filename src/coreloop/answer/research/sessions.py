@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coreloop.answer.research.knowledge import KIND
+from coreloop.answer.research.research_state import KIND
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.runs.load import load_run

@@ -11,7 +11,7 @@ from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
 from coreloop.answer.research.findings import Finding, SourcedText, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, Weight, ranked, with_evidence
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.research_state import (
     CONTRADICTED,
     COUNTER_EVIDENCE,
     DROPPED,

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import Aim, Knowledge, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
+from coreloop.answer.research.research_state import Aim, Knowledge, knowledge_of
 from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 

@@ -13,8 +13,8 @@ from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.queued import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.knowledge import ASK, TESTED, ReadSource, knowledge_of
-from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.driver.driven import is_driven, plan_of

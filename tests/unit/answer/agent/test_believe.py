@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.answer.agent.believe import is_about
-from coreloop.answer.research.knowledge import knowledge_of
+from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.errors import UsageError
 from rows import each_row
 from walking import LENGTH, PARTS, SEOUL, finding, walk_in

@@ -11,7 +11,7 @@ from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.queued import queue_run
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research import run as researches
-from coreloop.answer.research.knowledge import ASK, Request
+from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research
 from coreloop.runs.jobs.work import work
 from coreloop.runs.pause_and_stop import stop_run

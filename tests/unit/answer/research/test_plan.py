@@ -1,7 +1,6 @@
 """Plans: the first queries, other words, other angles, and what is kept of many candidates."""
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.research.knowledge import FailedQuery, Knowledge, PlanQuery
 from coreloop.answer.research.plan import (
     COUNTER_EVIDENCE,
     angled,
@@ -11,6 +10,7 @@ from coreloop.answer.research.plan import (
     is_stuck,
     next_queries,
 )
+from coreloop.answer.research.research_state import FailedQuery, Knowledge, PlanQuery
 from coreloop.answer.research.rewording import reword
 from coreloop.runs.duplicates import Search
 from coreloop.runs.limits import Limits

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.answer.research.sessions import named_session, read_session, sessions_of
 from coreloop.base.errors import RunNotFoundError

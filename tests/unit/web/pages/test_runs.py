@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import answer, begin_research, run_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.web.pages.frame import Frame
