@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from coreloop.answer.agent.knowledge import Unbelieved
+from coreloop.answer.agent.agent_state import Unbelieved
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.hypotheses import Hypothesis

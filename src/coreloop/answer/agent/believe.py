@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import (
+from coreloop.answer.agent.agent_state import (
     UNBELIEVED,
     Unbelieved,
     checked_evidence,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, left_to_do, trust_in
+from coreloop.answer.agent.agent_state import ChosenQuery, agent_knowledge, left_to_do, trust_in
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import (
+from coreloop.answer.agent.agent_state import (
     BEGAN,
     TEXT,
     Trust,
