@@ -13,7 +13,7 @@ from coreloop.admin.checks.guard import _RUNS_GUARD
 from coreloop.admin.init import starter, usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pin import _is_public
-from coreloop.answer.agent import labels, quotes, spelling
+from coreloop.answer.agent import quotes, spelling, swapped_values
 from coreloop.answer.models import opposites
 from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
@@ -90,9 +90,9 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         ("임", "가가임", "이다", "함 ", "됐다", "임."),
     ),
     "Korean spellings": (spelling.one_spelling, ("가", "가는 ", "1원", "1 (", "1억", "%", "1년 ", "을 기록")),
-    "roles of two names": (labels._ROLES.findall, ("가", "a", "가는 ", "가는 a", "은")),
-    "two things compared": (labels._COMPARED.findall, ("a", "a is ", " is a than")),
-    "a list of names": (labels._KOREAN_LIST.findall, ("과", "과 ", "가, ", "a·")),
+    "roles of two names": (swapped_values._ROLES.findall, ("가", "a", "가는 ", "가는 a", "은")),
+    "two things compared": (swapped_values._COMPARED.findall, ("a", "a is ", " is a than")),
+    "a list of names": (swapped_values._KOREAN_LIST.findall, ("과", "과 ", "가, ", "a·")),
     "words with opposites": (lambda text: list(opposites.sides_of(text)), ("늘", "줄지 ", "rise ", "not ")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
     "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from coreloop.answer.agent.labels import SEVERAL, find_exchange
 from coreloop.answer.agent.spelling import one_spelling, one_style, without_blanks, without_particles
+from coreloop.answer.agent.swapped_values import SEVERAL, find_exchange
 from coreloop.answer.models.dates import find_dates, split_dates
 from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean
