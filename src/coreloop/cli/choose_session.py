@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.sessions import LikeRuns
+from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.likeness import Like, find_like
 from coreloop.answer.research.sessions import named_session, read_session

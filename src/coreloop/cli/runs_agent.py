@@ -63,7 +63,7 @@ def open_(
     """
     from datetime import UTC, datetime
 
-    from coreloop.answer.agent.sessions import LikeRuns, like_runs, open_run
+    from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent import attach, show_views
     from coreloop.runs.manage import read_run
