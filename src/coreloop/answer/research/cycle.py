@@ -21,7 +21,7 @@ from coreloop.answer.research.answer import build_response
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
 from coreloop.answer.research.attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.execute import execute, search_step
-from coreloop.answer.research.plan import (
+from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
     first_queries,

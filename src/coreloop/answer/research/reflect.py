@@ -17,7 +17,7 @@ from coreloop.answer.research.memory import (
     compaction_reason,
     remember,
 )
-from coreloop.answer.research.plan import converge, diverge, is_stuck, new_queries
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
 from coreloop.answer.research.research_state import (
     COMPACTED,
     PLANNED,

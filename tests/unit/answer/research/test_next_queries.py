@@ -1,7 +1,7 @@
 """Plans: the first queries, other words, other angles, and what is kept of many candidates."""
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.research.plan import (
+from coreloop.answer.research.next_queries import (
     COUNTER_EVIDENCE,
     angled,
     converge,
