@@ -19,7 +19,7 @@ from coreloop.answer.models.sentences import (
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.contradictions import contradictions_in
 from coreloop.answer.research.findings import Contradiction, SourcedText
-from coreloop.answer.research.fit import DECLARED, WORDS_AT, Fit, find_fits, is_record
+from coreloop.answer.research.passage_fit import DECLARED, WORDS_AT, Fit, find_fits, is_record
 from coreloop.answer.research.research_state import MarkedPassage, Verdict
 from coreloop.answer.search.source import Source
 
