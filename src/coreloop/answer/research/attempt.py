@@ -16,9 +16,9 @@ from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from
 from coreloop.answer.research.asking import UNUSABLE, ask, material_of, notes_of, numbered_source
+from coreloop.answer.research.best_passages import SHOWN, find_passages
 from coreloop.answer.research.findings import Contradiction
 from coreloop.answer.research.memory import Memory
-from coreloop.answer.research.passages import SHOWN, find_passages
 from coreloop.answer.research.reflect import view
 from coreloop.answer.research.research_state import Attempt, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.verify import UNCITED, CheckedAnswer, check_answer, without

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from coreloop.answer.research.answer import contradiction_line
-from coreloop.answer.research.passages import Passages, find_passages
+from coreloop.answer.research.best_passages import Passages, find_passages
 from coreloop.answer.search.source import Source
 from researching import MOMENT
 from rows import each_row
