@@ -11,7 +11,7 @@ from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.repair.tables import Evidence, Kind
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.passages import split_passages
+from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES
 from coreloop.answer.search.source import Source
 from coreloop.base.files import open_regular
