@@ -18,8 +18,8 @@ from coreloop.answer.repair.rounds import repair
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
+from coreloop.answer.research.answer_attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
-from coreloop.answer.research.attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.execute import execute, search_step
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
