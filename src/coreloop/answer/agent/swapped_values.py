@@ -11,7 +11,7 @@ from coreloop.answer.models.opposites import are_opposed, sides_of
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.findings import Unsupported
 from coreloop.answer.research.quantities import Quantity, find_quantities, is_rounded
-from coreloop.answer.research.tables import IGNORED
+from coreloop.answer.research.word_lists import IGNORED
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import stems
 from coreloop.base.messages import Phrase

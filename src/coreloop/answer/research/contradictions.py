@@ -18,7 +18,7 @@ from coreloop.answer.research.findings import Contradiction, ContradictionKind, 
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
 from coreloop.answer.research.statement import ComparedText, read_statement
 from coreloop.answer.research.support import denies
-from coreloop.answer.research.tables import IGNORED, SAME
+from coreloop.answer.research.word_lists import IGNORED, SAME
 from coreloop.base.language.words import stems
 
 SAME_SUBJECT: Final = 0.8

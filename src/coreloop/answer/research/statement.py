@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.answer.models.dates import Date, split_dates
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.quantities import Quantity, split_quantities
-from coreloop.answer.research.tables import GENERIC, NO_NAMES
+from coreloop.answer.research.word_lists import GENERIC, NO_NAMES
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import is_hangul, split_tail, stems
 
