@@ -20,6 +20,7 @@ from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.questions import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.research.apply_reflection import weight_of
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
 from coreloop.answer.research.findings import UNCERTAIN, Finding, SourcedText, Unsupported, merged, rated
@@ -36,7 +37,6 @@ from coreloop.answer.research.research_state import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.answer.research.update import weight_of
 from coreloop.base.language.words import stems
 from coreloop.base.messages import Phrase, in_language_of
 from coreloop.runs import events as happened

@@ -9,6 +9,7 @@ import msgspec
 from coreloop.answer.models.contracts import ReflectionResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.research.apply_reflection import add_findings, weigh_hypotheses
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
 from coreloop.answer.research.memory import (
     MAX_VIEW_TOKENS,
@@ -30,7 +31,6 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.answer.research.rewording import own_words
-from coreloop.answer.research.update import add_findings, weigh_hypotheses
 from coreloop.runs import events
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
