@@ -89,10 +89,10 @@ def ask(
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
     from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.ends import EXIT_CODES
     from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
-    from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.iteration_block import show_begin, show_progress
@@ -127,7 +127,7 @@ def ask(
 @json_option
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
-    from coreloop.answer.research.sessions import sessions_of
+    from coreloop.answer.research.earlier_researches import sessions_of
     from coreloop.cli.run_lines import row_facts, show_runs
 
     with project_store() as (_, store):
@@ -146,9 +146,9 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
     from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.research_state import knowledge_of
-    from coreloop.answer.research.sessions import read_session
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
@@ -168,8 +168,8 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
     from coreloop.answer.research.changed import changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.report import write_report
-    from coreloop.answer.research.sessions import read_session
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)

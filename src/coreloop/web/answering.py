@@ -17,11 +17,11 @@ from starlette.responses import Response
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
 from coreloop.answer.repair.queued import queue_run
 from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.sessions import read_session
 from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.answer.search.index.fresh import search_files
 from coreloop.answer.search.provider import SearchLimits

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.research.changed import changed_line, changed_sources
+from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.report import json_report, markdown_report
 from coreloop.answer.research.run import run_research
-from coreloop.answer.research.sessions import read_session
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.state import State
 from researching import PAGES, deps_in, project

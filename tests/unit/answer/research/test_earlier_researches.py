@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.research.earlier_researches import named_session, read_session, sessions_of
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
-from coreloop.answer.research.sessions import named_session, read_session, sessions_of
 from coreloop.base.errors import RunNotFoundError
 from coreloop.cli.choose_session import choose_session
 from coreloop.runs.create import create_run
