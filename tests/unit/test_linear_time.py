@@ -15,9 +15,9 @@ from coreloop.answer.models.questions import question_parts, question_tier, sear
 from coreloop.answer.models.ranking import rank_sentences, text_letters
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.answer.models.sentences import Sentence, read_sentences
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.quantities import read_spans, split_quantities
 from coreloop.answer.research.research_state import Knowledge
-from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import check_support
 from coreloop.answer.research.verify import check_answer, cited_sentences, without_citations
 from coreloop.answer.search.extract.ddl import read_columns

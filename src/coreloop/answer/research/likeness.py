@@ -12,8 +12,8 @@ from coreloop.answer.models.opposites import are_opposed
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.models.questions import question_parts
 from coreloop.answer.research.asking import ask
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.earlier_researches import sessions_of
-from coreloop.answer.research.statement import read_statement
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import read_query
