@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from coreloop.answer.research.answer import AgentResponse, ending, respond
-from coreloop.answer.research.ends import HTTP_STATUS
+from coreloop.answer.research.answer_outcome import HTTP_STATUS
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.runs.amounts import Amount
