@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
-from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
+from coreloop.answer.research.run_searches import SEARCH
 from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
 from coreloop.runs import events
 from coreloop.runs.events import Event

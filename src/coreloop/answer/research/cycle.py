@@ -20,7 +20,6 @@ from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
 from coreloop.answer.research.answer_attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
-from coreloop.answer.research.execute import execute, search_step
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
@@ -42,6 +41,7 @@ from coreloop.answer.research.research_state import (
     PlanQuery,
     knowledge_of,
 )
+from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.fresh import refresh_index

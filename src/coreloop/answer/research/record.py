@@ -10,9 +10,9 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, attempt_calls, respond
-from coreloop.answer.research.execute import SEARCH
 from coreloop.answer.research.pages import PAGE, PageResult
 from coreloop.answer.research.research_state import ASK, Attempt, Knowledge, knowledge_of
+from coreloop.answer.research.run_searches import SEARCH
 from coreloop.answer.retrieve import SearchResult
 from coreloop.observe.collector import OwnCollector
 from coreloop.observe.written import is_recorded
