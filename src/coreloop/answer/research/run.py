@@ -17,7 +17,7 @@ from coreloop.answer.models.contracts import Tier
 from coreloop.answer.models.questions import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.cycle import conclude, iterate
-from coreloop.answer.research.record import keep_ended
+from coreloop.answer.research.ended_run import keep_ended
 from coreloop.answer.research.research_state import ASK, KIND, REQUESTED, Request
 from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
 from coreloop.base.errors import UsageError
