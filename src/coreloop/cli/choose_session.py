@@ -8,7 +8,7 @@ import click
 from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import named_session, read_session
-from coreloop.answer.research.likeness import Like, find_like
+from coreloop.answer.research.same_question import Like, find_like
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
 from coreloop.cli.run_lines import printable_text

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from coreloop.answer.agent.read import opening_events
-from coreloop.answer.research.likeness import Like, like_sessions
+from coreloop.answer.research.same_question import Like, like_sessions
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.agent.agent import KIND
 from coreloop.runs.limits import Limits, Mode

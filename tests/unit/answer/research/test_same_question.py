@@ -10,9 +10,9 @@ import pytest
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import named_session, read_session, sessions_of
-from coreloop.answer.research.likeness import LikeSessions, find_like, like_sessions
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
+from coreloop.answer.research.same_question import LikeSessions, find_like, like_sessions
 from coreloop.cli.choose_session import choose_session
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.run import work_on
