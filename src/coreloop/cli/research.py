@@ -89,7 +89,7 @@ def ask(
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
     from coreloop.answer.research.answer_outcome import EXIT_CODES
-    from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.changed_sources import changed_line, changed_sources
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
@@ -145,7 +145,7 @@ def list_(limit: int, as_json: bool) -> None:
 def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
-    from coreloop.answer.research.changed import changed_line, changed_sources
+    from coreloop.answer.research.changed_sources import changed_line, changed_sources
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.research_state import knowledge_of
@@ -167,7 +167,7 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
-    from coreloop.answer.research.changed import changed_sources
+    from coreloop.answer.research.changed_sources import changed_sources
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.report import write_report
 

@@ -10,7 +10,7 @@ import orjson
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.questions import is_korean
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
-from coreloop.answer.research.changed import ChangedSource, changed_line
+from coreloop.answer.research.changed_sources import ChangedSource, changed_line
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.changed import changed_line, changed_sources
+from coreloop.answer.research.changed_sources import changed_line, changed_sources
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.report import json_report, markdown_report
 from coreloop.answer.research.run import run_research
