@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.asked import read_asked
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.dates import split_dates
+from coreloop.answer.models.question_subject import read_asked
 from coreloop.answer.models.questions import question_parts, question_tier, search_words
 from coreloop.answer.models.ranking import rank_sentences, text_letters
 from coreloop.answer.models.replies import MalformedReplyError, read_reply

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coreloop.answer.models.asked import says_all
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
+from coreloop.answer.models.question_subject import says_all
 from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, SAYS_AT, RankedSentence
 from coreloop.answer.models.sentences import (
