@@ -35,7 +35,7 @@ from pathlib import Path
 import yaml
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
 from coreloop.answer.research.answer_attempt import numbered, quoted

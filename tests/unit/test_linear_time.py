@@ -10,8 +10,8 @@ import pytest
 
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.dates import split_dates
+from coreloop.answer.models.question_parts import question_parts, question_tier, search_words
 from coreloop.answer.models.question_subject import read_asked
-from coreloop.answer.models.questions import question_parts, question_tier, search_words
 from coreloop.answer.models.ranking import rank_sentences, text_letters
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.answer.models.sentences import Sentence, read_sentences

@@ -18,7 +18,7 @@ from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import in_one_word
-from coreloop.answer.models.questions import is_korean, search_words
+from coreloop.answer.models.question_parts import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.apply_reflection import weight_of
 from coreloop.answer.research.contradictions import contradictions

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from coreloop.answer.models.dates import Date, dates_agree, find_dates
 from coreloop.answer.models.opposites import are_opposed, sides_of
-from coreloop.answer.models.questions import is_korean
+from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.research.findings import Unsupported
 from coreloop.answer.research.quantities import Quantity, find_quantities, is_rounded
 from coreloop.answer.research.word_lists import IGNORED

@@ -7,8 +7,8 @@ from typing import Final
 
 from coreloop.answer.models.offline import best_quotes, ranked_quotes
 from coreloop.answer.models.opposites import opposites_of
+from coreloop.answer.models.question_parts import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.question_subject import says_all
-from coreloop.answer.models.questions import asks_how, asks_yes_or_no, question_parts
 from coreloop.answer.models.ranking import ANSWER_AT, SAYS_AT, RankedSentence
 from coreloop.answer.models.sentences import (
     Sentence,

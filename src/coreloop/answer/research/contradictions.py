@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import are_opposed
-from coreloop.answer.models.questions import asks_yes_or_no
+from coreloop.answer.models.question_parts import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.claim import ComparedText, read_statement
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText

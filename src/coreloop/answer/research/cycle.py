@@ -12,7 +12,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.repair.actions import MAX_REPAIRS
 from coreloop.answer.repair.rounds import repair
 from coreloop.answer.repair.signals import TYPE as SIGNALLED

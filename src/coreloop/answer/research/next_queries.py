@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from coreloop.answer.models.offline import can_answer
+from coreloop.answer.models.question_parts import asks_how
 from coreloop.answer.models.question_subject import is_about, read_asked, says_all
-from coreloop.answer.models.questions import asks_how
 from coreloop.answer.models.ranking import (
     ANSWER_AT,
     SAYS_AT,

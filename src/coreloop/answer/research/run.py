@@ -14,7 +14,7 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.ended_run import keep_ended

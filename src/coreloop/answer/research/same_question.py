@@ -10,7 +10,7 @@ from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.opposites import are_opposed
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.models.questions import question_parts
+from coreloop.answer.models.question_parts import question_parts
 from coreloop.answer.research.asking import ask
 from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.earlier_researches import sessions_of

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance, Supported, Unsupported

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from coreloop.answer.models.questions import is_korean, question_parts, search_words
+from coreloop.answer.models.question_parts import is_korean, question_parts, search_words
 from rows import each_row
 
 
