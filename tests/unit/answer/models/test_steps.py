@@ -183,7 +183,7 @@ def test_the_key_of_another_step_is_refused(store: Store, server: ModelStandIn):
 
 KILLED = """
 import sys
-from coreloop.answer.models.choose import choose_model
+from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.steps import ask_in_run
