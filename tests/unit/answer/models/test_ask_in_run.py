@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.answer.models.ask_in_run import ask_in_run
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, SynthesisResponse
 from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder
@@ -13,7 +14,6 @@ from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import Material, user_message
-from coreloop.answer.models.steps import ask_in_run
 from coreloop.base.errors import BudgetError, ModelError, RunError, UsageError
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.amounts import NOTHING, Amount
@@ -186,7 +186,7 @@ import sys
 from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message
-from coreloop.answer.models.steps import ask_in_run
+from coreloop.answer.models.ask_in_run import ask_in_run
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings
 from coreloop.runs.run import work_on
