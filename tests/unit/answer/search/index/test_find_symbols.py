@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.declared import (
+from coreloop.answer.search.index.find_symbols import (
     entry_named,
     find_fields,
     find_symbols,
