@@ -79,7 +79,7 @@ def show_attempt(run: "Run") -> None:
 
 def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse") -> "list[Source]":
     """What `search` lists for the question, unless sources say the answer."""
-    from coreloop.answer.search.index.lookup import search_index
+    from coreloop.answer.search.index.search_index import search_index
     from coreloop.answer.search.provider import SearchLimits
 
     if answer.verdict == "says so" or not answer.passages:

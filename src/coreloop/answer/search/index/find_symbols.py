@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.index.lookup import bounded
+from coreloop.answer.search.index.search_index import bounded
 from coreloop.answer.search.index.store import reading
 from coreloop.answer.search.index.terms import match_expression
 from coreloop.answer.search.provider import SearchLimits

@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Final
 
-from coreloop.answer.search.index.lookup import search_index
 from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError
