@@ -23,7 +23,7 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.tiers import LimitOverrides
-from coreloop.answer.search.index.fresh import search_files
+from coreloop.answer.search.index.refresh import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source as FoundSource
 from coreloop.base.errors import UsageError

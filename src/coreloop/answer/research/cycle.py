@@ -44,7 +44,7 @@ from coreloop.answer.research.research_state import (
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.fresh import refresh_index
+from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events

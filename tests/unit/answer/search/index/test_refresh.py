@@ -6,8 +6,8 @@ from threading import enumerate as enumerate_threads
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.index import fresh
-from coreloop.answer.search.index.fresh import refresh_index, search_files
+from coreloop.answer.search.index import refresh
+from coreloop.answer.search.index.refresh import refresh_index, search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
@@ -64,7 +64,7 @@ def test_a_file_without_text_is_read_once(project: Indexed):
 def test_many_changes_are_read_beside_the_question_which_says_so(
     project: Indexed, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(fresh, "MOST_BEFORE", 2)
+    monkeypatch.setattr(refresh, "MOST_BEFORE", 2)
     project.write({"docs/a.md": "# Heron\n"})
     project.update()
     project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
