@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from coreloop.answer.search.extract.declared import extract_schema
 from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.schemas import extract_schema
 from rows import each_row
 
 JSON_SCHEMA = """{
