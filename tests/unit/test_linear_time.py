@@ -22,8 +22,8 @@ from coreloop.answer.research.support import check_support
 from coreloop.answer.research.verify import check_answer, cited_sentences, without_citations
 from coreloop.answer.search.extract.ddl import read_columns
 from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.docstring_items import read_docstring
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.items import read_docstring
 from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.python import extract_python
