@@ -30,7 +30,7 @@ from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
 from coreloop.answer.search.index.terms import match_expression, passage_words, word_pattern
 from coreloop.answer.search.page.robots import _with_few_groups
-from coreloop.answer.search.results import date_in
+from coreloop.answer.search.web_results import date_in
 from coreloop.base.categories import Categories
 from coreloop.base.errors import CoreloopError
 from coreloop.base.language.guards import read_guards
