@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.queued import queue_run
+from coreloop.answer.repair.queued_runs import queue_run
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import ASK as ANSWER

@@ -3,7 +3,7 @@
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from coreloop.answer.repair.queued import go_on, stop_queued
+from coreloop.answer.repair.queued_runs import go_on, stop_queued
 from coreloop.runs.manage import read_run, require_status
 from coreloop.runs.pause_and_stop import pause_run
 from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, StatusReply

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.queued import queue_run
+from coreloop.answer.repair.queued_runs import queue_run
 from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research import run as researches
 from coreloop.answer.research.research_state import ASK, Request
