@@ -24,7 +24,15 @@ from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
-from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
+from coreloop.observe.record_parts import (
+    error_text,
+    number,
+    open_record,
+    short_text,
+    stored_text,
+    texts,
+    tool_call,
+)
 from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
 from coreloop.observe.sources import Sources
 

@@ -8,7 +8,7 @@ from coreloop.base.records import Record, ToolCall, hash_question
 from coreloop.observe import drops
 from coreloop.observe.blocks import exit_block
 from coreloop.observe.collector import AuditCollector, never_raises
-from coreloop.observe.parts import stored_text
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.sources import Sources
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from coreloop.observe.importers.values import (
     size_bytes,
     text,
 )
-from coreloop.observe.parts import stored_text
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"

@@ -11,7 +11,7 @@ from coreloop.base.project.outcome import OutcomeRule, Score, judgment_by
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.case import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
-from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record, tool_call
 from coreloop.observe.saw import Compared
 from coreloop.observe.sources import Lookup, Sources
 
