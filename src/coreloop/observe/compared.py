@@ -15,7 +15,7 @@ from coreloop.base.project.choices import enum_members, last_name
 from coreloop.base.project.imports import imported_files
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name, parse_python, python_files
-from coreloop.observe.saw import LITERAL_CHARS, Compared
+from coreloop.observe.shown_states import LITERAL_CHARS, Compared
 
 MAX_FILES: Final = 3_000  # of a project: reading so many takes about a second
 MAX_IMPORTED: Final = 30  # files of a tool: parsing one takes up to 10 ms

@@ -14,7 +14,7 @@ import orjson
 
 from coreloop.base.records import ToolCall
 from coreloop.observe.leaves import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
-from coreloop.observe.saw import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
+from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4

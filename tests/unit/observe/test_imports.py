@@ -42,7 +42,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.leaves",
         "coreloop.observe.log_settings",
         "coreloop.observe.record_parts",
-        "coreloop.observe.saw",
+        "coreloop.observe.shown_states",
         "coreloop.observe.session_sources",
         "coreloop.observe.sources",
         "coreloop.observe.tally",

@@ -12,7 +12,7 @@ from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_
 from coreloop.observe.case import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record, tool_call
-from coreloop.observe.saw import Compared
+from coreloop.observe.shown_states import Compared
 from coreloop.observe.sources import Lookup, Sources
 
 
