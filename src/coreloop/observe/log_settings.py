@@ -85,7 +85,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     from coreloop.base.errors import CoreloopError
     from coreloop.base.project.settings import Settings
     from coreloop.base.project.settings_file import load_settings
-    from coreloop.observe.compared import reader_for
+    from coreloop.observe.source_comparisons import reader_for
 
     try:
         settings = load_settings(root, check_paths=False)

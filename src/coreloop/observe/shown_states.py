@@ -31,7 +31,7 @@ State: TypeAlias = str | bool | None
 
 
 class Compared(NamedTuple):
-    """What a tool's source compares values with, see `coreloop.observe.compared`.
+    """What a tool's source compares values with, see `coreloop.observe.source_comparisons`.
 
     Attributes
     ----------

@@ -20,13 +20,13 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.observe.case import FILE_NAME as KEY_FILE
 from coreloop.observe.case import VARIABLE, case_key
-from coreloop.observe.compared import reader_for
 from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
 from coreloop.observe.session_sources import SessionSources
+from coreloop.observe.source_comparisons import reader_for
 from coreloop.observe.sources import Sources
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
