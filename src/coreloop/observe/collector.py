@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeAlias
 from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.blocks import enter_block, exit_block, innermost
 from coreloop.observe.case import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
@@ -34,7 +35,6 @@ from coreloop.observe.record_parts import (
     tool_call,
 )
 from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
-from coreloop.observe.sources import Sources
 
 _P = ParamSpec("_P")
 _C = TypeVar("_C", bound="AuditCollector")

@@ -19,8 +19,8 @@ from coreloop.base.records import (
     normalize_question,
     selector_value,
 )
+from coreloop.observe.argument_sources import QUESTION
 from coreloop.observe.reading.signals import template
-from coreloop.observe.sources import QUESTION
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_identifying
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import find_in_number

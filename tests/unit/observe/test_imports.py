@@ -44,7 +44,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.record_parts",
         "coreloop.observe.shown_states",
         "coreloop.observe.session_sources",
-        "coreloop.observe.sources",
+        "coreloop.observe.argument_sources",
         "coreloop.observe.tally",
         "coreloop.observe.version",
         "coreloop.base.records",

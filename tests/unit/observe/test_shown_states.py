@@ -290,8 +290,8 @@ json_values = st.recursive(
 def test_only_words_of_the_source_are_written_whatever_results_hold(
     result: Any, args: dict[str, Any]
 ) -> None:
+    from coreloop.observe.argument_sources import Sources
     from coreloop.observe.shown_states import Compared
-    from coreloop.observe.sources import Sources
 
     words = {"pending", "x"}
     compared = Compared(

@@ -18,8 +18,8 @@ from coreloop.base.records import digest64, hash_question, hash_sequence, join_s
 from coreloop.learn.facts.columns import NO_SEQUENCE, as_int, id_hash, pattern_of, retries
 from coreloop.learn.facts.counting import DAY_US, MineSettings
 from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
+from coreloop.observe.argument_sources import FORGET_S
 from coreloop.observe.case import MAX_IDENTIFIERS
-from coreloop.observe.sources import FORGET_S
 
 KEY: Final = ("file", "offset")
 """Names a request of a window."""

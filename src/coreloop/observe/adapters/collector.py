@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coreloop.base.records import Record, ToolCall, hash_question
 from coreloop.observe import drops
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.blocks import exit_block
 from coreloop.observe.collector import AuditCollector, never_raises
 from coreloop.observe.record_parts import stored_text
-from coreloop.observe.sources import Sources
 
 if TYPE_CHECKING:
     from coreloop.base.project.outcome import Score

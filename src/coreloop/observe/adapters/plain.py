@@ -7,8 +7,8 @@ from typing import Any, Final
 import orjson
 
 from coreloop.base.encoding import text_of
+from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.leaves import is_name
-from coreloop.observe.sources import MAX_CHARS
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8

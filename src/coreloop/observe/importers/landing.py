@@ -18,6 +18,7 @@ from coreloop.base.files import locked
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.case import FILE_NAME as KEY_FILE
 from coreloop.observe.case import VARIABLE, case_key
 from coreloop.observe.conversation import FOLDER as CONTEXTS
@@ -27,7 +28,6 @@ from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequ
 from coreloop.observe.journal import Journal
 from coreloop.observe.session_sources import SessionSources
 from coreloop.observe.source_comparisons import reader_for
-from coreloop.observe.sources import Sources
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 

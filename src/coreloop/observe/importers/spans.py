@@ -17,10 +17,10 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.outcome import Score
 from coreloop.base.records import encodable
+from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds, size_bytes
-from coreloop.observe.sources import MAX_CHARS
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.encoding import MAX_LINE_BYTES
-from coreloop.observe import AuditCollector, collector, dropped, session_sources, sources
+from coreloop.observe import AuditCollector, argument_sources, collector, dropped, session_sources
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.failed_results import DEFAULT, failure_of
 from coreloop.observe.leaves import is_compared, is_name
 from coreloop.observe.session_sources import SESSIONS, SessionSources
-from coreloop.observe.sources import Sources
 
 
 @pytest.fixture(autouse=True)
@@ -239,7 +239,7 @@ def test_a_session_holds_a_bounded_number_of_values() -> None:
     memory = Sources()
     for number in range(40):
         memory.remember("get", [f"v{number} {n}" for n in range(1_500)], None, ok=True)
-    assert len(memory) <= sources.SESSION_LEAVES
+    assert len(memory) <= argument_sources.SESSION_LEAVES
     assert memory.look_up({"a": "v39 1"}).args_from == {"a": ["get[]"]}
     assert memory.look_up({"a": "v0 1"}).args_from is None
 
