@@ -136,7 +136,7 @@ def dotted(node: ast.expr) -> str:
 
 OWN_ENVIRONMENT = {
     *(
-        "observe.case",
+        "observe.case_keys",
         "observe.log_settings",
         "observe.journal",
         "observe.decorator",

@@ -85,7 +85,7 @@ class Record(TypedDict):
     judgment: RecordedJudgment
     session_hash: NotRequired[str]
     case: NotRequired[list[str]]
-    """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case`."""
+    """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case_keys`."""
     saw_omitted: NotRequired[int]
     """If the line was too long: from how many calls ``saw`` was removed."""
     tool_calls_omitted: NotRequired[int]

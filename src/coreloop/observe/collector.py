@@ -20,7 +20,7 @@ from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, 
 from coreloop.observe import drops
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.blocks import enter_block, exit_block, innermost
-from coreloop.observe.case import RequestIdentifiers, case_key
+from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import day_stamp

@@ -8,7 +8,7 @@ from itertools import islice
 from types import GetSetDescriptorType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from coreloop.observe.case import identifying_texts, is_identifier
+from coreloop.observe.case_keys import identifying_texts, is_identifier
 
 LITERAL_CHARS: Final = 40
 """A state is a word; longer texts are prose, and would fill the line."""

@@ -32,7 +32,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.base.encoding",
         "coreloop.observe",
         "coreloop.observe.blocks",
-        "coreloop.observe.case",
+        "coreloop.observe.case_keys",
         "coreloop.observe.collector",
         "coreloop.observe.conversation",
         "coreloop.observe.decorator",

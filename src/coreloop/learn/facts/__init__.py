@@ -16,7 +16,7 @@ Keys. A request is its ``offset`` (with several files, ``file`` and ``offset``),
   the length decides), judged; signals (bits of `coreloop.base.failures`). `counting.count_requests` gives the
   outcome under the settings.
 - case: up to eight hashes, as recorded in ``case``; else, for records without a session, those of the
-  identifiers in the arguments (`coreloop.observe.case`). Null: neither, or no argument holds an identifier.
+  identifiers in the arguments (`coreloop.observe.case_keys`). Null: neither, or no argument holds an identifier.
 - tools_version, descriptions (``desc:HASH``; `descriptions.sent_tools` has the hash of each tool's
   description), rounds, duration_us, input_tokens, output_tokens, cost_usd; each null if not recorded
 

@@ -36,7 +36,7 @@ class Reading:
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     case_key: bytes = field(default=b"", kw_only=True)
-    """Of the identifiers' hashes in records that have no ``case``, see `coreloop.observe.case`."""
+    """Of the identifiers' hashes in records that have no ``case``, see `coreloop.observe.case_keys`."""
 
 
 def read_facts(lines: Iterable[tuple[int, bytes]], reading: Reading) -> tuple[Facts, Oddities]:

@@ -19,7 +19,7 @@ from coreloop.learn.facts.columns import NO_SEQUENCE, as_int, id_hash, pattern_o
 from coreloop.learn.facts.counting import DAY_US, MineSettings
 from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
 from coreloop.observe.argument_sources import FORGET_S
-from coreloop.observe.case import MAX_IDENTIFIERS
+from coreloop.observe.case_keys import MAX_IDENTIFIERS
 
 KEY: Final = ("file", "offset")
 """Names a request of a window."""

@@ -21,7 +21,7 @@ from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.observe.case import known_case_key
+from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.reading.remote import Folder
 from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 

@@ -19,8 +19,8 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.observe.argument_sources import Sources
-from coreloop.observe.case import FILE_NAME as KEY_FILE
-from coreloop.observe.case import VARIABLE, case_key
+from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
+from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile

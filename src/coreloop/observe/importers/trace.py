@@ -10,7 +10,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.project.outcome import OutcomeRule, Score, judgment_by
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.case import RequestIdentifiers
+from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record, tool_call
 from coreloop.observe.shown_states import Compared

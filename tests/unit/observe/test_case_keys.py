@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
-from coreloop.observe import case, dropped
-from coreloop.observe.case import (
+from coreloop.observe import case_keys, dropped
+from coreloop.observe.case_keys import (
     MAX_IDENTIFIERS,
     RequestIdentifiers,
     case_key,
@@ -33,8 +33,8 @@ KEYS = (KEY, b"other")
 
 @pytest.fixture(autouse=True)
 def _own_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(case.VARIABLE, raising=False)
-    case._file_key.cache_clear()
+    monkeypatch.delenv(case_keys.VARIABLE, raising=False)
+    case_keys._file_key.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_key_file_is_private_and_stays(audit: Any, tmp_path: Path) -> None:
     content = path.read_bytes()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(bytes.fromhex(content.decode())) == 32
-    case._file_key.cache_clear()
+    case_keys._file_key.cache_clear()
     assert case_key(tmp_path / "audit") == content.strip()
     assert sorted(item.name for item in path.parent.iterdir()) == ["ai-ask", "case.key"]
 
@@ -146,7 +146,7 @@ def test_key_file_is_private_and_stays(audit: Any, tmp_path: Path) -> None:
 RACING = """
 import sys
 from pathlib import Path
-from coreloop.observe.case import case_key
+from coreloop.observe.case_keys import case_key
 print(case_key(Path(sys.argv[1])))
 """
 
