@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import ge, gt, le, lt
 from typing import Any, Final, TypeAlias
 
-from coreloop.observe.adapters.plain import named_args, rejection
+from coreloop.observe.adapters.plain_values import named_args, rejection
 
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "string": str,
