@@ -27,8 +27,8 @@ from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.observe.importers import importers, openai_chat
+from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files
-from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.run import Watching
 

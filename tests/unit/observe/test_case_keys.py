@@ -23,7 +23,7 @@ from coreloop.observe.case_keys import (
     identifying_texts,
     is_identifier,
 )
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.trace import TracedCall, TracedRequest
 from observing import MOMENT
 

@@ -13,7 +13,7 @@ from coreloop.base.project.settings_file import load_settings
 from coreloop.observe.adapters.otel import Traces
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
 
 RULE = Settings(outcome=OutcomeSettings(score="helpful", success=">= 0.5"))

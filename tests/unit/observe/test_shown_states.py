@@ -13,7 +13,7 @@ from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
 from coreloop.observe import AuditCollector
 from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.trace import TracedCall, TracedRequest
 from coreloop.observe.source_comparisons import reader_of
 from observing import MOMENT

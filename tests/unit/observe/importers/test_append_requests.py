@@ -16,8 +16,8 @@ from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.records import hash_sequence, hash_session
+from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile
-from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome
@@ -166,7 +166,7 @@ IMPORT = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.trace import TracedRequest
 from coreloop.base.project.settings import Settings
 
