@@ -24,7 +24,7 @@ from coreloop.observe.case_keys import (
     is_identifier,
 )
 from coreloop.observe.importers.append_requests import land
-from coreloop.observe.importers.trace import TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import TracedCall, TracedRequest
 from observing import MOMENT
 
 KEY = b"k" * 64

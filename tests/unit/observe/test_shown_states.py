@@ -14,7 +14,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.observe import AuditCollector
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.importers.append_requests import land
-from coreloop.observe.importers.trace import TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import TracedCall, TracedRequest
 from coreloop.observe.source_comparisons import reader_of
 from observing import MOMENT
 

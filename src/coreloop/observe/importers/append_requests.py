@@ -24,7 +24,7 @@ from coreloop.observe.case_keys import VARIABLE, case_key
 from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
 from coreloop.observe.session_sources import SessionSources
 from coreloop.observe.source_comparisons import reader_for

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.trace import (
+from coreloop.observe.importers.traced_request import (
     FOREIGN,
     NO_TIME,
     TORN,

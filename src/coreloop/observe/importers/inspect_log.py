@@ -11,7 +11,14 @@ from typing import Any, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import (
+    FOREIGN,
+    NO_TIME,
+    TORN,
+    SkippedTrace,
+    TracedCall,
+    TracedRequest,
+)
 from coreloop.observe.importers.values import (
     answer_in,
     arguments,

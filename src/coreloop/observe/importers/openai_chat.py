@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
     arguments,
     block_error,

@@ -18,7 +18,7 @@ from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.records import hash_sequence, hash_session
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile
-from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome
 from weighed import weighed
@@ -167,7 +167,7 @@ import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.observe.importers.append_requests import land
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.base.project.settings import Settings
 
 def parts():
