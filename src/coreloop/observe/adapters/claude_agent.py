@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
-from coreloop.observe.importers.values import anthropic_tokens
+from coreloop.observe.importers.trace_values import anthropic_tokens
 
 _NUMBERS: Final = count()
 _TAG: Final = re.compile(r"</?tool_use_error>")

@@ -18,7 +18,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.values import arguments, decoded, first
+from coreloop.observe.importers.trace_values import arguments, decoded, first
 from coreloop.observe.scores import EVENT, evaluations_in
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")

@@ -17,6 +17,15 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
+from coreloop.observe.importers.trace_values import (
+    anthropic_tokens,
+    block_error,
+    blocks,
+    body_text,
+    milliseconds,
+    read_timestamp,
+    text,
+)
 from coreloop.observe.importers.traced_request import (
     FOREIGN,
     NO_TIME,
@@ -25,15 +34,6 @@ from coreloop.observe.importers.traced_request import (
     TracedCall,
     TracedRequest,
     request_id,
-)
-from coreloop.observe.importers.values import (
-    anthropic_tokens,
-    block_error,
-    blocks,
-    body_text,
-    milliseconds,
-    read_timestamp,
-    text,
 )
 
 NAME: Final = "claude-code"

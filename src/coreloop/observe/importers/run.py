@@ -16,7 +16,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import Read, importers, openai_chat
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
-from coreloop.observe.importers.values import read_time
+from coreloop.observe.importers.trace_values import read_time
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
 """Takes the files to read and returns them with a `TraceFile.progress`."""

@@ -19,8 +19,8 @@ from coreloop.base.project.outcome import Score
 from coreloop.base.records import encodable
 from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.trace_values import milliseconds, size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import milliseconds, size_bytes
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """
