@@ -11,7 +11,14 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
-from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
+from coreloop.observe.reading.malformed_lines import (
+    EPOCH,
+    NO_TIME,
+    NOT_UTF8,
+    newer_version,
+    read_loosely,
+    time_of,
+)
 from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
