@@ -12,7 +12,7 @@ from coreloop.learn.proposals.statement_lines import in_language
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import bits_of
-from coreloop.observe.reading.signals import unwrapped
+from coreloop.observe.reading.failure_signals import unwrapped
 
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""

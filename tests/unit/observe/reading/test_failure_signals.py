@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from coreloop.base.errors import UsageError
 from coreloop.base.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
+from coreloop.observe.reading.failure_signals import signals, template, unwrapped
 from coreloop.observe.reading.outcome import RequestOutcome
-from coreloop.observe.reading.signals import signals, template, unwrapped
 from logs import call, failed, line, override, record
 from rows import each_row
 from weighed import weighed
