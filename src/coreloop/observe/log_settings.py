@@ -18,7 +18,7 @@ from coreloop.observe.shown_states import Compared
 from coreloop.observe.version import tools_version_of
 
 if TYPE_CHECKING:
-    from coreloop.base.project.outcome import OutcomeRule
+    from coreloop.base.project.score_rule import OutcomeRule
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"

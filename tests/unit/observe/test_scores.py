@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import SettingsError
-from coreloop.base.project.outcome import OutcomeRule, Score, parse_rule
+from coreloop.base.project.score_rule import OutcomeRule, Score, parse_rule
 from coreloop.base.project.settings import OutcomeSettings, Settings
 from coreloop.base.project.settings_file import load_settings
 from coreloop.observe.adapters.otel import Traces

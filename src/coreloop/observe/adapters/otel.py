@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from coreloop.base.project.outcome import Score
+from coreloop.base.project.score_rule import Score
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
 from coreloop.observe.descriptions_in_force import SentTool

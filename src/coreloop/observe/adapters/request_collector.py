@@ -12,7 +12,7 @@ from coreloop.observe.collector import AuditCollector, never_raises
 from coreloop.observe.record_parts import stored_text
 
 if TYPE_CHECKING:
-    from coreloop.base.project.outcome import Score
+    from coreloop.base.project.score_rule import Score
 
 
 class AskedCall(NamedTuple):
@@ -88,7 +88,7 @@ class AdaptedCollector(AuditCollector):
     @never_raises
     def judge(self, scores: "Sequence[Score]") -> None:
         """Set the verdict by the project's rule of outcomes, if one of the scores is what it names."""
-        from coreloop.base.project.outcome import judgment_by
+        from coreloop.base.project.score_rule import judgment_by
 
         judgment = judgment_by(self._settings.outcome, scores)
         record = self._record()

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.base.categories import Categories
-from coreloop.base.project.outcome import OutcomeRule, Score, judgment_by
+from coreloop.base.project.score_rule import OutcomeRule, Score, judgment_by
 from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.argument_sources import Lookup, Sources
 from coreloop.observe.case_keys import RequestIdentifiers
