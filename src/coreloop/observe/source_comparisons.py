@@ -11,7 +11,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coreloop.base.project.choices import enum_members, last_name
+from coreloop.base.project.allowed_values import enum_members, last_name
 from coreloop.base.project.imports import imported_files
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name, parse_python, python_files

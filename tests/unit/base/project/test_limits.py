@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from coreloop.base.project.choices import listed_values
+from coreloop.base.project.allowed_values import listed_values
 from coreloop.base.project.limits import SchemaLimits, declared_limits
 
 
