@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.project.allowed_values import declared_choices, listed_values
+from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
 from coreloop.base.project.imports import with_imported
-from coreloop.base.project.limits import SchemaLimits, declared_limits
 from coreloop.base.project.settings import ToolSettings
 
 _SKIPPED_FOLDERS: Final = frozenset(

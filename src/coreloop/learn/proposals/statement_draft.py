@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.messages import Phrase
-from coreloop.base.project.limits import SchemaLimits
+from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.base.project.limits import SchemaLimits
+from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.statement_draft import draft_statement

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from coreloop.base.project.allowed_values import listed_values
-from coreloop.base.project.limits import SchemaLimits, declared_limits
+from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
 
 
 def _limits(signature: str, above: str = "") -> dict[str, SchemaLimits]:
