@@ -15,8 +15,8 @@ from typing import Final
 import polars as pl
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.failures import TRANSIENT
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace

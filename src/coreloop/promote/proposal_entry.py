@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.errors import RefusedError, UsageError
-from coreloop.base.failures import CLASSES, LABELS
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings

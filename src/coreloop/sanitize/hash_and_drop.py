@@ -8,7 +8,7 @@ from decimal import Decimal
 from inspect import get_annotations
 from typing import Any, Final
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.records import (
     OTHER,
     UNSPECIFIED,

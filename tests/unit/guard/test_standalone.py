@@ -24,7 +24,7 @@ from rows import slow_after
 SOURCE = Path(coreloop.__file__).parents[1]
 PACKAGES = ("descriptions", "base/git", "guard", "base/project")
 MODULES = (
-    "base.failures",
+    "base.error_classes",
     "base.records",
     "base.validation",
     "base.text",

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.counting import MineSettings

@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.categories import Categories
-from coreloop.base.failures import BITS
+from coreloop.base.error_classes import BITS
 from coreloop.base.project.settings import Settings
 from coreloop.learn.facts.columns import id_hash
 from coreloop.learn.facts.read_lines import Reading

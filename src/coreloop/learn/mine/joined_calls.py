@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.base.failures import bits_of
+from coreloop.base.error_classes import bits_of
 from coreloop.base.records import digest64, hash_question, hash_sequence, join_steps
 from coreloop.learn.facts.columns import NO_SEQUENCE, as_int, id_hash, pattern_of, retries
 from coreloop.learn.facts.counting import DAY_US, MineSettings

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from coreloop.base.failures import CLASSES
+from coreloop.base.error_classes import CLASSES
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.statements.wordings import CALL, NO_CATEGORY, OF_CATEGORY, ON_KEYWORDS, Language
 

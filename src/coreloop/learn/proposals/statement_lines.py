@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from coreloop.base.failures import CLASSES
+from coreloop.base.error_classes import CLASSES
 from coreloop.base.text import FILLERS
 from coreloop.learn.statements.wordings import (
     BOTH,

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.base.date_range import Days
-from coreloop.base.failures import known_types
+from coreloop.base.error_classes import known_types
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.failures import TRANSIENT
+from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import Language, Phrase
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import in_language

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from coreloop.base.failures import BITS, MAX_ERROR_CHARS, error_class
+from coreloop.base.error_classes import BITS, MAX_ERROR_CHARS, error_class
 from coreloop.observe.reading.fields import CallFields, CountedFields
 from coreloop.observe.reading.outcome import is_ok
 
@@ -45,7 +45,7 @@ _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
 def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
-    """The failure labels and error classes of a record as a bit set, for `coreloop.base.failures.names_of`.
+    """The failure labels and error classes of a record as a bit set, for `coreloop.base.error_classes.names_of`.
 
     The classes are those of its error and of its failed calls' errors. A short answer, which depends on a
     setting, is left to the queries.

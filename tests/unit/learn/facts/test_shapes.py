@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.records import OTHER
 from coreloop.learn.facts.counting import CALL_GROUPS as SCHEMA
 from coreloop.learn.facts.counting import MineSettings, group_calls

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.failures import CLASSES
+from coreloop.base.error_classes import CLASSES
 from coreloop.learn.proposals.sequence_lines import (
     ELIDED,
     AdvisedCall,

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bounded import bounded
-from coreloop.base.failures import CLASSES
+from coreloop.base.error_classes import CLASSES
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.statement_lines import (
     CAVEAT_FORMS,

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import CLASSES
 from coreloop.base.errors import RefusedError
-from coreloop.base.failures import CLASSES
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace

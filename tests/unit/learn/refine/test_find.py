@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
-from coreloop.base.failures import CLASSES, LABELS, error_class
+from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound

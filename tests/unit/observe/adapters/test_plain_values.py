@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import bad_json, named_args, plain_result, rejection, rejection_in
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
 from rows import each_row

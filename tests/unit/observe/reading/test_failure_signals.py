@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from coreloop.base.error_classes import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.base.errors import UsageError
-from coreloop.base.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.failure_signals import signals, template, unwrapped
 from coreloop.observe.reading.outcome import RequestOutcome
