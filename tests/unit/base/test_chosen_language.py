@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.messages import speaking
-from coreloop.base.spoken import choose_language
 from rows import slow_after
 
 KOREAN = {"LANG": "ko_KR.UTF-8"}
