@@ -15,7 +15,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeAlias, TypeVar, cast
 
-from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
+from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.argument_sources import Sources

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.encoding import text_of, to_plain
+from coreloop.base.record_lines import text_of, to_plain
 from coreloop.base.records import encodable
 from coreloop.observe.record_parts import error_text
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from coreloop.base.categories import Categories
-from coreloop.base.encoding import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
+from coreloop.base.record_lines import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
 from coreloop.base.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,

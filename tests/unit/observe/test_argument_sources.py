@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import MAX_LINE_BYTES
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped, session_sources
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.failed_results import DEFAULT, failure_of

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import case_keys, dropped
 from coreloop.observe.case_keys import (
     MAX_IDENTIFIERS,

@@ -29,7 +29,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop",
         "coreloop.base",
         "coreloop.base.categories",
-        "coreloop.base.encoding",
+        "coreloop.base.record_lines",
         "coreloop.observe",
         "coreloop.observe.blocks",
         "coreloop.observe.case_keys",
@@ -65,6 +65,6 @@ def test_records_imports_only_the_standard_library():
 
 
 def test_encoding_imports_only_records_and_orjson():
-    foreign, own = loaded("coreloop.base.encoding")
+    foreign, own = loaded("coreloop.base.record_lines")
     assert foreign == {"coreloop", "orjson"}
-    assert own == {"coreloop", "coreloop.base", "coreloop.base.encoding", "coreloop.base.records"}
+    assert own == {"coreloop", "coreloop.base", "coreloop.base.record_lines", "coreloop.base.records"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.importers.append_requests import land

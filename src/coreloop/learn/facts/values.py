@@ -9,7 +9,7 @@ import msgspec
 import orjson
 import polars as pl
 
-from coreloop.base.encoding import ELIDED
+from coreloop.base.record_lines import ELIDED
 from coreloop.observe.case_keys import identifiers
 
 KINDS: Final = ("null", "empty", "unknown", "boolean", "number", "text", "list", "object")

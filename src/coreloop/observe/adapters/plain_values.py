@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.encoding import text_of
+from coreloop.base.record_lines import text_of
 from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.leaves import is_name
 

@@ -12,12 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.base.categories import Categories
-from coreloop.base.encoding import encode_line, to_plain
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.record_lines import encode_line, to_plain
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.score_rule import Score
+from coreloop.base.record_lines import to_plain
 from coreloop.base.records import encodable
 from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile

@@ -11,8 +11,8 @@ import msgspec
 
 from coreloop.answer.models.model import Message
 from coreloop.base import jsonl
-from coreloop.base.encoding import ELIDED
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.record_lines import ELIDED
 from coreloop.learn.effect.failures import NamedFailure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines

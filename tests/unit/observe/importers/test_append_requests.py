@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bounded import bounded
-from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import hash_sequence, hash_session
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import MAX_LINE_BYTES, canonical_json, encode_line, shorten, to_plain
+from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, shorten, to_plain
 from coreloop.base.records import (
     hash_args,
     hash_question,
