@@ -23,9 +23,9 @@ from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views
 
 
 def begin_run(

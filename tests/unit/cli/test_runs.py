@@ -20,8 +20,8 @@ from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
+from coreloop.runs.run_files import Viewer, session_folder
 from coreloop.runs.stores.store import open_store
-from coreloop.runs.views import Viewer, session_folder
 
 Command = Callable[..., Result]
 

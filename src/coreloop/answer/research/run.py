@@ -29,8 +29,8 @@ from coreloop.runs.jobs.manage import forget_expired
 from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.ulid import new_ulid
-from coreloop.runs.views import Viewer
 
 MAX_QUESTION_CHARS: Final = 10_000
 _WIDEST: Final[Tier] = "deep"

@@ -20,9 +20,9 @@ from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
 from coreloop.runs.lessons import learn_lessons, read_reflexion
 from coreloop.runs.load import load_run, require_going
+from coreloop.runs.run_files import write_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import write_views
 
 KIND: Final = "agent"
 
@@ -136,7 +136,7 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
     Raises
     ------
     WorkspaceError
-        See `coreloop.runs.views.write_views`.
+        See `coreloop.runs.run_files.write_views`.
     """
     if state.drives_itself:
         learnt = store.reflexion(state.kind)

@@ -34,9 +34,9 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.person_or_agent import RUN, mark_of
 from coreloop.runs.run import Postponed, Run, open_held
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import Viewer
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs

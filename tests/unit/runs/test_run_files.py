@@ -16,9 +16,9 @@ from coreloop.runs.iteration_loop import drive
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import Run, work_on
+from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
 from coreloop.runs.stores.sqlite import sqlite_store
-from coreloop.runs.views import Viewer, remove_views, session_folder, write_views
 from happenings import AT, RUN_ID, created
 
 OTHER_ID = "01KQ0000000000000000000001"
