@@ -14,7 +14,7 @@ from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
-from coreloop.runs.budget import all_left, day_limit, require_day, require_room
+from coreloop.runs.call_budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (

@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
-from coreloop.runs.budget import all_left
+from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
