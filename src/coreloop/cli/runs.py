@@ -76,7 +76,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """
     from coreloop.answer.agent.read import opening_events
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.driver.begin import DriverOptions, begin_driven
+    from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 
     with project_store() as (workspace, store):
         wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
@@ -150,8 +150,8 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
     from coreloop.runs.agent.agent import close_if_over
-    from coreloop.runs.driver.begin import Bounds, bound_run
     from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.driver.new_run import Bounds, bound_run
     from coreloop.runs.manage import read_run
     from coreloop.runs.pause_and_stop import resume_run
 

@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.begin import DriverOptions, begin_driven
+from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.render import render
 from coreloop.web.pages.runs import RUNS, read_one
