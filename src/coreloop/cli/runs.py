@@ -150,7 +150,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
     from coreloop.runs.agent.agent import close_if_over
-    from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.new_run import Bounds, bound_run
     from coreloop.runs.manage import read_run
     from coreloop.runs.pause_and_stop import resume_run
@@ -292,7 +292,7 @@ def _tell(
     is_for_persons: bool = False,
 ) -> None:
     from coreloop.runs.agent.agent import KIND as DRIVES_ITSELF
-    from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal

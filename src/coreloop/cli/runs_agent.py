@@ -231,7 +231,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
     from coreloop.runs.agent.agent import show_views
     from coreloop.runs.agent.agent import waive as agree
-    from coreloop.runs.driver.driven import require_outside
+    from coreloop.runs.driver.driven_run import require_outside
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal
 

@@ -12,7 +12,7 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.base.errors import RunBusyError, UsageError
 from coreloop.base.messages import Phrase
-from coreloop.runs.driver.driven import is_driven
+from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.manage import read_run

@@ -20,7 +20,7 @@ from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import DriverPlan, plan_of
+from coreloop.runs.driver.driven_run import DriverPlan, plan_of
 from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line

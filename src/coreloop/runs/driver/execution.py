@@ -13,7 +13,7 @@ from coreloop.base.messages import Phrase, say
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
-from coreloop.runs.driver.driven import DriverPlan
+from coreloop.runs.driver.driven_run import DriverPlan
 from coreloop.runs.driver.process import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from coreloop.runs.folder import make_private

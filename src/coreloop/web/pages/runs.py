@@ -17,7 +17,7 @@ from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, kno
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
-from coreloop.runs.driver.driven import is_driven, plan_of
+from coreloop.runs.driver.driven_run import is_driven, plan_of
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import pause_run
