@@ -14,7 +14,7 @@ from coreloop.cli.emit import emit, fields_of
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.process import adopt_what_commands_leave
+from coreloop.runs.driver.process_group import adopt_what_commands_leave
 from coreloop.runs.driver.progress_lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store

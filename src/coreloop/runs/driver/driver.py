@@ -22,7 +22,7 @@ from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
 from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
-from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
+from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest

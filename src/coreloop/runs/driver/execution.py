@@ -14,7 +14,7 @@ from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
 from coreloop.runs.driver.driven_run import DriverPlan
-from coreloop.runs.driver.process import Command, Finished, run_command
+from coreloop.runs.driver.process_group import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from coreloop.runs.folder import make_private
 
@@ -40,7 +40,7 @@ class ExecutionPlace:
     environ : mapping of str to str
         The command's environment, which says which run and iteration it works on.
     lock, mark, spool : int
-        See `coreloop.runs.driver.process.Command`.
+        See `coreloop.runs.driver.process_group.Command`.
     """
 
     session: Path

@@ -14,7 +14,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.driven_run import KIND, PLAN, DriverPlan, is_driven, plan_of
-from coreloop.runs.driver.process import require_processes
+from coreloop.runs.driver.process_group import require_processes
 from coreloop.runs.events import Narrowed, Noted
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.load import load_run, require_resumable
