@@ -344,7 +344,7 @@ def test_a_call_that_runs_its_own_step_is_refused_instead_of_waiting_for_ever(st
 FORKS = """
 import os, sys
 from pathlib import Path
-from coreloop.runs.stores.hold import held_file
+from coreloop.runs.stores.run_lock import held_file
 
 with held_file(Path(sys.stdin.read()), "run"):
     if child := os.fork():

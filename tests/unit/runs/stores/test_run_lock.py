@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import RunBusyError
-from coreloop.runs.stores import hold
-from coreloop.runs.stores.hold import held_file
+from coreloop.runs.stores import run_lock
+from coreloop.runs.stores.run_lock import held_file
 
-pytestmark = pytest.mark.skipif(hold.fcntl is None, reason="no flock here")
+pytestmark = pytest.mark.skipif(run_lock.fcntl is None, reason="no flock here")
 
 
 def test_a_file_that_its_holder_removed_before_it_was_locked_holds_nothing(
@@ -30,7 +30,7 @@ def test_a_file_that_its_holder_removed_before_it_was_locked_holds_nothing(
 
     third = held_file(path, "X")
     path.touch()
-    monkeypatch.setattr(hold.os, "open", slow_open)
+    monkeypatch.setattr(run_lock.os, "open", slow_open)
     with pytest.raises(RunBusyError, match=rf"^process {os.getpid()} on .* works on run X; wait"):
         held_file(path, "X").__enter__()
     third.__exit__(None, None, None)
