@@ -149,7 +149,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     """
     from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.agent.agent import close_if_over
+    from coreloop.runs.agent.agent_runs import close_if_over
     from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.new_run import Bounds, bound_run
     from coreloop.runs.manage import read_run
@@ -291,7 +291,7 @@ def _tell(
     as_json: bool,
     is_for_persons: bool = False,
 ) -> None:
-    from coreloop.runs.agent.agent import KIND as DRIVES_ITSELF
+    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run

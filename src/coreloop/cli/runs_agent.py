@@ -65,7 +65,7 @@ def open_(
 
     from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
-    from coreloop.runs.agent.agent import attach, show_views
+    from coreloop.runs.agent.agent_runs import attach, show_views
     from coreloop.runs.manage import read_run
 
     text = _text(question, file)
@@ -96,7 +96,7 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
     Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
     """
     from coreloop.answer.agent.next import next_for_agent
-    from coreloop.runs.agent.agent import attach, close_if_over, show_views, take_up
+    from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
 
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
@@ -120,7 +120,7 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
     its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
     """
     from coreloop.answer.agent.plan import plan_iteration, read_plan
-    from coreloop.runs.agent.agent import show_views
+    from coreloop.runs.agent.agent_runs import show_views
 
     del as_json  # the output is always JSON
     given = read_plan(_given(file))
@@ -178,7 +178,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     """
     from coreloop.answer.agent.record import record_iteration
     from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
-    from coreloop.runs.agent.agent import show_views
+    from coreloop.runs.agent.agent_runs import show_views
     from coreloop.runs.agent.report import read_report
     from coreloop.runs.state import state_json
 
@@ -229,8 +229,8 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
 @json_option
 def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
-    from coreloop.runs.agent.agent import show_views
-    from coreloop.runs.agent.agent import waive as agree
+    from coreloop.runs.agent.agent_runs import show_views
+    from coreloop.runs.agent.agent_runs import waive as agree
     from coreloop.runs.driver.driven_run import require_outside
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal

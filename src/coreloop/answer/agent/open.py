@@ -7,7 +7,7 @@ from typing import Literal
 from coreloop.answer.agent.read import opening_events
 from coreloop.answer.research.same_question import Like, like_sessions
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.agent.agent import KIND
+from coreloop.runs.agent.agent_runs import KIND
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.manage import begin_run
 from coreloop.runs.state import TERMINAL

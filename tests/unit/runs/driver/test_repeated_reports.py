@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from coreloop.runs.agent.agent import record_report
+from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.report import read_report
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.create import create_run

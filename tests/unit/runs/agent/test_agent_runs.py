@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.base.errors import RunEndedError, UsageError
 from coreloop.runs import events as happened
-from coreloop.runs.agent.agent import attach, close_if_over, record_report, waive
+from coreloop.runs.agent.agent_runs import attach, close_if_over, record_report, waive
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.agent.report import (
     AgentReport,
@@ -275,7 +275,7 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
 
 MANY = """
 import sys
-from coreloop.runs.agent.agent import record_report
+from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.report import AgentReport, ReportedUsage
 from running import store_at
 with store_at(sys.argv[1]) as store:
@@ -297,7 +297,7 @@ def test_reports_of_several_processes_are_counted_once_each(tmp_path: Path):
 
 KILLED = """
 import sys
-from coreloop.runs.agent.agent import record_report
+from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.report import read_report
 from running import Failpoint, store_at
 with store_at(sys.argv[1]) as store:
