@@ -46,7 +46,7 @@ from coreloop.web.bodies import (
     SourceReply,
     WaitOptions,
 )
-from coreloop.web.follow import EventStream, closed, follow, stop_quietly
+from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
 from coreloop.web.problems import Problem
 from coreloop.web.replies import final_answer
 from coreloop.web.route import HttpCall
