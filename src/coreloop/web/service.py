@@ -33,7 +33,7 @@ from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
 from coreloop.web.tables import open_tables
-from coreloop.web.watch import RunWatch
+from coreloop.web.wait_for_events import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
 _FRESH_S: Final = 1.0  # chosen: probes of a load balancer come more often, and databases are asked once
