@@ -50,7 +50,7 @@ from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
 from coreloop.web.problems import Problem
 from coreloop.web.replies import final_answer
 from coreloop.web.route import HttpCall
-from coreloop.web.running import stream_of
+from coreloop.web.run_routes import stream_of
 
 
 async def run(call: HttpCall) -> Any:

@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answering, health, running
+from coreloop.web import answering, health, run_routes
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -115,7 +115,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/runs",
-        handler=running.list_runs,
+        handler=run_routes.list_runs,
         summary="List runs, the newest first.",
         query=RunsQuery,
         reply=RunsReply,
@@ -123,14 +123,14 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/runs/{run_id}",
-        handler=running.show_run,
+        handler=run_routes.show_run,
         summary="Show a run and its answer.",
         reply=RunReply,
     ),
     Route(
         method="GET",
         path="/runs/{run_id}/events",
-        handler=running.run_events,
+        handler=run_routes.run_events,
         summary="Stream what happens to a run.",
         media_type=_EVENTS,
         also={204: None},
@@ -145,9 +145,9 @@ ROUTES: Final[tuple[Route, ...]] = (
             reply=StatusReply,
         )
         for handler, summary in (
-            (running.pause, "Let a run stop after its iteration."),
-            (running.resume, "Let a paused run go on."),
-            (running.stop, "End a run."),
+            (run_routes.pause, "Let a run stop after its iteration."),
+            (run_routes.resume, "Let a paused run go on."),
+            (run_routes.stop, "End a run."),
         )
     ),
     Route(
