@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answering, health, run_routes
+from coreloop.web import answer_routes, health, run_routes
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -44,7 +44,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/run",
-        handler=answering.run,
+        handler=answer_routes.run,
         scope="run",
         summary="Research a question.",
         body=RunRequest,
@@ -55,7 +55,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/run-simple",
-        handler=answering.run_simple,
+        handler=answer_routes.run_simple,
         scope="run",
         summary="Research a question with the least effort.",
         body=SimpleRequest,
@@ -67,7 +67,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         Route(
             method="POST",
             path=path,
-            handler=answering.ask,
+            handler=answer_routes.ask,
             name=name,
             scope="run",
             summary="Answer a question from the project's files, and repair a failed answer.",
@@ -81,7 +81,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/feedback",
-        handler=answering.give,
+        handler=answer_routes.give,
         name="feedback",
         scope="run",
         summary="Say whether an answer was good.",
@@ -92,21 +92,21 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/feedback/{answer_id}",
-        handler=answering.notice,
+        handler=answer_routes.notice,
         summary="Show the better answer to a rejected one, or how far it is.",
         reply=Notice,
     ),
     Route(
         method="GET",
         path="/feedback/{answer_id}/events",
-        handler=answering.notice_events,
+        handler=answer_routes.notice_events,
         summary="Stream the work on the better answer.",
         media_type=_EVENTS,
     ),
     Route(
         method="POST",
         path="/search",
-        handler=answering.search,
+        handler=answer_routes.search,
         summary="Search the index.",
         body=SearchRequest,
         reply=SearchReply,
@@ -153,7 +153,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/jobs",
-        handler=answering.list_jobs,
+        handler=answer_routes.list_jobs,
         summary="List jobs, the newest first.",
         query=JobsQuery,
         reply=JobsReply,
@@ -161,7 +161,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/jobs/{job_id}",
-        handler=answering.show_job,
+        handler=answer_routes.show_job,
         summary="Show a job.",
         reply=Job,
     ),
