@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answer_routes, health, run_routes
+from coreloop.web import answer_routes, health_routes, run_routes
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -168,21 +168,21 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/api/metrics/cbo/series",
-        handler=health.series,
+        handler=health_routes.series,
         summary="Gates of repair, evidence, feedback and notices by day, the newest first.",
         reply=SeriesReply,
     ),
     Route(
         method="GET",
         path="/metrics",
-        handler=health.metrics,
+        handler=health_routes.metrics,
         summary="Figures for Prometheus.",
         media_type=CONTENT_TYPE,
     ),
     Route(
         method="GET",
         path="/healthz",
-        handler=health.healthz,
+        handler=health_routes.healthz,
         scope=None,
         summary="Say that the process answers.",
         reply=Health,
@@ -190,7 +190,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/readyz",
-        handler=health.readyz,
+        handler=health_routes.readyz,
         scope=None,
         summary="Say whether requests can be answered.",
         reply=Health,
@@ -205,7 +205,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/version",
-        handler=health.version,
+        handler=health_routes.version,
         summary="Return the version and the model.",
         reply=VersionReply,
     ),
