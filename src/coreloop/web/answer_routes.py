@@ -48,8 +48,8 @@ from coreloop.web.bodies import (
 )
 from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
 from coreloop.web.problems import Problem
-from coreloop.web.replies import final_answer
 from coreloop.web.route import HttpCall
+from coreloop.web.run_replies import final_answer
 from coreloop.web.run_routes import stream_of
 
 

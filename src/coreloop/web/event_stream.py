@@ -19,7 +19,7 @@ from coreloop.runs.events import Event
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.sql import Numbered
 from coreloop.web.problems import Problem, error_response, problem_of
-from coreloop.web.replies import end_of
+from coreloop.web.run_replies import end_of
 from coreloop.web.service import Service
 
 PING_S: Final = 15.0  # chosen: below the 30 to 60 s after which proxies close a silent stream

@@ -8,8 +8,8 @@ from coreloop.runs.manage import read_run, require_status
 from coreloop.runs.pause_and_stop import pause_run
 from coreloop.web.bodies import RunReply, RunsQuery, RunsReply, StatusReply
 from coreloop.web.event_stream import EventStream
-from coreloop.web.replies import row_reply, run_reply
 from coreloop.web.route import HttpCall
+from coreloop.web.run_replies import row_reply, run_reply
 
 
 def list_runs(call: HttpCall) -> RunsReply:
