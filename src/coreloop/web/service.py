@@ -28,7 +28,7 @@ from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
-from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans

@@ -15,9 +15,9 @@ from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, sh
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar
 from coreloop.web.pages.formats import count, seconds
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
 from coreloop.web.pages.snapshot import PageSnapshot
-from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12

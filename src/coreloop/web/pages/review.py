@@ -23,8 +23,8 @@ from coreloop.observe.verdicts import (
     take_back_verdict,
 )
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.source import PageSource
 from coreloop.web.pages.states import read_kept_states
 from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
 

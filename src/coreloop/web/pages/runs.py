@@ -25,8 +25,8 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
 from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.source import PageSource
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40

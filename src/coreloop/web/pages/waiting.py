@@ -20,7 +20,7 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import redact_counterexample
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval
-from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.page_data import PageSource
 
 Entry = Statement | Candidate | Counterexample
 _LABELS: Final = {

@@ -15,7 +15,7 @@ from coreloop.learn.proposals.proposal_files import entries_counted, read_candid
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.health import read_health
-from coreloop.web.pages.source import open_source
+from coreloop.web.pages.page_data import open_source
 from logs import call, record, write_log
 from merging import open_promotion, promote
 from promoting import Project, make_project, statement, write_candidates

@@ -13,9 +13,9 @@ from coreloop.observe.verdicts import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from coreloop.web.pages.source import PageSource
 from promoting import statement, write_candidates
 
 

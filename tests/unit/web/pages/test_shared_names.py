@@ -5,7 +5,7 @@ from dataclasses import replace
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
-from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.waiting import read_kept_proposals, shared_proposals
 
 
