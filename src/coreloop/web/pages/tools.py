@@ -13,9 +13,9 @@ from coreloop.web.pages.activity import Activity, heaviest, rate_of
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Edge
 from coreloop.web.pages.health import read_kept_activity
+from coreloop.web.pages.kept_states import read_kept_states
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.states import read_kept_states
 from coreloop.web.pages.waiting import WaitingProposal, read_kept_proposals
 
 _MAX_TOOLS: Final = 200
