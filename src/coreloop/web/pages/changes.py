@@ -12,7 +12,7 @@ from coreloop.web.pages.charts import Interval
 from coreloop.web.pages.kept_states import read_kept_effects, read_kept_states
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.waiting import vocabulary
+from coreloop.web.pages.waiting_proposals import vocabulary
 
 _MAX_SHOWN: Final = 100
 

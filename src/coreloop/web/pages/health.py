@@ -18,7 +18,7 @@ from coreloop.web.pages.formats import count, seconds
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
 from coreloop.web.pages.snapshot import PageSnapshot
-from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
+from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
 _MAX_CHARTS: Final = 4

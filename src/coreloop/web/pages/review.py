@@ -26,7 +26,7 @@ from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.web.pages.kept_states import read_kept_states
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
+from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100

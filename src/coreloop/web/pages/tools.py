@@ -16,7 +16,7 @@ from coreloop.web.pages.health import read_kept_activity
 from coreloop.web.pages.kept_states import read_kept_states
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.waiting import WaitingProposal, read_kept_proposals
+from coreloop.web.pages.waiting_proposals import WaitingProposal, read_kept_proposals
 
 _MAX_TOOLS: Final = 200
 _MAX_EDGES: Final = 12
