@@ -20,9 +20,9 @@ from coreloop.cli.mining import absent_lines, mining_options, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.admin.status.facts import Standing, Status
     from coreloop.admin.status.promotions import Promotions
     from coreloop.admin.status.stability import Stability, StabilityGate
+    from coreloop.admin.status.status import Standing, Status
     from coreloop.learn.mine.run import MiningOptions
 
 

@@ -22,7 +22,7 @@ from coreloop.base.project.workspace import Workspace, find_root
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.admin.status.facts import Status
+    from coreloop.admin.status.status import Status
 
 StatusCheck = Callable[["Status"], Alarm | None]
 

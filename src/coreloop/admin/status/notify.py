@@ -18,7 +18,7 @@ from typing import Annotated, BinaryIO, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.admin.status.facts import Status
+from coreloop.admin.status.status import Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.messages import Phrase

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, time
 from typing import Final
 
 from coreloop.admin.checks.registry import find_alarms
-from coreloop.admin.status.facts import Status, count_standing
 from coreloop.admin.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
+from coreloop.admin.status.status import Status, count_standing
 from coreloop.base.errors import ForgeError, GitError, NoRepositoryError
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
+from coreloop.admin.status.status import Status
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import text_of
 from coreloop.learn.mine.run import MiningOptions

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.facts import Status
 from coreloop.admin.status.read import read_status
+from coreloop.admin.status.status import Status
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.run import MiningOptions

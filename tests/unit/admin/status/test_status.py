@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.facts import Standing, count_standing
+from coreloop.admin.status.status import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.proposal_state import GitPromotions, pending, read_states
 from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
