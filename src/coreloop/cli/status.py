@@ -40,7 +40,7 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     change since the last run. Exits 0 even if there are alarms.
     """
     from coreloop.admin.status.notify import notify_changes
-    from coreloop.admin.status.read import read_stability_gates, read_status
+    from coreloop.admin.status.read_status import read_stability_gates, read_status
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

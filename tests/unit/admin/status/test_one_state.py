@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import WaitingKind, read_queue
