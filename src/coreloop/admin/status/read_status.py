@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 from typing import Final
 
 from coreloop.admin.checks.registry import find_alarms
-from coreloop.admin.status.log import Log, Sieved, read_log, sieve, window
+from coreloop.admin.status.log_figures import Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
 from coreloop.admin.status.status import Status, count_standing

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from coreloop.admin.checks.diagnosis import Alarm
-from coreloop.admin.status.log import Log, Sieved
+from coreloop.admin.status.log_figures import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending

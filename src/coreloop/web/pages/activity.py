@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import polars as pl
 
-from coreloop.admin.status.log import WINDOW_DAYS, Sieved, sieve
+from coreloop.admin.status.log_figures import WINDOW_DAYS, Sieved, sieve
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.log import Log, read_log, sieve
+from coreloop.admin.status.log_figures import Log, read_log, sieve
 from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts
