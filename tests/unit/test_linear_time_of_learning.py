@@ -12,7 +12,7 @@ import pytest
 from coreloop.admin.checks.guard import _RUNS_GUARD
 from coreloop.admin.init import starter, usage
 from coreloop.admin.init.decorated import _MENTION
-from coreloop.admin.init.pin import _is_public
+from coreloop.admin.init.pinned_version import _is_public
 from coreloop.answer.agent import quotes, spelling, swapped_values
 from coreloop.answer.models import opposites
 from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL

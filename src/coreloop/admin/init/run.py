@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coreloop.admin.init.pin import CannotPinError, pin_installed, pin_source
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
     ProjectFile,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.init.pin import CannotPinError, pin_installed, pin_source
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import DISTRIBUTION
 from promoting import run_git
