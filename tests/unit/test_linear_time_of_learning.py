@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop.admin.checks.guard import _RUNS_GUARD
-from coreloop.admin.init import starter, usage
+from coreloop.admin.init import starter, tool_usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pinned_version import _is_public
 from coreloop.answer.agent import quotes, spelling, swapped_values
@@ -95,7 +95,7 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "a list of names": (swapped_values._KOREAN_LIST.findall, ("과", "과 ", "가, ", "a·")),
     "words with opposites": (lambda text: list(opposites.sides_of(text)), ("늘", "줄지 ", "rise ", "not ")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
-    "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),
+    "a value that a tool was given": (tool_usage._VALUE.fullmatch, ("a.", "a-")),
     "words of a topic": (starter._WORD.findall, ("aB", "가a")),
     "parts of a name": (starter._PARTS.findall, ("aB", "AB", "Aa", "가A")),
     "a starting file": (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.init.decorated import decorated_tools
-from coreloop.admin.init.usage import MOST_VALUES, ToolUsage, newest_records, read_usage
+from coreloop.admin.init.tool_usage import MOST_VALUES, ToolUsage, newest_records, read_usage
 from coreloop.base.categories import Categories
 from coreloop.base.project.frameworks import find_framework
 from coreloop.base.project.tools import Tool, is_tool_name, parse_python, python_files, resolve_tools
