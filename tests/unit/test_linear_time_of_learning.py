@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop.admin.checks.guard import _RUNS_GUARD
-from coreloop.admin.init import starter, tool_usage
+from coreloop.admin.init import new_settings, tool_usage
 from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pinned_version import _is_public
 from coreloop.answer.agent import quotes, spelling, swapped_values
@@ -96,10 +96,10 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "words with opposites": (lambda text: list(opposites.sides_of(text)), ("늘", "줄지 ", "rise ", "not ")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
     "a value that a tool was given": (tool_usage._VALUE.fullmatch, ("a.", "a-")),
-    "words of a topic": (starter._WORD.findall, ("aB", "가a")),
-    "parts of a name": (starter._PARTS.findall, ("aB", "AB", "Aa", "가A")),
+    "words of a topic": (new_settings._WORD.findall, ("aB", "가a")),
+    "parts of a name": (new_settings._PARTS.findall, ("aB", "AB", "Aa", "가A")),
     "a starting file": (
-        lambda text: starter._RULES.search(text.encode()),
+        lambda text: new_settings._RULES.search(text.encode()),
         ("#  - {label: a\n", "#  - {label: "),
     ),
     "a decorator": (lambda text: _MENTION.findall(text.encode()), ("@", "@a.", "@tool", "a.")),

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from coreloop.admin.checks.diagnosis import Diagnosis
     from coreloop.admin.init.first_drafts import DraftPreview
+    from coreloop.admin.init.new_settings import SettingsProposals
     from coreloop.admin.init.run import Initialised, InitRequest
-    from coreloop.admin.init.starter import SettingsProposals
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}

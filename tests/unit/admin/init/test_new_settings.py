@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coreloop.admin.init.decorated import decorated_tools
+from coreloop.admin.init.new_settings import SettingsProposals, ToolProposal, propose_tools, write_settings
 from coreloop.admin.init.run import InitRequest, initialise
 from coreloop.admin.init.scaffold import read_template
-from coreloop.admin.init.starter import SettingsProposals, ToolProposal, propose_tools, write_settings
 from coreloop.admin.init.tool_usage import LEAST_REQUESTS, ToolUsage, read_usage
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.settings import Settings
