@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.cli.effect import effect_text
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import warn_of_skipped, watched
+from coreloop.cli.mining_options import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:

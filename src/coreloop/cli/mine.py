@@ -9,7 +9,7 @@ import click
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import mining_options, watched
+from coreloop.cli.mining_options import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 
 def _show(result: "MineResult") -> None:
     from coreloop.base.messages import number_of, say
-    from coreloop.cli.mining import show_oddities
+    from coreloop.cli.mining_options import show_oddities
 
     click.echo(
         say(

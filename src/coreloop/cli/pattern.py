@@ -12,7 +12,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import (
+from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,

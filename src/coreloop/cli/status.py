@@ -16,7 +16,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import absent_lines, mining_options, watched
+from coreloop.cli.mining_options import absent_lines, mining_options, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
