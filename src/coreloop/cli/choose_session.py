@@ -11,7 +11,7 @@ from coreloop.answer.research.earlier_researches import named_session, read_sess
 from coreloop.answer.research.same_question import Like, find_like
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
-from coreloop.cli.run_lines import printable_text
+from coreloop.cli.runs_output import printable_text
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
 

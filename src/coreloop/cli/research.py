@@ -128,7 +128,7 @@ def ask(
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
     from coreloop.answer.research.earlier_researches import sessions_of
-    from coreloop.cli.run_lines import row_facts, show_runs
+    from coreloop.cli.runs_output import row_facts, show_runs
 
     with project_store() as (_, store):
         rows = sessions_of(store, limit=limit)

@@ -95,7 +95,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
 @json_option
 def list_(status: str, limit: int, as_json: bool) -> None:
     """List runs, the newest first."""
-    from coreloop.cli.run_lines import row_facts, show_runs
+    from coreloop.cli.runs_output import row_facts, show_runs
     from coreloop.runs.manage import require_status
 
     require_status(status)
@@ -110,7 +110,7 @@ def list_(status: str, limit: int, as_json: bool) -> None:
 @json_option
 def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show a run's state; --json prints its state.json."""
-    from coreloop.cli.run_lines import show_state
+    from coreloop.cli.runs_output import show_state
     from coreloop.runs.manage import read_iteration, read_run
     from coreloop.runs.state import state_json
 
@@ -217,7 +217,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.admin import backup
-    from coreloop.cli.run_lines import printable_text
+    from coreloop.cli.runs_output import printable_text
     from coreloop.runs.person_or_agent import require_person
 
     require_person(Phrase("forget a run"), os.environ)
