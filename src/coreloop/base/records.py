@@ -1,6 +1,6 @@
 """The v2 record: its fields, vocabulary and hashes, which all other modules use.
 
-Imports only the standard library, because the guard does; `coreloop.base.record_lines` writes records as lines.
+Imports only the standard library, because the guard does; `coreloop.base.record_lines` writes its lines.
 """
 
 import re

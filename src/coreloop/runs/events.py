@@ -244,7 +244,7 @@ class Recorded(_Event, frozen=True, tag="recorded"):
 
 
 class _Said(_Event, frozen=True, kw_only=True):
-    """What a caller outside the run said to it; ``by`` is who that was, see `coreloop.runs.person_or_agent`."""
+    """What a caller outside the run said to it; ``by`` is who that was (`coreloop.runs.person_or_agent`)."""
 
     by: Caller = "person"
 

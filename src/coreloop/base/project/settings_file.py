@@ -279,7 +279,7 @@ class _Reader:
             else:
                 continue
             raise self._error(f"sanitize: {problem}", _child(node, "sanitize", "detect", index, key))
-        names = sanitize.company_names if isinstance(sanitize.company_names, tuple) else ()
+        names = sanitize.names if isinstance(sanitize.names, tuple) else ()
         for key, values in (("allow", sanitize.allow), ("names", names)):
             if not all(value.strip() for value in values):
                 raise self._error(f"sanitize: an empty text in {key}", _child(node, "sanitize", key))

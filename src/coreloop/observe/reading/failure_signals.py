@@ -45,7 +45,7 @@ _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
 def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
-    """The failure labels and error classes of a record as a bit set, for `coreloop.base.error_classes.names_of`.
+    """The labels and error classes of a record as a bit set, for `coreloop.base.error_classes.names_of`.
 
     The classes are those of its error and of its failed calls' errors. A short answer, which depends on a
     setting, is left to the queries.

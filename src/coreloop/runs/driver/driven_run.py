@@ -82,7 +82,7 @@ def _plan_in(state: State) -> DriverPlan | None:
 
 
 def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[str, str]) -> Caller:
-    """Refuse whoever may be the agent of a run; returns who calls, see `coreloop.runs.person_or_agent.require_person`.
+    """Refuse whoever may be the agent of a run; returns who calls, as `require_person` does.
 
     An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
     that cannot be told, and while a driver works on it, one from another namespace than the driver's.

@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
 
 
-def refresh(project: Indexed) -> str:
+def refreshed(project: Indexed) -> str:
     return refresh_index(project.workspace, now=datetime.now(UTC))
 
 
@@ -55,7 +55,7 @@ def test_a_file_without_text_is_read_once(project: Indexed):
     report = project.update()
     assert dict(report.skipped) == {"binary": 1}
     before = project.file.stat().st_mtime_ns
-    assert refresh(project) == ""
+    assert refreshed(project) == ""
     assert project.file.stat().st_mtime_ns == before
     project.write({"docs/b.md": "# Pelican, at last\n"})
     assert found(project, "pelican") == ["docs/b.md"]
@@ -68,13 +68,13 @@ def test_many_changes_are_read_beside_the_question_which_says_so(
     project.write({"docs/a.md": "# Heron\n"})
     project.update()
     project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
-    note = refresh(project)
+    note = refreshed(project)
     assert note == "3 changed files are still being read; ask again for what they say"
     with given_up():
         for thread in enumerate_threads():
             if thread.name == "index":
                 thread.join()
-    assert refresh(project) == ""
+    assert refreshed(project) == ""
     assert len(project.locations("pelican")) == 3
 
 
