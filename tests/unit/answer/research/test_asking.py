@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from coreloop.answer.models.contracts import PlanResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import Ladder, Paces
 from coreloop.answer.models.model import CallLimits
 from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.pace import Paces
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import ModelError
