@@ -33,8 +33,7 @@ from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.draft import draft_counterexample
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
 from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
