@@ -104,7 +104,7 @@ class Ladder:
 
     @property
     def is_priced(self) -> bool:
-        """Whether every model has a price, for `coreloop.runs.create.create_run`."""
+        """Whether every model has a price, for `coreloop.runs.manage.create_run`."""
         return all(model.most((), CallLimits()).microusd is not None for model in self._models)
 
     @property
