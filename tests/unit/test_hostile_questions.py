@@ -23,11 +23,11 @@ from coreloop.base.project.tools import resolve_tools
 from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
-from coreloop.learn.proposals.evidence import caveat_evidence, failures
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import FailsCall, FailsSequence
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.observe import AuditCollector
+from coreloop.promote.proposal_entry import caveat_evidence, failures
 from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
 from logs import call, failed, record, rest, write_log

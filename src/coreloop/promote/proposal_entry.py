@@ -17,15 +17,17 @@ from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
 from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
+    CaveatEvidence,
     Fails,
     FailsApart,
     FailsCall,
     FailsSequence,
+    Failures,
+    GuideEvidence,
     Line,
     When,
     calls_fit,
@@ -372,3 +374,31 @@ def _checked_text(
             )
         )
     return _Text(file.as_posix(), suggested.target_symbol, lines)
+
+
+def guide_evidence(candidate: Candidate) -> GuideEvidence:
+    """The evidence line of a Guide."""
+    return GuideEvidence(
+        succeeded=candidate.n_succeeded,
+        requests=candidate.n_observed,
+        questions=candidate.n_unique_questions,
+        since=f"{candidate.first_seen:%Y-%m-%d}",
+        until=f"{candidate.last_seen:%Y-%m-%d}",
+        low=f"{candidate.success_low:.2f}",
+        base=f"{candidate.base_rate:.2f}",
+    )
+
+
+def failures(counterexample: Counterexample) -> Failures:
+    """The counts of a caveat's line."""
+    error_class = counterexample.error_class if counterexample.kind == "call" else None
+    return Failures(counterexample.n_failures, counterexample.n_calls, counterexample.unit, error_class)
+
+
+def caveat_evidence(counterexample: Counterexample) -> CaveatEvidence:
+    """The evidence line of a caveat."""
+    return CaveatEvidence(
+        since=f"{counterexample.first_seen:%Y-%m-%d}",
+        until=f"{counterexample.last_seen:%Y-%m-%d}",
+        low=f"{counterexample.harm_low:.2f}",
+    )
