@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from coreloop.base.project.workspace import Workspace
@@ -113,3 +113,9 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[
     workspace.keep_private(workspace.runs_dir)
     with sqlite_queue(workspace.runs_dir / FILE_NAME) as sqlite:
         yield sqlite
+
+
+def forget_expired(workspace: Workspace, queue: JobQueue, *, now: datetime) -> int:
+    """Remove the jobs that finished more than ``retention_days`` ago; returns how many."""
+    days = workspace.settings.retention_days
+    return 0 if days is None else queue.forget_before(now - timedelta(days=days))
