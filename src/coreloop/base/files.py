@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_file
 
 _OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -272,7 +271,7 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror or error), path=path
+            "cannot be read ({strerror})", strerror=error.strerror or error, path=path
         ) from error
 
 
@@ -282,5 +281,5 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror or error), path=path
+            "cannot be written ({strerror})", strerror=error.strerror or error, path=path
         ) from error

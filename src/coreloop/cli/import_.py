@@ -52,13 +52,11 @@ def command(
         first, *more = report.unusable
         others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
         raise UsageError(
-            Phrase(
-                "{path}: {reason}{others}; --from {source} cannot use it",
-                path=first.file.path,
-                reason=first.reason,
-                others=others,
-                source=source,
-            )
+            "{path}: {reason}{others}; --from {source} cannot use it",
+            path=first.file.path,
+            reason=first.reason,
+            others=others,
+            source=source,
         )
 
 

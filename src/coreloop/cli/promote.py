@@ -37,7 +37,7 @@ class _Promote(click.Command):
             if extra is None:
                 raise
             meant = say("promote --tool {extra}", extra=printable(extra[1]))
-            raise UsageError(Phrase("nothing to promote; did you mean {meant}?", meant=meant)) from error
+            raise UsageError("nothing to promote; did you mean {meant}?", meant=meant) from error
 
 
 @click.command(cls=_Promote)
@@ -146,7 +146,7 @@ def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
     effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
     if len({effect.change.tool for effect in effects}) > 1:
         raise UsageError(
-            Phrase("{wanted} changed several tools; take it back with git revert", wanted=printable(wanted))
+            "{wanted} changed several tools; take it back with git revert", wanted=printable(wanted)
         )
     if confirm:
         done = confirm_revert(workspace, effects[-1], environ=os.environ)

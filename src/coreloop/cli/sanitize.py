@@ -103,7 +103,7 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
     if check and (mode is not None or writes):
         raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
     if not check and paths:
-        raise UsageError(Phrase("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0]))
+        raise UsageError("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0])
     if not check and mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 

@@ -99,9 +99,7 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be used ({strerror})", strerror=error.strerror), path=folder
-        ) from error
+        raise WorkspaceError("cannot be used ({strerror})", strerror=error.strerror, path=folder) from error
 
 
 def refuse_link(folder: Path) -> None:

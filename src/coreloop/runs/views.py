@@ -12,7 +12,6 @@ import msgspec
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
@@ -150,7 +149,7 @@ def remove_views(root: Path, run_id: str) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise WorkspaceError(
-            Phrase("cannot be removed ({strerror})", strerror=error.strerror or error), path=folder
+            "cannot be removed ({strerror})", strerror=error.strerror or error, path=folder
         ) from error
 
 

@@ -11,7 +11,6 @@ from typing import Final
 from coreloop.base.database import Database
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, write_private
-from coreloop.base.messages import Phrase
 from coreloop.web.keys import ANYONE, ApiKey
 
 COOKIE: Final = "coreloop"
@@ -117,6 +116,4 @@ def read_secret(file: Path) -> bytes:
                 write_private(file, token_bytes(_SECRET_BYTES))
             return file.read_bytes()
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be used ({strerror})", strerror=error.strerror), path=file
-        ) from error
+        raise WorkspaceError("cannot be used ({strerror})", strerror=error.strerror, path=file) from error

@@ -10,7 +10,6 @@ from typing import Final, Literal
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import write_private, write_public
-from coreloop.base.messages import Phrase
 from coreloop.base.project.owners import (
     PLACEHOLDER,
     PLACEHOLDER_NOTE,
@@ -153,7 +152,7 @@ def read_codeowners(root: Path) -> tuple[str, str] | None:
         return path, (root / path).read_bytes().decode(errors="surrogateescape")
     except OSError as error:
         raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=root / path
+            "cannot be read ({strerror})", strerror=error.strerror, path=root / path
         ) from error
 
 
@@ -219,9 +218,7 @@ def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
     existing = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
     if existing.issuperset(lines):
         return ProjectFile(".gitignore", "there")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import locked, replacing
-from coreloop.base.messages import Phrase
 from coreloop.base.sqlite import (
     check_schema,
     connect,
@@ -61,7 +60,7 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
             _sync(folder)
         except OSError as error:
             raise WorkspaceError(
-                Phrase("cannot be written ({strerror})", strerror=error.strerror), path=folder
+                "cannot be written ({strerror})", strerror=error.strerror, path=folder
             ) from error
     return path
 
@@ -137,7 +136,7 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
 def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
     result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if result != "ok":
-        raise WorkspaceError(Phrase("is damaged ({result}); nothing was changed", result=result), path=path)
+        raise WorkspaceError("is damaged ({result}); nothing was changed", result=result, path=path)
 
 
 def _unused_path(folder: Path, name: str) -> Path:

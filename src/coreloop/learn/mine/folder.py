@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
 from coreloop.learn.facts.oddities import Oddities
@@ -65,9 +64,7 @@ def read_folder(
         return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
 
 
 def day_files(folder: Folder) -> Sequence[LogFile]:
@@ -76,7 +73,7 @@ def day_files(folder: Folder) -> Sequence[LogFile]:
         return folder.files() if isinstance(folder, Address) else _files_of(folder)
     except OSError as error:
         raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=f"{folder}"
+            "cannot be read ({strerror})", strerror=error.strerror, path=f"{folder}"
         ) from error
 
 
@@ -238,6 +235,4 @@ def remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be removed ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be removed ({strerror})", strerror=error.strerror, path=path) from error

@@ -150,11 +150,9 @@ def _case_key(audit_dir: Path) -> bytes:
         return case_key(audit_dir)
     except OSError as error:
         raise WorkspaceError(
-            Phrase(
-                "the key of cases cannot be read or made ({strerror}); set {variable}",
-                strerror=error.strerror,
-                variable=VARIABLE,
-            ),
+            "the key of cases cannot be read or made ({strerror}); set {variable}",
+            strerror=error.strerror,
+            variable=VARIABLE,
             path=audit_dir / KEY_FILE,
         ) from error
 
@@ -188,9 +186,7 @@ def _imported_ids(folder: Path) -> set[int]:
                     number for line in file if _MARK in line and (number := _number(line)) is not None
                 )
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=folder) from error
     return known
 
 
@@ -214,9 +210,8 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
         except OSError as error:
             reason = error.strerror or error
             raise WorkspaceError(
-                Phrase(
-                    "cannot be written ({reason}); run it again to add the missing records", reason=reason
-                ),
+                "cannot be written ({reason}); run it again to add the missing records",
+                reason=reason,
                 path=folder,
             ) from error
 

@@ -14,7 +14,6 @@ import orjson
 
 from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.outcome import Score
 from coreloop.base.records import encodable
 from coreloop.observe.importers.files import UnusableFile
@@ -155,9 +154,7 @@ def requests(
         for spans in gathered.traces():
             yield from _request(source, spans)
     except sqlite3.Error as error:  # for example, a full disk
-        raise WorkspaceError(
-            Phrase("cannot gather spans ({error})", error=error), path=Path(gettempdir())
-        ) from error
+        raise WorkspaceError("cannot gather spans ({error})", error=error, path=Path(gettempdir())) from error
     finally:
         gathered.close()
 

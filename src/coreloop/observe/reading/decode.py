@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
 from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
@@ -87,9 +86,7 @@ def find_record(request_id: str, folder: Path) -> RecordLine | None:
         lines = (line for path in files for line in read_lines(path) if isinstance(line, RecordLine))
         return next((line for line in lines if line.fields.request_id == request_id), None)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=folder) from error
 
 
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:

@@ -254,12 +254,10 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                Phrase(
-                    "the command does not say what it spends, so that nothing would end the run; "
-                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
-                    "--deadline or --usd-per-iteration",
-                    run_id=run.run_id,
-                )
+                "the command does not say what it spends, so that nothing would end the run; "
+                "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
+                "--deadline or --usd-per-iteration",
+                run_id=run.run_id,
             )
 
     def _attempt(self, run: Run, key: str) -> ExecutionResult:
@@ -293,7 +291,7 @@ class _Driver:
         except OSError as error:
             where = error.filename or self._plan.folder
             raise WorkspaceError(
-                Phrase("cannot be used ({strerror})", strerror=error.strerror), path=where
+                "cannot be used ({strerror})", strerror=error.strerror, path=where
             ) from error
 
     def _place(self, run: Run) -> ExecutionPlace:
@@ -367,9 +365,7 @@ class _Driver:
         code = self._until_code(run)
         if code in _NOT_STARTED:
             raise UsageError(
-                Phrase(
-                    "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
-                )
+                "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
             )
         if code == 0:
             run.record(happened.UntilMet)

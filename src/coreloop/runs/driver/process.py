@@ -132,9 +132,7 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be locked ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be locked ({strerror})", strerror=error.strerror, path=path) from error
     try:
         _wait_for_lock(descriptor, run_id)
         yield descriptor

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.runs.driver.spending import Reports, StreamLines
 
 _ALLOCATED_BYTES: Final = 1 << 16
@@ -30,9 +29,7 @@ def open_spool(path: Path) -> Iterator[int]:
         descriptor = os.open(path, flags, 0o600)
         os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be written ({strerror})", strerror=error.strerror, path=path) from error
     try:
         yield descriptor
     finally:
@@ -54,8 +51,6 @@ def read_spool(path: Path) -> Reports:
             while data := file.read(_CHUNK_BYTES):
                 lines.add(data)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
     lines.end()
     return reports

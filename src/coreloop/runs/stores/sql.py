@@ -10,7 +10,6 @@ from zlib import crc32
 
 from coreloop.base.database import Database
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
@@ -258,7 +257,7 @@ class SqlStore(ABC):
             if isinstance(event, Reserved):
                 days[event.reservation] = utc_day(event.at)
         if at is None:
-            raise RunError(Phrase("run {run_id}: it has no events", run_id=run_id))
+            raise RunError("run {run_id}: it has no events", run_id=run_id)
         state = folding.state
         return {
             "kind": state.kind,
@@ -405,7 +404,7 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
     try:
         return decode_event(data, version=version)
     except RunError as error:
-        raise RunError(Phrase("{run_id}: {error}", run_id=run_id, error=error)) from error
+        raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
 
 
 def _run_row(
@@ -446,19 +445,17 @@ def _run_row(
 
 def _unknown(run_id: str) -> RunNotFoundError:
     return RunNotFoundError(
-        Phrase("no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40]))
+        "no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40])
     )
 
 
 def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
     used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
     return BudgetError(
-        Phrase(
-            "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
-            "exceed its daily limit of {limit:.4f} USD",
-            used=used,
-            more=more,
-            limit=limit,
-        ),
+        "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
+        "exceed its daily limit of {limit:.4f} USD",
+        used=used,
+        more=more,
+        limit=limit,
         reason="usd_per_day",
     )

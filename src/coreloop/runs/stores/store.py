@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from coreloop.base.errors import RunStoreError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.amounts import Amount
 from coreloop.runs.caller import driving_run
@@ -177,13 +177,11 @@ def require_none_lost(workspace: Workspace) -> None:
     if lost := kept_sessions(workspace.root):
         path, folder = workspace.runs_dir / FILE_NAME, workspace.root / FOLDER / "sessions"
         raise RunStoreError(
-            Phrase(
-                "{path}: was removed or emptied: {folder} has the state of {runs}, and the "
-                "store has none. Restore a backup: move data/runs away, then dartlab-coreloop "
-                "runs restore BACKUP. Set CORELOOP_DATABASE_URL if the runs are in Postgres; "
-                "to begin without them, move that folder away",
-                path=path,
-                folder=folder,
-                runs=number_of(len(lost), "run"),
-            )
+            "{path}: was removed or emptied: {folder} has the state of {runs}, and the "
+            "store has none. Restore a backup: move data/runs away, then dartlab-coreloop "
+            "runs restore BACKUP. Set CORELOOP_DATABASE_URL if the runs are in Postgres; "
+            "to begin without them, move that folder away",
+            path=path,
+            folder=folder,
+            runs=number_of(len(lost), "run"),
         )

@@ -7,7 +7,6 @@ from typing import Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import write_public
-from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.frame import Frame, Language, file_path
 from coreloop.web.pages.render import ASSETS, asset, render
@@ -45,9 +44,7 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
         The project cannot be read, or the folder cannot be written; an earlier report is then unchanged.
     """
     if out.exists() and not _may_replace(out):
-        raise UsageError(
-            Phrase("{out}: has other files; name a new folder, or one with an earlier report", out=out)
-        )
+        raise UsageError("{out}: has other files; name a new folder, or one with an earlier report", out=out)
     shared = replace(source, is_shared=True)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -60,9 +57,7 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
                 out.rename(scratch / "old")
             (scratch / "new").rename(out)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=out
-        ) from error
+        raise WorkspaceError("cannot be written ({strerror})", strerror=error.strerror, path=out) from error
     return [out / page for page in pages]
 
 
