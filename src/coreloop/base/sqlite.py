@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.files import file_errors
 from coreloop.base.tempfiles import temporary_file
 from coreloop.base.waiting import wait_until
 
@@ -137,7 +138,7 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
     WorkspaceError
         It cannot be created, or the file is empty.
     """
-    try:
+    with file_errors("cannot be opened ({strerror})", path):
         if path.is_file() and path.stat().st_size == 0:
             raise WorkspaceError(
                 "is empty: something truncated it. Restore it from a backup, or remove it to begin without "
@@ -152,8 +153,6 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
                 migrate(connection, schema, now=now)
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
-    except OSError as error:
-        raise WorkspaceError("cannot be opened ({strerror})", strerror=error.strerror, path=path) from error
 
 
 def keep_private(path: Path) -> bool:
@@ -211,15 +210,13 @@ def connect(
     path: Path, *, make: bool = False, threads: bool = False, options: str = "mode=rw"
 ) -> sqlite3.Connection:
     """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
-    try:
+    with file_errors("cannot be opened ({strerror})", path):
         if path.exists() and not path.is_file():
             raise WorkspaceError("cannot be opened (not a regular file)", path=path)
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         uri = f"{path.absolute().as_uri()}?{options}"
-    except OSError as error:
-        raise WorkspaceError("cannot be opened ({strerror})", strerror=error.strerror, path=path) from error
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads
     )

@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import open_regular
+from coreloop.base.files import file_errors, open_regular
 
 _BYTES: Final = 16
 # No digits, so that a pseudonym never looks like a number and error templates keep it unchanged.
@@ -94,10 +94,8 @@ def _read(path: Path) -> bytes:
 
 def _create(path: Path) -> bytes:
     key = token_hex(_MIN_KEY_BYTES).encode()
-    try:
+    with file_errors("cannot be created ({strerror})", path):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise WorkspaceError("cannot be created ({strerror})", strerror=error.strerror, path=path) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(key + b"\n")

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import locked, replacing
+from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.sqlite import (
     check_schema,
     connect,
@@ -54,14 +54,10 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
         for partial in folder.glob(".*.partial*"):  # left by a killed process
             partial.unlink(missing_ok=True)
         path = _unused_path(folder, name)
-        try:
+        with file_errors("cannot be written ({strerror})", folder):
             with replacing(path) as partial:
                 _copy(source, partial)
             _sync(folder)
-        except OSError as error:
-            raise WorkspaceError(
-                "cannot be written ({strerror})", strerror=error.strerror, path=folder
-            ) from error
     return path
 
 

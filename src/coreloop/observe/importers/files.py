@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 import orjson
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import file_errors
 from coreloop.base.messages import Phrase
 from coreloop.observe.importers.trace import FOREIGN, TORN
 
@@ -155,11 +156,9 @@ def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s:
     """
     files: dict[tuple[int, int], TraceFile] = {}
     for path in paths:
-        try:
+        with file_errors("cannot be read ({strerror})", path):
             for file, status in _files_of(path, suffixes, now_s):
                 files.setdefault((status.st_dev, status.st_ino), file)
-        except OSError as error:
-            raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
     return list(files.values())
 
 

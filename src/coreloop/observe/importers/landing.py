@@ -14,7 +14,7 @@ import msgspec
 from coreloop.base.categories import Categories
 from coreloop.base.encoding import encode_line, to_plain
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import locked
+from coreloop.base.files import file_errors, locked
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
@@ -179,14 +179,12 @@ _decode_id = msgspec.json.Decoder(_Id).decode
 def _imported_ids(folder: Path) -> set[int]:
     """Numbers of the imported requests in the day files; incomplete lines do not count."""
     known: set[int] = set()
-    try:
+    with file_errors("cannot be read ({strerror})", folder):
         for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
             with path.open("rb", buffering=1 << 20) as file:
                 known.update(
                     number for line in file if _MARK in line and (number := _number(line)) is not None
                 )
-    except OSError as error:
-        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=folder) from error
     return known
 
 
