@@ -222,7 +222,7 @@ class _Driver:
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
         cost = max_amount(tried.cost(self._plan), claimed)
         self._require_success(run, tried, cost, claimed)
-        is_met = self._is_until_met(run)
+        is_met = bool(self._plan.until) and self._until_code(run) == 0
         after = self._snapshots.take()
         tree = tree_digest(after)
         run.catch_up()  # what the agent recorded
@@ -327,9 +327,6 @@ class _Driver:
             ctrl_c.is_announced = True
             self._console.say(say("stops after this iteration; press Ctrl-C again to stop now"))
         return ctrl_c.count
-
-    def _is_until_met(self, run: Run) -> bool:
-        return bool(self._plan.until) and self._until_code(run) == 0
 
     def _until_code(self, run: Run) -> int:
         words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
