@@ -268,9 +268,8 @@ class Store(ABC):
             for kept, *values in rows:
                 read = [bytes(value) if isinstance(value, memoryview) else value for value in values]
                 if kept is not None and kept != checksum(*read):
-                    yield printable(
-                        f"{what} {' '.join(str(value) for value in read[:-1])}: its row was changed"
-                    )
+                    row = " ".join(map(str, read[:-1]))
+                    yield printable(f"{what} {row}: its row was changed")
         with self._database.reading():
             rows = self._database.rows(f"SELECT run_id, {', '.join(_COMPUTED)} FROM runs ORDER BY run_id")
         for run_id, *values in rows:
@@ -279,12 +278,7 @@ class Store(ABC):
             except RunError as error:
                 yield printable(str(error))
                 continue
-            except (
-                ArithmeticError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:  # of changed values
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of changed values
                 yield printable(f"run {run_id}: its events cannot be read one after the other ({error})")
                 continue
             computed["reservations"] = computed["reservations"] == self._reservations(run_id)
