@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Created, Noted
 from coreloop.runs.kinds import kind_named
@@ -69,9 +68,7 @@ def create_run(
         The kind's name is invalid, or the limits cannot hold.
     """
     if not _KIND.fullmatch(kind):
-        raise UsageError(
-            Phrase("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
-        )
+        raise UsageError("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
     limits = limits or Limits()
     check_limits(limits)
     now = (clock or SystemClock()).now()
