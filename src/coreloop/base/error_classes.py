@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 """Reasons why a request counts as failed."""
@@ -136,11 +135,7 @@ def known_types(names: Iterable[str]) -> frozenset[str]:
     unknown = sorted(wanted - set(BITS))
     if unknown:
         raise UsageError(
-            Phrase(
-                "{unknown!r} is not a failure type; choose from {bits}",
-                unknown=unknown[0],
-                bits=", ".join(BITS),
-            )
+            "{unknown!r} is not a failure type; choose from {bits}", unknown=unknown[0], bits=", ".join(BITS)
         )
     return wanted
 

@@ -9,6 +9,7 @@ import click
 
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import printable
+from coreloop.cli.emit import tell
 from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
 
@@ -63,9 +64,7 @@ def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
 
 def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
     """Say how many groups a gate refused."""
-    click.echo(
-        say("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
-    )
+    tell("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
 
 
 def watched(*, quiet: bool = False) -> "Watch":
@@ -79,19 +78,17 @@ def watched(*, quiet: bool = False) -> "Watch":
 def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
     bar.end()
     if mined.not_cached:
-        click.echo(say("aggregates are not cached: {not_cached}", not_cached=mined.not_cached), err=True)
+        tell("aggregates are not cached: {not_cached}", not_cached=mined.not_cached, err=True)
     elif mined.n_reused and not quiet:
         megabytes = mined.n_bytes_read / 1e6
         verb = "was" if mined.n_files == 1 else "were"
         files = say(number_of(mined.n_files, "file"))
-        click.echo(
-            say(
-                "{n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB",
-                n_reused=mined.n_reused,
-                files=files,
-                verb=verb,
-                megabytes=megabytes,
-            ),
+        tell(
+            "{n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB",
+            n_reused=mined.n_reused,
+            files=files,
+            verb=verb,
+            megabytes=megabytes,
             err=True,
         )
 
@@ -102,28 +99,26 @@ MAX_SHOWN = 10
 def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
     """Say on stderr which files a run wrote or, since its days have no record, kept."""
     for path in paths:
-        click.echo(say("wrote {path}", path=path), err=True)
+        tell("wrote {path}", path=path, err=True)
     if kept is not None:
-        click.echo(say("kept {path}: no record in these days, so nothing was written", path=kept), err=True)
+        tell("kept {path}: no record in these days, so nothing was written", path=kept, err=True)
 
 
 def show_more(number: int, noun: str) -> None:
     """Say how many of a table only the draft shows."""
     if number > MAX_SHOWN:
-        click.echo(say("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun)))
+        tell("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun))
 
 
 def show_oddities(oddities: "LogOddities") -> None:
     """Print skipped lines and unusable fields, each with its first location."""
     for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
-        click.echo(
-            say(
-                "  {lines} skipped: {reason}, first in {first}",
-                lines=number_of(count, "line"),
-                reason=Phrase(reason),
-                first=first,
-            )
+        tell(
+            "  {lines} skipped: {reason}, first in {first}",
+            lines=number_of(count, "line"),
+            reason=Phrase(reason),
+            first=first,
         )
     for line in absent_lines(oddities.read_as_absent):
         click.echo(f"  {line}")
@@ -146,12 +141,10 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
 def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
     """Print on stderr how many lines were skipped, by reason."""
     for reason, count in sorted(skipped.items()):
-        click.echo(
-            say(
-                "{lines} of {noun} skipped: {reason}",
-                lines=number_of(count, "line"),
-                noun=say(noun),
-                reason=Phrase(reason),
-            ),
+        tell(
+            "{lines} of {noun} skipped: {reason}",
+            lines=number_of(count, "line"),
+            noun=say(noun),
+            reason=Phrase(reason),
             err=True,
         )

@@ -14,7 +14,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.ask import show_passages
-from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.cli.emit import emit, model_error_as_json, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
@@ -107,9 +107,7 @@ def ask(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo(
-                say("interrupted; the same command with --session last goes on where it was"), err=True
-            )
+            tell("interrupted; the same command with --session last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))

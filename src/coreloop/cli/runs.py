@@ -13,7 +13,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
-from coreloop.cli.emit import emit, fields_of, json_of
+from coreloop.cli.emit import emit, fields_of, json_of, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
@@ -166,12 +166,11 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
         state = close_if_over(store, state.run_id)
     _show_status(state, as_json=as_json)
     if state.is_terminal and not as_json:
-        click.echo(say("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id), err=True)
+        tell("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id, err=True)
         return
     if state.kind == RESEARCH:
-        click.echo(
-            say("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id),
-            err=True,
+        tell(
+            "go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id, err=True
         )
 
 
@@ -229,18 +228,16 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
         return
     if confirm:
-        click.echo(say("removed {run_id}", run_id=state.run_id))
+        tell("removed {run_id}", run_id=state.run_id)
         return
     question = printable_text(state.question)
-    click.echo(
-        say(
-            "would remove {run_id} ({status}): {question}",
-            run_id=state.run_id,
-            status=state.status,
-            question=question,
-        )
+    tell(
+        "would remove {run_id} ({status}): {question}",
+        run_id=state.run_id,
+        status=state.status,
+        question=question,
     )
-    click.echo(say(NOT_CONFIRMED), err=True)
+    tell(NOT_CONFIRMED, err=True)
 
 
 @command.command()
@@ -255,9 +252,7 @@ def check(as_json: bool) -> None:
     whole = say("no damage; {runs}", runs=number_of(runs, "run"))
     emit({"damage": found}, as_json=as_json, text="\n".join(found) or whole, is_compact=True)
     if found:
-        click.echo(
-            say("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP"), err=True
-        )
+        tell("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP", err=True)
         sys.exit(1)
 
 

@@ -264,10 +264,10 @@ def _own_run(run_id: str | None) -> str | None:
     own = driving_run(os.environ)
     if own == UNKNOWN:
         raise UsageError(
-            Phrase("the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN)
+            "the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN
         )
     if own and run_id not in {None, own}:
-        raise UsageError(Phrase("this agent works on run {run_id}; leave out RUN", run_id=own))
+        raise UsageError("this agent works on run {run_id}; leave out RUN", run_id=own)
     return run_id or own or None
 
 

@@ -8,7 +8,7 @@ import click
 
 from coreloop.base.messages import say
 from coreloop.base.text import padded, text_width
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def install(
         changes = plugin.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
-        click.echo(say(_NOT_ON_PATH), err=True)
+        tell(_NOT_ON_PATH, err=True)
 
 
 @click.command()
@@ -101,7 +101,7 @@ def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool
     files = [fields_of(change, "path", "what") for change in changes]
     emit({"files": files, "done": confirm}, as_json=as_json, text=lambda _: _show(changes))
     if not (confirm or as_json):
-        click.echo(say(NOT_CONFIRMED), err=True)
+        tell(NOT_CONFIRMED, err=True)
 
 
 def _show(changes: "list[InstallChange]") -> None:

@@ -7,7 +7,7 @@ import click
 
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import fitted, padded, printable
-from coreloop.cli.emit import fields_of
+from coreloop.cli.emit import fields_of, tell
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
@@ -22,10 +22,10 @@ _TEXT_COLUMNS = 1000
 def show_runs(rows: Sequence[RunRow]) -> None:
     """Print a list of runs."""
     if not rows:
-        click.echo(say("no runs"))
+        tell("no runs")
         return
     columns = shutil.get_terminal_size().columns
-    click.echo(say(_HEADING))
+    tell(_HEADING)
     for row in rows:
         status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
         line = (
@@ -52,11 +52,7 @@ def show_state(state: State) -> None:
         click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
     for error in state.error_log[-3:]:
         at, reason = error["at"][:19], Phrase(printable(error["error"]))
-        click.echo(
-            say(
-                "  error     {at} attempt {attempt}: {reason}", at=at, attempt=error["attempt"], reason=reason
-            )
-        )
+        tell("  error     {at} attempt {attempt}: {reason}", at=at, attempt=error["attempt"], reason=reason)
 
 
 def _figures(state: State) -> list[tuple[str, str]]:

@@ -107,12 +107,10 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     if not by_format:
         has_records = _has_records(files)
         raise UsageError(
-            Phrase(
-                "no request in {files}; known formats: {readers}{hint}",
-                files=number_of(len(files), "file"),
-                readers=", ".join(readers),
-                hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
-            )
+            "no request in {files}; known formats: {readers}{hint}",
+            files=number_of(len(files), "file"),
+            readers=", ".join(readers),
+            hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
         )
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())

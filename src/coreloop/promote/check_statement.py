@@ -79,17 +79,15 @@ def refuse_undeclared(
         file = read_source(source)
         definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
-        raise RefusedError(Phrase("{target}: {unproven}", target=target, unproven=unproven)) from unproven
+        raise RefusedError("{target}: {unproven}", target=target, unproven=unproven) from unproven
     known = names.among(lines, [path])
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(
-            Phrase(
-                "{target}: the guard would stop it: {reason}. Merge that first, or propose again",
-                target=target,
-                reason=reason,
-            )
+            "{target}: the guard would stop it: {reason}. Merge that first, or propose again",
+            target=target,
+            reason=reason,
         )
 
 

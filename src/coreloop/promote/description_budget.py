@@ -6,7 +6,6 @@ from math import inf
 from typing import Final
 
 from coreloop.base.errors import RefusedError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
@@ -137,14 +136,12 @@ def displaced(
             gone.extend(line for line in candidate.lines if line in ours)
     if not fits([*stay, *lines], budget):
         raise RefusedError(
-            Phrase(
-                "the description has its {max_lines} lines and {max_chars:,} characters of promoted "
-                "lines, and none of them is known "
-                "to be weaker; dartlab-coreloop effect lists them: take one back with promote "
-                "--revert, or raise docstring: max_lines or max_chars in coreloop.yaml",
-                max_lines=budget.max_lines,
-                max_chars=budget.max_chars,
-            )
+            "the description has its {max_lines} lines and {max_chars:,} characters of promoted "
+            "lines, and none of them is known "
+            "to be weaker; dartlab-coreloop effect lists them: take one back with promote "
+            "--revert, or raise docstring: max_lines or max_chars in coreloop.yaml",
+            max_lines=budget.max_lines,
+            max_chars=budget.max_chars,
         )
     return gone
 

@@ -203,11 +203,11 @@ def _refuse_others_work(
         return
     if published is None:
         raise HumanDecidesError(
-            Phrase("{url} has other commits than coreloop's; merge or close it first", url=existing.url)
+            "{url} has other commits than coreloop's; merge or close it first", url=existing.url
         )
     if not existing.draft:
         raise HumanDecidesError(
-            Phrase("{url} is ready for review and cannot grow; merge or close it first", url=existing.url)
+            "{url} is ready for review and cannot grow; merge or close it first", url=existing.url
         )
 
 
@@ -218,11 +218,9 @@ def _joined(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal,
         return promoting.proposals
     if not all(map(_is_statement, new)):
         raise HumanDecidesError(
-            Phrase(
-                "branch {branch} already changes this docstring, and a sequence is promoted "
-                "alone; merge or close its pull request first",
-                branch=published.branch,
-            )
+            "branch {branch} already changes this docstring, and a sequence is promoted "
+            "alone; merge or close its pull request first",
+            branch=published.branch,
         )
     restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
     subjects = {_subject(proposal) for proposal in new}
@@ -280,12 +278,10 @@ def _open_branch(
             continue
         if not promoting.extend:
             raise HumanDecidesError(
-                Phrase(
-                    "branch {branch} already changes {target}; merge or close its pull request "
-                    "first, or use --extend to add to it",
-                    branch=branch,
-                    target=target,
-                )
+                "branch {branch} already changes {target}; merge or close its pull request "
+                "first, or use --extend to add to it",
+                branch=branch,
+                target=target,
             )
         return read_published(repository, branch, fetch=fetch)
     if fetch:
@@ -310,12 +306,10 @@ def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None)
         if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
             continue  # its pull request is the result of the command, or is closed
         raise HumanDecidesError(
-            Phrase(
-                "branch {branch} already changes {target}, and has other commits than "
-                "coreloop's; merge or close its pull request first",
-                branch=branch,
-                target=target,
-            )
+            "branch {branch} already changes {target}, and has other commits than "
+            "coreloop's; merge or close its pull request first",
+            branch=branch,
+            target=target,
         )
 
 
@@ -342,11 +336,9 @@ def _publish(plan: Plan, repository: WritableRepository) -> str:
     if rivals:
         repository.withdraw(sha, branch, remote=remote)
         raise RefusedError(
-            Phrase(
-                "branch {min} was published for {target} at the same moment; run the same command again",
-                min=min(rivals),
-                target=target,
-            )
+            "branch {min} was published for {target} at the same moment; run the same command again",
+            min=min(rivals),
+            target=target,
         )
     return branch
 
@@ -376,7 +368,7 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
             ended = Phrase("merged" if pull.merged else "closed without a merge")
             undo = Phrase("" if pull.merged else "; status records that as a V, and judging it P undoes it")
             raise HumanDecidesError(
-                Phrase("{id} was {ended}: {url}{undo}", id=proposal.id, ended=ended, url=pull.url, undo=undo)
+                "{id} was {ended}: {url}{undo}", id=proposal.id, ended=ended, url=pull.url, undo=undo
             )
         existing = existing or pull
     return existing
@@ -387,21 +379,15 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
     unreviewed = _unreviewed(forge.review_rule(plan.base))
     if unreviewed and not overrides.unprotected:
         raise RefusedError(
-            Phrase(
-                "{unreviewed}; protect {base}, or use --allow-unprotected",
-                unreviewed=unreviewed,
-                base=plan.base,
-            )
+            "{unreviewed}; protect {base}, or use --allow-unprotected", unreviewed=unreviewed, base=plan.base
         )
     count = len(forge.open_pull_requests())
     if count >= max_open:
         raise HumanDecidesError(
-            Phrase(
-                "{open_now} {verb} open, max_open is {max_open}; merge or close a pull request first",
-                open_now=number_of(count, "promotion"),
-                verb="is" if count == 1 else "are",
-                max_open=max_open,
-            )
+            "{open_now} {verb} open, max_open is {max_open}; merge or close a pull request first",
+            open_now=number_of(count, "promotion"),
+            verb="is" if count == 1 else "are",
+            max_open=max_open,
         )
     return (unreviewed,) if unreviewed else ()
 

@@ -273,11 +273,9 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
     sha = repository.heads(remote).get(base)
     if sha is None:
         raise GitError(
-            Phrase(
-                "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
-                remote=remote,
-                base=base,
-            )
+            "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
+            remote=remote,
+            base=base,
         )
     if repository.resolve(sha) is None:
         repository.fetch(remote, base)
@@ -292,7 +290,7 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
             state = Phrase("was promoted and reverted" if promotion.reverted else "is already promoted")
             raise HumanDecidesError(
-                Phrase("{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12])
+                "{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12]
             )
 
 

@@ -117,7 +117,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     if entry is None:
         ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "no entries"
         raise UsageError(
-            Phrase("{name} has no {wanted}; it has {ids}", name=path.name, wanted=printable(wanted), ids=ids)
+            "{name} has no {wanted}; it has {ids}", name=path.name, wanted=printable(wanted), ids=ids
         )
     day = document.generated_at.date()
     if isinstance(entry, Statement):
@@ -133,7 +133,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
 def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
     _check_names(candidate.id, candidate.key, candidate.engine)
     if not is_category(candidate.cat_hash):
-        raise RefusedError(Phrase("{id} is refused: its category is not a label", id=candidate.id))
+        raise RefusedError("{id} is refused: its category is not a label", id=candidate.id)
     text = _checked_text(candidate, candidate.engine, SECTIONS["R"], settings)
     if not _is_guide(text.values(), candidate):
         raise RefusedError(_not_ours(candidate.id))
@@ -179,7 +179,7 @@ def _statement(
     if not is_ours(statement, text.lines, phase):
         raise RefusedError(_not_ours(statement.id))
     if weak := refuse_weak(statement):
-        raise RefusedError(Phrase("{id} is refused: {weak}; propose again", id=statement.id, weak=weak))
+        raise RefusedError("{id} is refused: {weak}; propose again", id=statement.id, weak=weak)
     if names_unknown_keywords(statement, settings):
         raise _unknown_keywords(statement.id, None, is_configured=is_configured)
     sides = statement.sides
@@ -216,9 +216,7 @@ def _unknown_keywords(id: str, category: str | None, *, is_configured: bool) -> 
         if is_configured
         else Phrase("there is no coreloop.yaml in this folder or above it; run this in the project's folder")
     )
-    return RefusedError(
-        Phrase("{id} is refused: its text names keywords, and {missing}", id=id, missing=missing)
-    )
+    return RefusedError("{id} is refused: its text names keywords, and {missing}", id=id, missing=missing)
 
 
 def _guide_row(candidate: Candidate) -> EvidenceRow:
@@ -242,7 +240,7 @@ def _caveat(counterexample: Counterexample, day: date, settings: Settings) -> Pr
     id, key, tool = counterexample.id, counterexample.key, counterexample.tool
     _check_names(id, key, tool)
     if not {*counterexample.labels, *filter(None, [counterexample.error_class])} <= {*LABELS, *CLASSES}:
-        raise RefusedError(Phrase("{id} is refused: its labels are not in the failure taxonomy", id=id))
+        raise RefusedError("{id} is refused: its labels are not in the failure taxonomy", id=id)
     text = _checked_text(counterexample, tool, SECTIONS["F"], settings)
     fails = _fails(text.values(), counterexample)
     if fails is None:
@@ -321,7 +319,7 @@ def _check_names(id: str, key: str, engine: str) -> None:
     if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
         raise RefusedError("the proposal is refused: its id or key is not coreloop's")
     if not is_tool_name(engine):
-        raise RefusedError(Phrase("{id} is refused: its engine is not a plain name", id=id))
+        raise RefusedError("{id} is refused: its engine is not a plain name", id=id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,37 +339,31 @@ def _checked_text(
     id, suggested = entry.id, entry.suggested_append
     if suggested is None:
         raise RefusedError(
-            Phrase(
-                "{id} has no text: {refused}",
-                id=id,
-                refused=Phrase(printable(entry.refused or "no text was drafted")),
-            )
+            "{id} has no text: {refused}",
+            id=id,
+            refused=Phrase(printable(entry.refused or "no text was drafted")),
         )
     if suggested.target_file is None or suggested.target_symbol is None:
         raise RefusedError(
-            Phrase("{id} has no target: add {engine} under tools: and propose again", id=id, engine=engine)
+            "{id} has no target: add {engine} under tools: and propose again", id=id, engine=engine
         )
     lines = tuple(suggested.body.splitlines())
     reason = next(filter(None, map(refuse_line, lines)), None)
     if reason is not None:
-        raise RefusedError(Phrase("{id} is refused: {reason}", id=id, reason=reason))
+        raise RefusedError("{id} is refused: {reason}", id=id, reason=reason)
     if suggested.section != section or not lines:
-        raise RefusedError(Phrase("{id} is refused: it has no lines for {section}", id=id, section=section))
+        raise RefusedError("{id} is refused: it has no lines for {section}", id=id, section=section)
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError(
-            Phrase("{id} is refused: its target is not a path.py::name below the project", id=id)
-        )
+        raise RefusedError("{id} is refused: its target is not a path.py::name below the project", id=id)
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
     target = f"{suggested.target_file}::{suggested.target_symbol}"
     if target != declared if declared else named != engine:
         raise RefusedError(
-            Phrase(
-                "{id} is refused: its target is not the docstring of {engine}; propose again",
-                id=id,
-                engine=engine,
-            )
+            "{id} is refused: its target is not the docstring of {engine}; propose again",
+            id=id,
+            engine=engine,
         )
     return _Text(file.as_posix(), suggested.target_symbol, lines)
 

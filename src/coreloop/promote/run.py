@@ -93,11 +93,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         raise UsageError(_no_entry(tool, files))
     if not proposals:
         raise RefusedError(
-            Phrase(
-                "nothing about {tool} can be promoted: {left_out}",
-                tool=printable(tool),
-                left_out=join(left_out[:3], separator="; "),
-            )
+            "nothing about {tool} can be promoted: {left_out}",
+            tool=printable(tool),
+            left_out=join(left_out[:3], separator="; "),
         )
     return Selection(tuple(proposals), tuple(left_out))
 
@@ -400,11 +398,9 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
             day=newest.judged_at,
         )
         raise HumanDecidesError(
-            Phrase(
-                "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
-                id=proposal.id,
-                verdict=verdict,
-            )
+            "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
+            id=proposal.id,
+            verdict=verdict,
         )
     return proposal
 

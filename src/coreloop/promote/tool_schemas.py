@@ -83,7 +83,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
-        raise ReachError(Phrase("reach: {no_such_tool}", no_such_tool=_no_such_tool(command, schema, tool)))
+        raise ReachError("reach: {no_such_tool}", no_such_tool=_no_such_tool(command, schema, tool))
     return text
 
 
@@ -98,9 +98,7 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
     if not names:
         raise ReachError(
-            Phrase(
-                "reach: {printable} has no tool with a name and a description", printable=_printable(command)
-            )
+            "reach: {printable} has no tool with a name and a description", printable=_printable(command)
         )
     return names
 
@@ -118,10 +116,7 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
         return json.loads(output)
     except (ValueError, RecursionError) as error:
         raise ReachError(
-            Phrase(
-                "reach: {program} did not print JSON; it must print the tools' schemas",
-                program=command.words[0],
-            )
+            "reach: {program} did not print JSON; it must print the tools' schemas", program=command.words[0]
         ) from error
 
 
@@ -154,9 +149,7 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     origin = (output.strip().splitlines() or [""])[-1]  # a package may print when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
         raise ReachError(
-            Phrase(
-                "reach: {name} was read from {origin}, not from the exported files", name=name, origin=origin
-            )
+            "reach: {name} was read from {origin}, not from the exported files", name=name, origin=origin
         )
     return True
 
@@ -207,23 +200,21 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
         ran = run_in_copy(command.words, folder, timeout_s=TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
         raise ReachError(
-            Phrase("reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S)
+            "reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S
         ) from error
     except OSError as error:
         program = command.words[0] if command.reader else printed
         raise ReachError(
-            Phrase("reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror)
+            "reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror
         ) from error
     if ran.returncode:
         if command.reader and ran.returncode == _FAILED_READER:
-            raise ReachError(Phrase("reach: {message_}", message_=ran.last_error))
+            raise ReachError("reach: {message_}", message_=ran.last_error)
         raise ReachError(
-            Phrase(
-                "reach: {printed} exited with {returncode}: {message_}",
-                printed=printed,
-                returncode=ran.returncode,
-                message_=ran.last_error,
-            )
+            "reach: {printed} exited with {returncode}: {message_}",
+            printed=printed,
+            returncode=ran.returncode,
+            message_=ran.last_error,
         )
     return ran.output
 

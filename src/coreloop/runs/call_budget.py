@@ -72,7 +72,9 @@ def require_day(per_day: int, today: Amount) -> None:
     if not has_room(per_day, today.microusd, None, 0):
         used, limit = today.usd, Amount(per_day).usd
         raise BudgetError(
-            Phrase("all runs have used {used:.4f} of {limit:.4f} USD today (UTC)", used=used, limit=limit),
+            "all runs have used {used:.4f} of {limit:.4f} USD today (UTC)",
+            used=used,
+            limit=limit,
             reason="usd_per_day",
         )
 

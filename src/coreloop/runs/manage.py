@@ -13,7 +13,6 @@ import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
@@ -101,22 +100,18 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
         return limits
     if store.parent == UNKNOWN:
         raise UsageError(
-            Phrase(
-                "this command works on a run that cannot be told, so that none could be "
-                "charged; leave {run} in its environment as it was, or run this in a terminal "
-                "of your own",
-                run=RUN,
-            )
+            "this command works on a run that cannot be told, so that none could be "
+            "charged; leave {run} in its environment as it was, or run this in a terminal "
+            "of your own",
+            run=RUN,
         )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:
         raise UsageError(
-            Phrase(
-                "this command works on run {parent}, which is not in this project and could "
-                "not be charged; start runs in the project of that run",
-                parent=store.parent,
-            )
+            "this command works on run {parent}, which is not in this project and could "
+            "not be charged; start runs in the project of that run",
+            parent=store.parent,
         ) from error
     total, used = folding.state.limits, folding.state.spent + folding.state.reserved
     whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
@@ -141,11 +136,9 @@ def require_status(status: str) -> None:
     """
     if status and status not in get_args(Status):
         raise UsageError(
-            Phrase(
-                "no run has the status {status}; use {get_args}",
-                status=printable(status[:40]),
-                get_args=", ".join(get_args(Status)),
-            )
+            "no run has the status {status}; use {get_args}",
+            status=printable(status[:40]),
+            get_args=", ".join(get_args(Status)),
         )
 
 
@@ -197,7 +190,7 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
                 return events
             events = []
     raise UsageError(
-        Phrase("the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last)
+        "the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last
     )
 
 
@@ -231,7 +224,7 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
         The store has no such run, or the file cannot be written.
     """
     if path.exists():
-        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
+        raise UsageError("{path}: exists; name a new file", path=path)
     lines = list(export_run(store, named_run(store, run_id)))
     write_private(path, b"".join(lines))
     return len(lines)
@@ -372,9 +365,7 @@ def create_run(
         The kind's name is invalid, or the limits cannot hold.
     """
     if not _KIND.fullmatch(kind):
-        raise UsageError(
-            Phrase("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
-        )
+        raise UsageError("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
     limits = limits or Limits()
     check_limits(limits)
     now = (clock or SystemClock()).now()

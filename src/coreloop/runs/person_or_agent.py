@@ -54,7 +54,7 @@ def require_person(act: Phrase, environ: Mapping[str, str]) -> Caller:
         The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
     """
     if driving_run(environ):
-        raise UsageError(Phrase("an agent cannot {act}; run this in a terminal of your own", act=act))
+        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
     return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
 
 
@@ -71,7 +71,7 @@ def require_terminal(act: Phrase, environ: Mapping[str, str]) -> None:
         The message says where to run this.
     """
     if environ.get("CLAUDECODE") or is_below_claude_code() or not os.isatty(0):
-        raise UsageError(Phrase("an agent cannot {act}; run this in a terminal of your own", act=act))
+        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
 
 
 def is_below_claude_code() -> bool:

@@ -10,9 +10,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, write_private
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
@@ -137,7 +135,7 @@ def remove_views(root: Path, run_id: str) -> None:
     folder, current = session_folder(root, run_id), root / FOLDER / CURRENT
     for above in (root / FOLDER, folder.parent, root / FOLDER / AGENTS):
         refuse_link(above)
-    try:
+    with file_errors("cannot be removed ({strerror})", folder):
         for file in (root / FOLDER / AGENTS).glob("*.json"):
             remove_session(file, run_id)
         if current.is_symlink() and current.readlink().name == run_id:
@@ -148,10 +146,6 @@ def remove_views(root: Path, run_id: str) -> None:
             folder.unlink()
         elif folder.exists():
             shutil.rmtree(folder)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be removed ({strerror})", strerror=error.strerror or error), path=folder
-        ) from error
 
 
 def _link(link: Path, target: Path) -> None:

@@ -12,7 +12,6 @@ from ahocorasick_rs import AhoCorasick
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.sanitize.apply_rules import decoded
 from coreloop.sanitize.detectors.detection import Detection
@@ -279,7 +278,7 @@ def _rows(text: str, path: Path) -> list[Row]:
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) < 2 or not fields[1]:
             raise WorkspaceError(
-                Phrase("line {number} is not code<TAB>name<TAB>alias|alias", number=number), path=path
+                "line {number} is not code<TAB>name<TAB>alias|alias", number=number, path=path
             )
         aliases = fields[2].split("|") if len(fields) > 2 else []
         rows.append((fields[0], fields[1], [alias.strip() for alias in aliases if alias.strip()]))

@@ -83,7 +83,7 @@ def _no_records(source: Path, unread: Sequence[Path]) -> str:
 
 def _refuse_unreadable(error: OSError) -> None:
     raise WorkspaceError(
-        Phrase("cannot be read ({strerror})", strerror=error.strerror), path=Path(error.filename)
+        "cannot be read ({strerror})", strerror=error.strerror, path=Path(error.filename)
     ) from error
 
 
@@ -102,14 +102,10 @@ def refuse_out(source: Path, out: Path) -> None:
     """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
     if source.is_dir() and is_within(out, source):
         raise UsageError(
-            Phrase(
-                "--out {out} is --in {source} or lies in it; name a folder elsewhere", out=out, source=source
-            )
+            "--out {out} is --in {source} or lies in it; name a folder elsewhere", out=out, source=source
         )
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UsageError(
-            Phrase("--out {out} already exists and is not an empty folder; name a new folder", out=out)
-        )
+        raise UsageError("--out {out} already exists and is not an empty folder; name a new folder", out=out)
 
 
 class PrintableNames:
@@ -163,5 +159,5 @@ def io_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
         raise WorkspaceError(
-            Phrase("cannot be read or written ({strerror})", strerror=error.strerror or error), path=where
+            "cannot be read or written ({strerror})", strerror=error.strerror or error, path=where
         ) from error

@@ -204,13 +204,11 @@ def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
         what = Phrase("folder" if option == "--out" else "file")
         raise UsageError(
-            Phrase(
-                "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
-                option=option,
-                file=file,
-                source=source,
-                what=what,
-            )
+            "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
+            option=option,
+            file=file,
+            source=source,
+            what=what,
         )
 
 
@@ -219,11 +217,7 @@ def _refuse_beside(out: Path | None, source: Path) -> None:
     folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
     if out is not None and any(is_within(out, folder) for folder in folders):
         raise UsageError(
-            Phrase(
-                "--out {out} lies in the folder of --in {source}; name a folder elsewhere",
-                out=out,
-                source=source,
-            )
+            "--out {out} lies in the folder of --in {source}; name a folder elsewhere", out=out, source=source
         )
 
 

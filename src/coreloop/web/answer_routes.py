@@ -90,7 +90,7 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     require_going(state)
     if state.question != call.body.task:
         raise UsageError(
-            Phrase("session {session} asks another question; send its task, or no session", session=session)
+            "session {session} asks another question; send its task, or no session", session=session
         )
     call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)

@@ -74,11 +74,9 @@ def pin_source(source: str) -> str:
         if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
             return _requirement(source)
     raise UsageError(
-        Phrase(
-            "--source {source} names neither a commit nor a hash; give {pin_examples}",
-            source=printable(source),
-            pin_examples=PIN_EXAMPLES,
-        )
+        "--source {source} names neither a commit nor a hash; give {pin_examples}",
+        source=printable(source),
+        pin_examples=PIN_EXAMPLES,
     )
 
 
@@ -109,9 +107,7 @@ def _is_public(url: str) -> bool:
 
 def _cannot_pin(reason: Phrase) -> CannotPinError:
     return CannotPinError(
-        Phrase(
-            "cannot pin what the workflows install: {reason}; give {examples}",
-            reason=reason,
-            examples=PIN_EXAMPLES,
-        )
+        "cannot pin what the workflows install: {reason}; give {examples}",
+        reason=reason,
+        examples=PIN_EXAMPLES,
     )

@@ -154,12 +154,9 @@ def _read(
         reason = found
     if text is None or not text.strip():
         raise UsageError(
-            Phrase(
-                "{place}: {reason}; nothing was stored. If your own tools can read it, give "
-                "their text by --text",
-                place=place,
-                reason=Phrase(reason),
-            )
+            "{place}: {reason}; nothing was stored. If your own tools can read it, give their text by --text",
+            place=place,
+            reason=Phrase(reason),
         )
     return _given(place, text, now), str(reason)
 
@@ -271,7 +268,7 @@ def require_source(knowledge: Knowledge, number: int) -> None:
             if last
             else Phrase("the run has none; read one first")
         )
-        raise UsageError(Phrase("no source {number}; {there_are}", number=number, there_are=there_are))
+        raise UsageError("no source {number}; {there_are}", number=number, there_are=there_are)
 
 
 def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:

@@ -9,7 +9,6 @@ from coreloop.answer.models.contracts import Contract
 from coreloop.answer.models.ladder import Ladder, ModelCall, all_failed
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError, RunError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.run import Run
 
@@ -70,10 +69,8 @@ def _make_in_run(run: Run, key: str, call: ModelCall, *, is_answer: bool) -> Rep
     most = call.most()
     if most.microusd is None and run.state.limits.tokens is None:
         raise UsageError(
-            Phrase(
-                "{name} has no price and the run no limit of tokens; set the limit or the price",
-                name=call.model.name,
-            )
+            "{name} has no price and the run no limit of tokens; set the limit or the price",
+            name=call.model.name,
         )
     stored = run.step(
         f"ask {call.model.name}",
@@ -100,7 +97,7 @@ def _read(stored: Any, key: str, schema: type[Contract]) -> Reply[Any]:
         return Reply(msgspec.convert(stored[_VALUE], schema), msgspec.convert(stored[_USAGE], Usage))
     except (msgspec.ValidationError, LookupError, TypeError) as error:
         raise RunError(
-            Phrase("step {key}: its result is not a reply of the type {name}", key=key, name=schema.__name__)
+            "step {key}: its result is not a reply of the type {name}", key=key, name=schema.__name__
         ) from error
 
 

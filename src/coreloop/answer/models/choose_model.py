@@ -9,7 +9,6 @@ from coreloop.answer.models.model import Model
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.base.project.settings import Settings
 
@@ -52,7 +51,7 @@ def model_names(model: str | Sequence[str]) -> list[str]:
     names = model.split(",") if isinstance(model, str) else model
     named = [name.strip() for name in names if name.strip()]
     if not named:
-        raise UsageError(Phrase("model is empty; name a model, for example {offline!r}", offline=OFFLINE))
+        raise UsageError("model is empty; name a model, for example {offline!r}", offline=OFFLINE)
     return named
 
 
@@ -63,27 +62,21 @@ def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_p
     endpoints = {**ENDPOINTS, **settings.endpoints}
     if provider not in endpoints:
         raise UsageError(
-            Phrase(
-                "model {name!r}: unknown provider {provider!r}; known: {value}; others need "
-                "their address under endpoints in coreloop.yaml",
-                name=name,
-                provider=provider,
-                value=", ".join((OFFLINE, *endpoints)),
-            )
+            "model {name!r}: unknown provider {provider!r}; known: {value}; others need "
+            "their address under endpoints in coreloop.yaml",
+            name=name,
+            provider=provider,
+            value=", ".join((OFFLINE, *endpoints)),
         )
     if not model:
-        raise UsageError(
-            Phrase("model {name!r} must look like {provider}:NAME", name=name, provider=provider)
-        )
+        raise UsageError("model {name!r} must look like {provider}:NAME", name=name, provider=provider)
     endpoint = endpoints[provider]
     price = settings.prices.get(name, _FREE if endpoint.key is None else None)
     if price is None and needs_price:
         raise UsageError(
-            Phrase(
-                "model {name!r} has no price, so a limit in US dollars cannot hold; add it "
-                "under prices in coreloop.yaml",
-                name=name,
-            )
+            "model {name!r} has no price, so a limit in US dollars cannot hold; add it "
+            "under prices in coreloop.yaml",
+            name=name,
         )
     from coreloop.answer.models.openai_compatible import OpenAICompatible  # the HTTP library takes 60 ms
 

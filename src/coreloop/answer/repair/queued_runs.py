@@ -11,7 +11,6 @@ from typing import Final
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.base.errors import RunBusyError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
@@ -55,10 +54,7 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     """
     if is_driven(read_run(store, run_id)):
         raise UsageError(
-            Phrase(
-                "a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}",
-                run_id=run_id,
-            )
+            "a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}", run_id=run_id
         )
     state = resume_run(store, run_id)
     if state.kind in JOB_NAMES:

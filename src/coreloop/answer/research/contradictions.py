@@ -104,12 +104,8 @@ def _asked_kind(question: str) -> ContradictionKind | None:
 
 def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) -> ContradictionKind | None:
     here, there = _read(one), _read(other)
-    if (
-        kind != "name"
-        and _other_names(here, there)
-        and _other_names(there, here)
-        and _both_named(here, there)
-    ):
+    are_named = here.names and there.names
+    if kind != "name" and are_named and _other_names(here, there) and _other_names(there, here):
         return None
     is_then = not (here.dates and there.dates) or _dates_agree(here, there)
     if kind == "date":
@@ -128,10 +124,6 @@ def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) ->
         return "name" if all(names) and not names[0] & names[1] else None
     is_denied = denies(here, there) or denies(there, here) or are_opposed(one, other)
     return "negation" if is_denied else None
-
-
-def _both_named(here: ComparedText, there: ComparedText) -> bool:
-    return bool(here.names) and bool(there.names)
 
 
 def _dates_agree(here: ComparedText, there: ComparedText) -> bool:

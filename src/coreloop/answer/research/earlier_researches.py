@@ -4,7 +4,6 @@ from typing import Final
 
 from coreloop.answer.research.research_state import KIND
 from coreloop.base.errors import RunNotFoundError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
@@ -57,10 +56,6 @@ def read_session(store: Store, name: str | None) -> State:
     folding, _ = load_run(store, run_id)
     if folding.state.kind != KIND:
         raise RunNotFoundError(
-            Phrase(
-                "run {run_id} is no research, but {kind}; see runs show",
-                run_id=run_id,
-                kind=folding.state.kind,
-            )
+            "run {run_id} is no research, but {kind}; see runs show", run_id=run_id, kind=folding.state.kind
         )
     return folding.state

@@ -14,7 +14,6 @@ from coreloop.answer.research.changed_sources import ChangedSource, changed_line
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.text import counted, escape_markdown, printable
 from coreloop.runs.state import State
 
@@ -107,7 +106,7 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         The file exists.
     """
     if path.exists():
-        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
+        raise UsageError("{path}: exists; name a new file", path=path)
     write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
 
 

@@ -21,7 +21,6 @@ from coreloop.answer.research.ended_run import keep_ended
 from coreloop.answer.research.research_state import ASK, KIND, REQUESTED, Request
 from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.observe.journal import remove_days
 from coreloop.runs.iteration_loop import drive
@@ -186,11 +185,9 @@ def require_question(task: str) -> None:
         raise UsageError("the question is empty; ask one")
     if len(task) > MAX_QUESTION_CHARS:
         raise UsageError(
-            Phrase(
-                "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
-                n_task=len(task),
-                max_question_chars=MAX_QUESTION_CHARS,
-            )
+            "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
+            n_task=len(task),
+            max_question_chars=MAX_QUESTION_CHARS,
         )
     if not search_words(task):
         raise UsageError("the question has no words to search for; ask in words")

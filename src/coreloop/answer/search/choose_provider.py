@@ -6,7 +6,6 @@ from coreloop.answer.search.failover import Failover
 from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.provider import Provider
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import SearchProvider
 from coreloop.base.project.workspace import Workspace
 
@@ -60,7 +59,7 @@ def _searxng_url(url: str | None) -> str:
 def _key(name: str, environ: Mapping[str, str]) -> str:
     key = environ.get(name, "").strip()
     if not key:
-        raise UsageError(Phrase("set {name} to the key of your account", name=name))
+        raise UsageError("set {name} to the key of your account", name=name)
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(Phrase("{name} holds characters that no key has", name=name))
+        raise UsageError("{name} holds characters that no key has", name=name)
     return key

@@ -276,7 +276,7 @@ class _Finder:
             *_of_windows(windows),
             *_of_models(old, new),
             *_of_traffic(before, after),
-            *_of_merges(merged),
+            *([Phrase("also changed meanwhile: {names}", names=_names(merged))] if merged else []),
             *_of_controls(controls, decision),
         ]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
@@ -387,11 +387,6 @@ def _by_category(parts: Iterable[Mapping[Stratum, tuple[int, int]]]) -> dict[str
         for (_, category), (n, _) in part.items():
             counts[category] += n
     return {category: n / (counts.total() or 1) for category, n in counts.items()}
-
-
-def _of_merges(tools: Collection[str]) -> list[str]:
-    """The other tools that changed on these days."""
-    return [Phrase("also changed meanwhile: {names}", names=_names(tools))] if tools else []
 
 
 def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:

@@ -42,13 +42,10 @@ class Effects:
         effects = [effect for effect in self.effects if _fits(effect, tool, id)]
         if not effects and (tool is not None or id is not None):
             if tool is not None and tool in self.unknown:
-                raise UsageError(Phrase("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool]))
+                raise UsageError("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool])
             wanted = printable(tool or id or "")
             raise UsageError(
-                Phrase(
-                    "no change of {wanted} in the base branch; run effect without options for all",
-                    wanted=wanted,
-                )
+                "no change of {wanted} in the base branch; run effect without options for all", wanted=wanted
             )
         return Effects(tuple(effects), self.unknown)
 

@@ -24,7 +24,6 @@ import polars as pl
 
 from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import Lock, locked
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.counting import count_days
@@ -356,9 +355,7 @@ def _write_errors(folder: Path) -> Iterator[None]:
     except WorkspaceError as error:
         raise CacheWriteError(str(error)) from error
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise CacheWriteError(
-            Phrase("{folder}: cannot be written ({error})", folder=folder, error=error)
-        ) from error
+        raise CacheWriteError("{folder}: cannot be written ({error})", folder=folder, error=error) from error
 
 
 def _load(folder: Path, *, check: bool) -> StoredFacts | None:

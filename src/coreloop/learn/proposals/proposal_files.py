@@ -119,10 +119,8 @@ def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     document = _decoded(path, kind, refusal)
     if document.schema_version > SCHEMA_VERSION:
         raise WorkspaceError(
-            Phrase(
-                "has schema version {schema_version}; upgrade coreloop",
-                schema_version=document.schema_version,
-            ),
+            "has schema version {schema_version}; upgrade coreloop",
+            schema_version=document.schema_version,
             path=path,
         )
     return document
@@ -135,7 +133,7 @@ def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
     try:
         return msgspec.json.decode(read_file(path), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(Phrase(refusal, error=error), path=path) from error
+        raise WorkspaceError(refusal, error=error, path=path) from error
 
 
 def to_json(document: ProposalsFile) -> bytes:

@@ -136,6 +136,4 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
             return None
         places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
     todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")
-    raise UsageError(
-        Phrase("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
-    )
+    raise UsageError("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)

@@ -13,7 +13,7 @@ import msgspec
 
 from coreloop.base.categories import Categories
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import locked
+from coreloop.base.files import file_errors, locked
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
@@ -150,11 +150,9 @@ def _case_key(audit_dir: Path) -> bytes:
         return case_key(audit_dir)
     except OSError as error:
         raise WorkspaceError(
-            Phrase(
-                "the key of cases cannot be read or made ({strerror}); set {variable}",
-                strerror=error.strerror,
-                variable=VARIABLE,
-            ),
+            "the key of cases cannot be read or made ({strerror}); set {variable}",
+            strerror=error.strerror,
+            variable=VARIABLE,
             path=audit_dir / KEY_FILE,
         ) from error
 
@@ -181,16 +179,12 @@ _decode_id = msgspec.json.Decoder(_Id).decode
 def _imported_ids(folder: Path) -> set[int]:
     """Numbers of the imported requests in the day files; incomplete lines do not count."""
     known: set[int] = set()
-    try:
+    with file_errors("cannot be read ({strerror})", folder):
         for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
             with path.open("rb", buffering=1 << 20) as file:
                 known.update(
                     number for line in file if _MARK in line and (number := _number(line)) is not None
                 )
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
-        ) from error
     return known
 
 
@@ -214,9 +208,8 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
         except OSError as error:
             reason = error.strerror or error
             raise WorkspaceError(
-                Phrase(
-                    "cannot be written ({reason}); run it again to add the missing records", reason=reason
-                ),
+                "cannot be written ({reason}); run it again to add the missing records",
+                reason=reason,
                 path=folder,
             ) from error
 

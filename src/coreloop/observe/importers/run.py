@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import Read, importers, openai_chat
 from coreloop.observe.importers.append_requests import ImportReport, land
@@ -82,11 +81,9 @@ def run_import(
 def _read_with_times(source: str, path: Path) -> Read:
     if source != openai_chat.NAME:
         raise UsageError(
-            Phrase(
-                "--times is for --from {name}; traces of {source} have their own times",
-                name=openai_chat.NAME,
-                source=source,
-            )
+            "--times is for --from {name}; traces of {source} have their own times",
+            name=openai_chat.NAME,
+            source=source,
         )
     return partial(openai_chat.read, times=read_times(path))
 
@@ -109,7 +106,7 @@ def read_times(path: Path) -> dict[str, datetime]:
                     times[id] = ended
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WorkspaceError(Phrase("cannot be read ({reason})", reason=reason), path=path) from error
+        raise WorkspaceError("cannot be read ({reason})", reason=reason, path=path) from error
     if not times:
         raise WorkspaceError("has no line with a request_id and a ts", path=path)
     return times

@@ -13,7 +13,6 @@ import msgspec
 import orjson
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.score_rule import Score
 from coreloop.base.record_lines import to_plain
 from coreloop.base.records import encodable
@@ -155,9 +154,7 @@ def requests(
         for spans in gathered.traces():
             yield from _request(source, spans)
     except sqlite3.Error as error:  # for example, a full disk
-        raise WorkspaceError(
-            Phrase("cannot gather spans ({error})", error=error), path=Path(gettempdir())
-        ) from error
+        raise WorkspaceError("cannot gather spans ({error})", error=error, path=Path(gettempdir())) from error
     finally:
         gathered.close()
 

@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.promote.axis.engine_history import (
@@ -158,7 +157,7 @@ def make_case(
 def _checked_axis(request: AxisRequest) -> str | None:
     """The normalised axis of a valid request."""
     if not is_tool_name(request.engine):
-        raise UsageError(Phrase("--engine {engine!r} is not a tool name", engine=request.engine))
+        raise UsageError("--engine {engine!r} is not a tool name", engine=request.engine)
     if request.axis is None:
         return None
     axis = plain_axis(request.axis)

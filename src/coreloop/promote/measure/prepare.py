@@ -297,10 +297,8 @@ def _model(
     command = schema_command(settings.reach, workspace.root)
     if command is None:
         raise UsageError(
-            Phrase(
-                "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
-                reach_examples=REACH_EXAMPLES,
-            )
+            "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
+            reach_examples=REACH_EXAMPLES,
         )
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
     native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None

@@ -118,7 +118,7 @@ def waive(
         if part_id not in proposed:
             named = ", ".join(proposed) or Phrase("none")
             raise UsageError(
-                Phrase("no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named)
+                "no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named
             )
         if not store.append(run_id, [waived], after=newest):
             return close_if_over(store, run_id, clock=clock)

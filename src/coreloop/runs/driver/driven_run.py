@@ -73,7 +73,7 @@ def plan_of(state: State) -> DriverPlan:
     """
     plan = _plan_in(state)
     if plan is None:
-        raise RunError(Phrase("run {run_id} has no command; start a new run", run_id=state.run_id))
+        raise RunError("run {run_id} has no command; start a new run", run_id=state.run_id)
     return plan
 
 
@@ -106,22 +106,18 @@ def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[st
         return by
     if by != "person":
         raise UsageError(
-            Phrase(
-                "whether a person or the run's agent calls cannot be told here, so that this "
-                "cannot {act} run {run_id}; run it in a terminal of your own, on the machine "
-                "of its driver",
-                act=act,
-                run_id=state.run_id,
-            )
+            "whether a person or the run's agent calls cannot be told here, so that this "
+            "cannot {act} run {run_id}; run it in a terminal of your own, on the machine "
+            "of its driver",
+            act=act,
+            run_id=state.run_id,
         )
     if state.namespace not in {"", pid_namespace()} and _is_at_work(store, state.run_id):
         raise UsageError(
-            Phrase(
-                "run {run_id} is driven in another container or process namespace, so that "
-                "this cannot {act} it; run it in a terminal of your own there, or use runs stop",
-                run_id=state.run_id,
-                act=act,
-            )
+            "run {run_id} is driven in another container or process namespace, so that "
+            "this cannot {act} it; run it in a terminal of your own there, or use runs stop",
+            run_id=state.run_id,
+            act=act,
         )
     return by
 

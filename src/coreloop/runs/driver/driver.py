@@ -222,7 +222,7 @@ class _Driver:
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
         cost = max_amount(tried.cost(self._plan), claimed)
         self._require_success(run, tried, cost, claimed)
-        is_met = self._is_until_met(run)
+        is_met = bool(self._plan.until) and self._until_code(run) == 0
         after = self._snapshots.take()
         tree = tree_digest(after)
         run.catch_up()  # what the agent recorded
@@ -254,12 +254,10 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                Phrase(
-                    "the command does not say what it spends, so that nothing would end the run; "
-                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
-                    "--deadline or --usd-per-iteration",
-                    run_id=run.run_id,
-                )
+                "the command does not say what it spends, so that nothing would end the run; "
+                "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
+                "--deadline or --usd-per-iteration",
+                run_id=run.run_id,
             )
 
     def _attempt(self, run: Run, key: str) -> ExecutionResult:
@@ -293,7 +291,7 @@ class _Driver:
         except OSError as error:
             where = error.filename or self._plan.folder
             raise WorkspaceError(
-                Phrase("cannot be used ({strerror})", strerror=error.strerror), path=where
+                "cannot be used ({strerror})", strerror=error.strerror, path=where
             ) from error
 
     def _place(self, run: Run) -> ExecutionPlace:
@@ -330,9 +328,6 @@ class _Driver:
             self._console.say(say("stops after this iteration; press Ctrl-C again to stop now"))
         return ctrl_c.count
 
-    def _is_until_met(self, run: Run) -> bool:
-        return bool(self._plan.until) and self._until_code(run) == 0
-
     def _until_code(self, run: Run) -> int:
         words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
         command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
@@ -367,9 +362,7 @@ class _Driver:
         code = self._until_code(run)
         if code in _NOT_STARTED:
             raise UsageError(
-                Phrase(
-                    "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
-                )
+                "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
             )
         if code == 0:
             run.record(happened.UntilMet)

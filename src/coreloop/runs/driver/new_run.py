@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.driven_run import KIND, PLAN, DriverPlan, is_driven, plan_of
 from coreloop.runs.driver.process_group import require_processes
@@ -104,9 +103,7 @@ def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> N
     if bounds == Bounds():
         return
     if not is_driven(state):
-        raise UsageError(
-            Phrase("run {run_id} is not one of runs start; leave out the options", run_id=state.run_id)
-        )
+        raise UsageError("run {run_id} is not one of runs start; leave out the options", run_id=state.run_id)
     require_resumable(state)
     plan = plan_of(state)
     price = plan.usd_per_iteration if bounds.usd_per_iteration is None else bounds.usd_per_iteration
@@ -143,9 +140,7 @@ def _require_program(options: DriverOptions) -> None:
     else:
         is_found = shutil.which(program) is not None
     if not is_found:
-        raise UsageError(
-            Phrase("{program!r} is not an executable program; check its name and PATH", program=program)
-        )
+        raise UsageError("{program!r} is not an executable program; check its name and PATH", program=program)
 
 
 def _limits(options: DriverOptions) -> Limits:
@@ -184,7 +179,7 @@ def _question(options: DriverOptions) -> str:
             raise WorkspaceError("is not UTF-8 text; convert it", path=prompt) from error
         except OSError as error:
             raise WorkspaceError(
-                Phrase("cannot be read ({strerror})", strerror=error.strerror), path=prompt
+                "cannot be read ({strerror})", strerror=error.strerror, path=prompt
             ) from error
         for line in text.splitlines():
             if title := line.strip("# \t"):

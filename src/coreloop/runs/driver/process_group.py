@@ -14,7 +14,8 @@ from threading import Event
 from time import monotonic
 from typing import Final
 
-from coreloop.base.errors import RunError, UsageError, WorkspaceError
+from coreloop.base.errors import RunError, UsageError
+from coreloop.base.files import file_errors
 from coreloop.base.messages import Phrase
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
 
@@ -129,12 +130,8 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     WorkspaceError
         The file cannot be written.
     """
-    try:
+    with file_errors("cannot be locked ({strerror})", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be locked ({strerror})", strerror=error.strerror), path=path
-        ) from error
     try:
         _wait_for_lock(descriptor, run_id)
         yield descriptor

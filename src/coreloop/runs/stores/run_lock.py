@@ -9,7 +9,6 @@ from typing import Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import RunBusyError, RunStoreError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.base.waiting import wait_until
 
@@ -27,11 +26,9 @@ def busy(run_id: str, owner: str) -> RunBusyError:
     """Build the error that names the process that works on a run."""
     named = printable(owner) or "another process"
     return RunBusyError(
-        Phrase(
-            "{named} works on run {run_id}; wait until it ends, or pause or stop the run",
-            named=named,
-            run_id=run_id,
-        )
+        "{named} works on run {run_id}; wait until it ends, or pause or stop the run",
+        named=named,
+        run_id=run_id,
     )
 
 
@@ -57,12 +54,10 @@ def held_file(path: Path, run_id: str) -> Iterator[None]:
         descriptor = _acquire(path)
     except OSError as error:
         raise RunStoreError(
-            Phrase(
-                "{path}: run {run_id} cannot be held ({strerror})",
-                path=path,
-                run_id=run_id,
-                strerror=error.strerror or error,
-            )
+            "{path}: run {run_id} cannot be held ({strerror})",
+            path=path,
+            run_id=run_id,
+            strerror=error.strerror or error,
         ) from error
     if descriptor is None:
         raise busy(run_id, _owner(path))

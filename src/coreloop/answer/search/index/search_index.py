@@ -13,7 +13,6 @@ from coreloop.answer.search.index.terms import match_expression
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
-from coreloop.base.messages import Phrase
 
 _WEIGHTS: Final = "4.0, 2.0, 1.0"
 """Of heading, words and bigrams."""
@@ -78,7 +77,7 @@ def bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
         raise SearchTimeoutError(
-            Phrase("the search of the index took longer than {timeout_s:g} s", timeout_s=timeout_s)
+            "the search of the index took longer than {timeout_s:g} s", timeout_s=timeout_s
         ) from error
 
 
