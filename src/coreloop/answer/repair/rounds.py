@@ -23,8 +23,8 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.handlers import job_handlers
 from coreloop.answer.repair.injected_evidence import question_key
+from coreloop.answer.repair.job_handlers import job_handlers
 from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of

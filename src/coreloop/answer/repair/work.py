@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.gates import read_gates
-from coreloop.answer.repair.handlers import job_handlers
+from coreloop.answer.repair.job_handlers import job_handlers
 from coreloop.answer.repair.queued_runs import JOB_NAMES
 from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.run import continue_research
