@@ -25,8 +25,8 @@ from coreloop.answer.repair.actions import (
 )
 from coreloop.answer.repair.injected_evidence import question_key
 from coreloop.answer.repair.job_handlers import job_handlers
+from coreloop.answer.repair.repair_targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.repair.signals import Reason
-from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.find_symbols import find_fields
