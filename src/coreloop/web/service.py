@@ -25,11 +25,11 @@ from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
-from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
+from coreloop.web.service_log import log
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
 from coreloop.web.tables import open_tables
