@@ -30,9 +30,9 @@ from coreloop.web.outage import Outage
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.service_log import log
+from coreloop.web.service_tables import open_tables
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
-from coreloop.web.tables import open_tables
 from coreloop.web.wait_for_events import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
