@@ -16,9 +16,9 @@ import pytest
 from bounded import given_up
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.sanitize import chunks, folder
+from coreloop.sanitize.export_report import Report
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.pseudonyms import read_key
-from coreloop.sanitize.report import Report
 from logs import line, record, write_log
 from rows import slow_after
 
