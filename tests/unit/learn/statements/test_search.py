@@ -14,7 +14,7 @@ from types import ModuleType
 import orjson
 import pytest
 
-from coreloop.learn.effect.failures import named_failure, places_against
+from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.statement_lines import statement_key
