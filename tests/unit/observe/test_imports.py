@@ -46,7 +46,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.session_sources",
         "coreloop.observe.argument_sources",
         "coreloop.observe.tally",
-        "coreloop.observe.version",
+        "coreloop.observe.tools_version",
         "coreloop.base.records",
     }
 
