@@ -20,7 +20,7 @@ from coreloop.base.database import Database
 from coreloop.base.errors import RunStoreError
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending

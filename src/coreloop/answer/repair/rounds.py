@@ -34,10 +34,10 @@ from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import work_on_jobs
-from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""

@@ -10,6 +10,7 @@ import pytest
 
 from coreloop.base.errors import RunEndedError, UsageError
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import work_on
 from coreloop.runs.agent.agent_report import (
     AgentReport,
     Learnt,
@@ -26,7 +27,6 @@ from coreloop.runs.limits import Limits
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run
-from coreloop.runs.run import work_on
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
 from running import MOMENT, SetClock, new_run, python, store_at
@@ -249,7 +249,7 @@ def test_a_report_between_a_drivers_events_gives_the_state_that_the_store_has(st
 
 DRIVER = """
 import os, signal, sys
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from running import store_at
 with store_at(sys.argv[1]) as store, work_on(store, sys.argv[2]):
     print("holds", flush=True)
