@@ -39,7 +39,7 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.ends import EXIT_CODES
+    from coreloop.answer.research.answer_outcome import EXIT_CODES
     from coreloop.answer.research.run import answer
 
     with project_deps() as deps, model_error_as_json(as_json):
@@ -60,7 +60,7 @@ LINES_NEAR: Final = 8
 
 def show_attempt(run: "Run") -> None:
     """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
-    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.answer.research.research_state import knowledge_of
 
     state = run.state
     if state.is_terminal or not state.iteration:
@@ -81,7 +81,7 @@ def show_attempt(run: "Run") -> None:
 
 def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse") -> "list[Source]":
     """What `search` lists for the question, unless sources say the answer."""
-    from coreloop.answer.search.index.lookup import search_index
+    from coreloop.answer.search.index.search_index import search_index
     from coreloop.answer.search.provider import SearchLimits
 
     if answer.verdict == "says so" or not answer.passages:

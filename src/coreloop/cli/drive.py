@@ -12,10 +12,10 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, fields_of
 from coreloop.runs.driver.console import Console, CtrlC
-from coreloop.runs.driver.driven import plan_of
+from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.lines import reason_line
-from coreloop.runs.driver.process import adopt_what_commands_leave
+from coreloop.runs.driver.process_group import adopt_what_commands_leave
+from coreloop.runs.driver.progress_lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

@@ -32,7 +32,7 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
     Every change of a tool's description in the base branch, a promotion or a human's, is compared with the
     days before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
     """
-    from coreloop.learn.effect.facts import effect_facts
+    from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)

@@ -18,8 +18,8 @@ from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
 if TYPE_CHECKING:
+    from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
-    from coreloop.observe.importers.landing import ImportReport
 
 _FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
 _LONG_BYTES: Final = 4 << 20

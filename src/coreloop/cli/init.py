@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.admin.checks.diagnosis import Diagnosis
-    from coreloop.admin.init.preview import DraftPreview
+    from coreloop.admin.init.first_drafts import DraftPreview
+    from coreloop.admin.init.new_settings import SettingsProposals
     from coreloop.admin.init.run import Initialised, InitRequest
-    from coreloop.admin.init.starter import SettingsProposals
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
@@ -57,7 +57,7 @@ def command(
     be, from the records that there are, and how many new ones the last week brought.
     """
     from coreloop.admin.checks.registry import check_setup
-    from coreloop.admin.init.preview import preview_drafts
+    from coreloop.admin.init.first_drafts import preview_drafts
     from coreloop.admin.init.run import initialise
 
     request = _request(owner, source, max_open, confirm=confirm, may_ask=not as_json)

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, WorkspaceError
 from coreloop.base.messages import say, speak, text_of
-from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.job_summary import job_summary
 

@@ -19,7 +19,7 @@ from coreloop.base.text import fitted, padded, printable
 from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
-from coreloop.cli.run_lines import of
+from coreloop.cli.runs_output import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.cli.effect import effect_text
 from coreloop.cli.emit import emit, fields_of, tell
-from coreloop.cli.mining import warn_of_skipped, watched
+from coreloop.cli.mining_options import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from coreloop.base.project.workspace import Workspace
     from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.proposals.change import DocstringChange
-    from coreloop.learn.verdicts.item import JudgedItem
+    from coreloop.learn.proposals.proposed_change import DocstringChange
+    from coreloop.learn.verdicts.judged_item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
     from coreloop.observe.verdicts import HumanVerdict
 
@@ -58,9 +58,9 @@ def command(
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
-    from coreloop.learn.effect.settled import read_kept
-    from coreloop.learn.verdicts.item import read_item
+    from coreloop.learn.effect.kept_effects import read_kept
     from coreloop.learn.verdicts.judge import judge, judge_name
+    from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
     from coreloop.observe.verdicts import VerdictLetter
 

@@ -55,7 +55,7 @@ def command(
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
     that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
     """
-    from coreloop.promote.measure.edits import edits_to_measure
+    from coreloop.promote.measure.measured_lines import edits_to_measure
     from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure_and_keep
     from coreloop.promote.run import PromoteRequest

@@ -9,11 +9,11 @@ import click
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit, fields_of, tell
-from coreloop.cli.mining import mining_options, watched
+from coreloop.cli.mining_options import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MineResult, MiningOptions
+    from coreloop.learn.mine.run import MineResult, MiningOptions
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     Verifies all stored facts and reads damaged ones again. Exits 1 if they cannot be written.
     """
     from coreloop.base.date_range import Days
-    from coreloop.learn.mine.session import run_mine
+    from coreloop.learn.mine.run import run_mine
 
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))
@@ -44,7 +44,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 
 def _show(result: "MineResult") -> None:
     from coreloop.base.messages import number_of
-    from coreloop.cli.mining import show_oddities
+    from coreloop.cli.mining_options import show_oddities
 
     tell(
         "{records} in {files}, {since} to {until}",

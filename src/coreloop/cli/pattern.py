@@ -12,7 +12,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.cli.emit import emit, fields_of, tell
-from coreloop.cli.mining import (
+from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
@@ -27,7 +27,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.pattern.find import NearMiss
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
@@ -145,7 +145,7 @@ def show_proposals(
 
 
 def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     days = proposals.recorded
     tell(
@@ -168,7 +168,7 @@ def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
 
 def _show_table(document: "CandidatesFile") -> None:
     from coreloop.learn.pattern.draft import is_weak
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]

@@ -18,9 +18,9 @@ from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
+    from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.promotion import Done
-    from coreloop.promote.proposal import Proposal
+    from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.revert import Revert, RevertDone
     from coreloop.promote.run import PromoteRequest, PromoteResult
@@ -274,7 +274,7 @@ def _show_next(result: "PromoteResult", plan: "Plan") -> None:
 
 
 def _show_reach(reach: "Reach") -> None:
-    from coreloop.promote.pull_request import cap_line
+    from coreloop.promote.pull_request_text import cap_line
     from coreloop.promote.reach import Unmeasured
 
     if isinstance(reach, Unmeasured):

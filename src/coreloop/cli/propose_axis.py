@@ -13,7 +13,7 @@ from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis.case import AxisCase, AxisGate
+    from coreloop.promote.axis.axis_gates import AxisCase, AxisGate
     from coreloop.promote.axis.run import AxisResult
 
 
@@ -56,7 +56,7 @@ def command(
     If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
     a gate fails.
     """
-    from coreloop.promote.axis.case import AxisRequest, Thresholds
+    from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
     from coreloop.promote.axis.run import run_propose_axis
 
     now = datetime.now(UTC)

@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.cli.emit import emit, fields_of, tell
-from coreloop.cli.mining import (
+from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
@@ -30,7 +30,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
     from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.statements import NearStatement, Statement
@@ -106,7 +106,7 @@ def show_refined(
     is_verbose: bool = False,
 ) -> None:
     """Print a run's results, by default one screen, and on stderr the paths of the written files."""
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     counterexamples = document.counterexamples
     tell(
@@ -148,7 +148,7 @@ def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
 
 
 def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:

@@ -59,15 +59,15 @@ def install(
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
     section of AGENTS.md, for other agents).
     """
-    from coreloop.runs.claude_code import elsewhere, installer
+    from coreloop.runs.claude_code import installer, plugin
 
     root = _root(project)
     if agent == "claude-code":
         changes = installer.install(root, lease_s=int(lease), confirm=confirm, language=language)
     elif agent == "plugin":
-        changes = elsewhere.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
+        changes = plugin.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
     else:
-        changes = elsewhere.install_agents(root, confirm=confirm, language=language)
+        changes = plugin.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
         tell(_NOT_ON_PATH, err=True)
@@ -80,12 +80,12 @@ def install(
 @json_option
 def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove what install wrote. Files that were changed since are kept."""
-    from coreloop.runs.claude_code import elsewhere, installer
+    from coreloop.runs.claude_code import installer, plugin
 
     remove = {
         "claude-code": installer.uninstall,
-        "plugin": elsewhere.uninstall_plugin,
-        "agents-md": elsewhere.uninstall_agents,
+        "plugin": plugin.uninstall_plugin,
+        "agents-md": plugin.uninstall_agents,
     }[agent]
     show_changes(remove(_root(project), confirm=confirm), confirm=confirm, as_json=as_json)
 

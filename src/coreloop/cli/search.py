@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @json_option
 def command(query: str, limit: int, as_json: bool) -> None:
     """Search the project's files, as they are now."""
-    from coreloop.answer.search.index.fresh import search_files
+    from coreloop.answer.search.index.refresh import search_files
     from coreloop.answer.search.provider import SearchLimits
 
     limits = SearchLimits(max_results=limit)

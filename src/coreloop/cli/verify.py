@@ -25,8 +25,8 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
     --confirm. Exits 0 only if the result is reproduced.
     """
-    from coreloop.promote.asking import verify
     from coreloop.promote.replay import ReplayVerdict
+    from coreloop.promote.replay_proposal import verify
 
     workspace = open_workspace(Path.cwd())
     replayed = verify(workspace, candidate, wanted, runs=runs, confirmed=confirm)

@@ -16,13 +16,13 @@ from coreloop.base.git.trailers import (
 )
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
-from coreloop.learn.proposals.wordings import keys_of
+from coreloop.promote.check_statement import restored_row
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import trailers
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.pull_request_text import trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.statement import restored_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.descriptions.source import read_source
-from coreloop.learn.proposals.advice import parse_advice
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import BaseNames
-from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.declared_words import BaseNames
+from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.promote.check_statement import refuse_undeclared
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.elsewhere import described_by
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.statement import refuse_undeclared
+from coreloop.promote.defined_elsewhere import described_by
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
+from coreloop.promote.proposal_entry import Proposal
 
 
 @dataclass(frozen=True, slots=True)

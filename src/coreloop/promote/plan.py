@@ -11,16 +11,16 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
-from coreloop.promote.budget import NOTHING_KNOWN, Worth
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.schema import schema_command
+from coreloop.promote.tool_schemas import schema_command
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 

@@ -14,8 +14,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.located import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import SourceText, UnprovenError, read_source
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.promote.commits import WritableRepository
 
 

@@ -45,7 +45,7 @@ def create_run(
     limits : Limits or None
         What ends the run; None for the defaults.
     drives_itself : bool
-        Whether an agent drives the run, see `coreloop.runs.agent.agent`.
+        Whether an agent drives the run, see `coreloop.runs.agent.agent_runs`.
     first : sequence of (str, object)
         Names and data of `Noted` events that the run begins with.
     run_id : str

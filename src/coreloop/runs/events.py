@@ -49,7 +49,7 @@ class Created(_Event, frozen=True, tag="created"):
 class Opened(_Event, frozen=True, tag="opened"):
     """A process works on the run from now on, also after a crash of the previous one.
 
-    ``namespace`` is that of its process number, see `coreloop.runs.caller.pid_namespace`.
+    ``namespace`` is that of its process number, see `coreloop.runs.person_or_agent.pid_namespace`.
     """
 
     owner: str
@@ -243,7 +243,7 @@ class Recorded(_Event, frozen=True, tag="recorded"):
 
 
 class _Said(_Event, frozen=True, kw_only=True):
-    """What a caller outside the run said to it; ``by`` is who that was, see `coreloop.runs.caller`."""
+    """What a caller outside the run said to it; ``by`` is who that was (`coreloop.runs.person_or_agent`)."""
 
     by: Caller = "person"
 

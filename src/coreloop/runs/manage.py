@@ -14,17 +14,17 @@ from coreloop.base.files import write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
-from coreloop.runs.caller import RUN, UNKNOWN
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, IterationCommitted, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
+from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views
 
 
 def begin_run(

@@ -13,8 +13,7 @@ from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
-from coreloop.runs.budget import all_left, day_limit, require_day, require_room
-from coreloop.runs.caller import pid_namespace
+from coreloop.runs.call_budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (
@@ -31,6 +30,7 @@ from coreloop.runs.events import (
 )
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
+from coreloop.runs.person_or_agent import pid_namespace
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

@@ -11,7 +11,9 @@ import orjson
 
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.messages import Phrase
+from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
+from coreloop.sanitize.exported_files import find_sources, is_within, refuse_out
 from coreloop.sanitize.folder import (
     Choices,
     Progress,
@@ -19,12 +21,10 @@ from coreloop.sanitize.folder import (
     no_progress,
     sanitize_dir,
 )
-from coreloop.sanitize.masking import sanitize_text
-from coreloop.sanitize.modes import Mode
-from coreloop.sanitize.names import has_companies
+from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
-from coreloop.sanitize.sources import find_sources, is_within, refuse_out
+from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords, learn
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coreloop.admin.init.pin import CannotPinError, pin_installed, pin_source
+from coreloop.admin.init.new_settings import SettingsProposals, propose_settings, write_settings
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
     ProjectFile,
@@ -14,7 +15,6 @@ from coreloop.admin.init.scaffold import (
     unowned,
     write_files,
 )
-from coreloop.admin.init.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer

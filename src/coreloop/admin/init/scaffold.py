@@ -24,7 +24,7 @@ from coreloop.base.project.settings_file import FILE_NAME
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
 _VIEWS: Final = ".research/"
-"""The views of runs, see `coreloop.runs.views`."""
+"""The views of runs, see `coreloop.runs.run_files`."""
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 

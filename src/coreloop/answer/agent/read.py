@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import (
+from coreloop.answer.agent.agent_state import (
     BEGAN,
     TEXT,
     Trust,
@@ -18,13 +18,13 @@ from coreloop.answer.agent.knowledge import (
     trust_in,
 )
 from coreloop.answer.models.ranking import text_letters
-from coreloop.answer.research.knowledge import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.origins import origin_of
+from coreloop.answer.research.research_state import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Section, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.passages import Passage, split_passages
 from coreloop.answer.search.extract.plain import extract_plain
+from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import GitError, UsageError

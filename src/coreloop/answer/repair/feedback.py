@@ -15,8 +15,8 @@ from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
-from coreloop.answer.research.passages import sentence_key
+from coreloop.answer.research.best_passages import sentence_key
+from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError

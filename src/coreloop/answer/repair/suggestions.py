@@ -6,7 +6,7 @@ from pathlib import Path
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.repair.tables import Link, Status, Suggestion
-from coreloop.answer.search.index.declared import entry_named
+from coreloop.answer.search.index.find_symbols import entry_named
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 

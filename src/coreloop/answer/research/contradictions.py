@@ -12,13 +12,13 @@ from typing import Final
 
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import are_opposed
-from coreloop.answer.models.questions import asks_yes_or_no
+from coreloop.answer.models.question_parts import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.research.claim import ComparedText, read_statement
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
-from coreloop.answer.research.statement import ComparedText, read_statement
 from coreloop.answer.research.support import denies
-from coreloop.answer.research.tables import IGNORED, SAME
+from coreloop.answer.research.word_lists import IGNORED, SAME
 from coreloop.base.language.words import stems
 
 SAME_SUBJECT: Final = 0.8

@@ -8,10 +8,10 @@ from typing import Any, Final
 import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.questions import is_korean
+from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
-from coreloop.answer.research.changed import ChangedSource, changed_line
-from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.answer.research.changed_sources import ChangedSource, changed_line
+from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
 from coreloop.base.text import counted, escape_markdown, printable

@@ -12,9 +12,9 @@ from typing import Final
 from coreloop.answer.models.dates import Date, holds_date
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.claim import ComparedText, plain_text, read_statement
 from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
-from coreloop.answer.research.statement import ComparedText, plain_text, read_statement
 from coreloop.base.language.words import is_hangul
 from coreloop.base.messages import Phrase
 

@@ -27,10 +27,10 @@ from coreloop.base.files import Lock, locked
 from coreloop.base.records import encodable
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.counting import count_days
+from coreloop.learn.facts.file_snapshot import LogSource
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import Reading
+from coreloop.learn.facts.read_lines import Reading
 from coreloop.learn.facts.schema import NAMES, Facts, merge_facts
-from coreloop.learn.facts.source import LogSource
 from coreloop.observe.reading.remote import Folder, LogFile
 
 VERSION: Final = f"18, polars {pl.__version__}"

@@ -12,9 +12,9 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
+from coreloop.learn.facts.file_snapshot import LogSource, read_source, split_at_lines
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import in_batches, read_files
-from coreloop.learn.facts.source import LogSource, read_source, split_at_lines
+from coreloop.learn.facts.read_lines import in_batches, read_files
 from coreloop.learn.facts.store import FactsStore, Segment, StoredFacts
 from coreloop.learn.mine.executors import CountTask, Executor
 from coreloop.observe.reading.decode import raw_lines

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
-from coreloop.learn.statements.log import CallPlace, Value
+from coreloop.learn.statements.logged_calls import CallPlace, Value
 
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _IS: Final[Mapping[str, Callable[[Value], bool | None]]] = {

@@ -14,7 +14,7 @@ from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.night import ProposalsFile, read_every_night
+from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
 from coreloop.observe.reading.decode import RecordLine, find_record

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of
 from coreloop.observe.adapters.requests import Requests, count_fault
 from coreloop.observe.descriptions_in_force import SentTool
 

@@ -19,7 +19,7 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import Phrase
-from coreloop.observe.importers.trace import FOREIGN, TORN
+from coreloop.observe.importers.traced_request import FOREIGN, TORN
 
 _Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]

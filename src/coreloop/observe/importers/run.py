@@ -13,9 +13,9 @@ from typing import TypeAlias
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import Read, importers, openai_chat
+from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
-from coreloop.observe.importers.landing import ImportReport, land
-from coreloop.observe.importers.values import read_time
+from coreloop.observe.importers.trace_values import read_time
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
 """Takes the files to read and returns them with a `TraceFile.progress`."""
@@ -36,7 +36,7 @@ class ImportRequest:
     times : Path, optional
         Records that give the end (``ts``) of each message list by its ``request_id``.
     root : Path, optional
-        The project's folder, see `coreloop.observe.importers.landing.land`.
+        The project's folder, see `coreloop.observe.importers.append_requests.land`.
     """
 
     source: str

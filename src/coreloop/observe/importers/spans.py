@@ -12,14 +12,14 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.project.outcome import Score
+from coreloop.base.project.score_rule import Score
+from coreloop.base.record_lines import to_plain
 from coreloop.base.records import encodable
+from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import milliseconds, size_bytes
-from coreloop.observe.sources import MAX_CHARS
+from coreloop.observe.importers.trace_values import milliseconds, size_bytes
+from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """

@@ -10,7 +10,14 @@ import msgspec
 from coreloop.base.files import file_errors
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
-from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
+from coreloop.observe.reading.malformed_lines import (
+    EPOCH,
+    NO_TIME,
+    NOT_UTF8,
+    newer_version,
+    read_loosely,
+    time_of,
+)
 from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"

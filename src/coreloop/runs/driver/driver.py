@@ -17,26 +17,26 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
-from coreloop.runs.budget import all_left
-from coreloop.runs.caller import RUN, mark_of
-from coreloop.runs.control import stop_run
-from coreloop.runs.controller import drive
+from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
-from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import DriverPlan, plan_of
-from coreloop.runs.driver.lines import progress_line
-from coreloop.runs.driver.news import News
-from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
+from coreloop.runs.driver.driven_run import DriverPlan, plan_of
+from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
+from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
+from coreloop.runs.driver.progress_lines import progress_line
+from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
+from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.person_or_agent import RUN, mark_of
 from coreloop.runs.run import Postponed, Run, open_held
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import Viewer
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs

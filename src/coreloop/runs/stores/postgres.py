@@ -19,7 +19,7 @@ from coreloop.base.postgres import (
 )
 from coreloop.base.waiting import wait_until
 from coreloop.runs.events import Event
-from coreloop.runs.stores.hold import busy
+from coreloop.runs.stores.run_lock import busy
 from coreloop.runs.stores.schema import FIRST, SECOND
 from coreloop.runs.stores.sql import Numbered, Store
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.base import sqlite
 from coreloop.base.database import SqliteDatabase, sqlite_database
-from coreloop.runs.stores.hold import held_file
+from coreloop.runs.stores.run_lock import held_file
 from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
 from coreloop.runs.stores.sql import Store
 

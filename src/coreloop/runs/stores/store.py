@@ -10,8 +10,8 @@ from typing import Final
 from coreloop.base.errors import RunStoreError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.caller import driving_run
 from coreloop.runs.folder import FOLDER, kept_sessions
+from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.stores.sql import Store
 from coreloop.runs.stores.sqlite import sqlite_store
 

@@ -9,10 +9,10 @@ from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.frame import Frame, Language, file_path
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import ASSETS, asset, render
 from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.sections import SECTIONS
-from coreloop.web.pages.source import PageSource
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
