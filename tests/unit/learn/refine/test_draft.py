@@ -203,7 +203,7 @@ def write_old(path: Path) -> Path:
 
 def test_a_text_that_an_older_version_drafted_is_not_promoted(tmp_path: Path) -> None:
     path = write_old(tmp_path / "a.json")
-    with pytest.raises(RefusedError, match="an earlier version drafted its text; run refine again$"):
+    with pytest.raises(RefusedError, match=r"an earlier version drafted its text; run refine again$"):
         read_proposal(path, OLD.id, SETTINGS)
 
 
