@@ -59,8 +59,8 @@ class Bench:
     forged: bool = False
     pusher: Account = MAKER
 
-    def git(self, *words: str, **environ: str) -> str:
-        return self.project.git(*words, **environ)
+    def git(self, *words: str, stdin: bytes | None = None, **environ: str) -> str:
+        return self.project.git(*words, stdin=stdin, **environ)
 
     def start(self, name: str, at: str = "main") -> None:
         self.git("switch", "--quiet", "--create", name, at)

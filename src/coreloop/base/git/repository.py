@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Final, Self
@@ -20,6 +20,7 @@ _LINK: Final = "120000"
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
+_PERSON: Final = re.compile(rb"^(?:author|committer) (.*?) ?<(.*)> (\d+)", re.MULTILINE)
 _GITHUB: Final = re.compile(
     # matches the complete address, since a path or another host may end in the same words
     r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
@@ -147,26 +148,21 @@ class Repository:
 
     def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""
-        text = self._output(
-            "log",
-            "-z",
-            "--no-show-signature",
-            "--topo-order",
-            "--format=%H %ct %P%n%an%n%ae%n%cn%n%ce%n%B",
-            "--end-of-options",
-            revision,
-            *([f"^{exclude}"] if exclude is not None else []),
-        )
-        for part in text.decode("utf-8", "replace").split("\0"):
-            head, *rest = part.split("\n", 5)
-            if head:
-                sha, committed, *parents = head.split()
-                *people, message = rest
-                yield Commit(sha, int(committed), message, tuple(parents), tuple(people))
+        return self._commits(revision, *([f"^{exclude}"] if exclude is not None else []))
 
     def message(self, sha: str) -> str:
         """A commit's full message."""
-        return self._git("log", "-1", "--no-show-signature", "--format=%B", "--end-of-options", sha)
+        return next(self._commits(f"{sha}^!")).message.strip("\n")
+
+    def _commits(self, *words: str) -> Iterator[Commit]:
+        fields = "--format=%H %P%n%e%n%ct%n%an%n%ae%n%cn%n%ce%n%B"
+        options = ("-z", "--no-show-signature", "--topo-order", "--encoding=UTF-8", fields)
+        text = self._output("log", *options, "--end-of-options", *words).decode("utf-8", "replace")
+        for part in filter(None, text.split("\0")):
+            head, encoding, committed, *people, message = part.split("\n", 7)
+            sha, *parents = head.split()
+            commit = Commit(sha, int(committed or 0), message, tuple(parents), tuple(people))
+            yield _in_both_readings(commit, self._blobs.read(sha, "commit"), encoding) if encoding else commit
 
     def changed_files(self, old: str, new: str) -> list[str]:
         """Paths that differ between two commits."""
@@ -423,6 +419,26 @@ def user_name(folder: Path) -> str | None:
     except GitError:
         return None
     return output.decode("utf-8", "replace").strip() or None
+
+
+def _in_both_readings(commit: Commit, raw: bytes | None, encoding: str) -> Commit:
+    """A commit that names an encoding: its bytes as UTF-8, and below that decoded, as others may show it."""
+    head, _, body = (raw or b"").partition(b"\n\n")
+    persons = _PERSON.findall(head)
+    codecs = ("utf-8", encoding)
+    return replace(
+        commit,
+        committed_s=int(persons[-1][2]) if persons else 0,
+        message="\n\n".join(dict.fromkeys(_decoded(body, codec) for codec in codecs)),
+        people=tuple(_decoded(name, codec) for codec in codecs for person in persons for name in person[:2]),
+    )
+
+
+def _decoded(text: bytes, encoding: str) -> str:
+    try:
+        return text.decode(encoding, "replace")
+    except (LookupError, ValueError):  # no encoding that Python knows
+        return text.decode("utf-8", "replace")
 
 
 def _last_line(stderr: str | bytes) -> str:
