@@ -14,7 +14,6 @@ from typing import Final, Self
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.blobs import Blobs
-from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"
@@ -130,9 +129,7 @@ class Repository:
         tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
         sha = tracked or self.resolve(f"refs/heads/{branch}")
         if sha is None:
-            raise GitError(
-                Phrase("there is no branch {branch}; set forge: base in coreloop.yaml", branch=branch)
-            )
+            raise GitError("there is no branch {branch}; set forge: base in coreloop.yaml", branch=branch)
         return sha
 
     def read(self, revision: str, path: str) -> bytes | None:
@@ -198,9 +195,7 @@ class Repository:
             return None
         before, after = map(self._blobs.read, blobs)
         if before is None or after is None:
-            raise GitError(
-                Phrase("git has no content for {path} in {new}; run git fetch", path=path, new=new[:12])
-            )
+            raise GitError("git has no content for {path} in {new}; run git fetch", path=path, new=new[:12])
         return Replaced(path, before, after)
 
     def merge_base(self, left: str, right: str) -> str | None:
@@ -280,7 +275,7 @@ class Repository:
         """A blob's bytes."""
         content = self._blobs.read(sha)
         if content is None:
-            raise GitError(Phrase("git has no content for blob {sha}; run git fetch", sha=sha[:12]))
+            raise GitError("git has no content for blob {sha}; run git fetch", sha=sha[:12])
         return content
 
     def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
@@ -318,10 +313,7 @@ class Repository:
             return "origin" if names else None
         if len(names) > 1:
             raise GitError(
-                Phrase(
-                    "none of the remotes {names} is called origin; rename one to origin",
-                    names=", ".join(names),
-                )
+                "none of the remotes {names} is called origin; rename one to origin", names=", ".join(names)
             )
         return names[0]
 
@@ -395,7 +387,7 @@ def _root(folder: Path) -> Path:
     if b"not a git repository" in done.stderr:
         raise no_repository
     if b"must be run in a work tree" in done.stderr:
-        raise GitError(Phrase("{folder} is a bare repository; run this in a clone", folder=folder))
+        raise GitError("{folder} is a bare repository; run this in a clone", folder=folder)
     raise git_failure(words, done.stderr)
 
 
