@@ -35,7 +35,7 @@ def said(tree: ast.AST) -> Iterator[str]:
         literals = [text for argument in node.args for text in literal(argument)]
         if name == "number_of" and len(node.args) > 1:
             yield from (f"{{n}} {noun}" for noun in literal(node.args[1]))
-        elif name in {"say", "tell", "Phrase"}:
+        elif name in {"say", "tell", "Phrase", "file_errors"}:
             yield from (text for text in literals[:2] if node.args and text in set(literal(node.args[0])))
         elif name in {"Diagnosis", "Alarm", "Unsupported", "wrong_field", "Problem"}:
             yield from (text for text in literals if " " in text)

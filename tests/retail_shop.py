@@ -16,8 +16,8 @@ from coreloop.learn.pattern.draft import guide_lines
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.learn.proposals.grammar import FailsApart
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.sequence_lines import FailsApart
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"

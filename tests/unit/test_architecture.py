@@ -136,12 +136,12 @@ def dotted(node: ast.expr) -> str:
 
 OWN_ENVIRONMENT = {
     *(
-        "observe.case",
+        "observe.case_keys",
         "observe.log_settings",
         "observe.journal",
         "observe.decorator",
     ),  # they live in other people's servers
-    *("base.git.repository", "promote.commits", "promote.copies"),  # what they start inherits it
+    *("base.git.repository", "promote.commits", "promote.project_copy"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
     "answer.deps",  # other programs call it in their project

@@ -24,8 +24,8 @@ from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.evidence import caveat_evidence, failures
-from coreloop.learn.proposals.grammar import FailsCall, FailsSequence
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.sequence_lines import FailsCall, FailsSequence
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.observe import AuditCollector
 from github_stand_in import GithubStandIn, Reply

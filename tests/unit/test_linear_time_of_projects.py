@@ -29,9 +29,9 @@ from coreloop.learn.knowledge.blog import read_post
 from coreloop.learn.knowledge.insights import is_stock_code
 from coreloop.observe.importers.attributes import flat_messages
 from coreloop.observe.importers.claude_code import read_session
-from coreloop.promote.axis.evidence import calls_in, read_target
+from coreloop.promote.axis.engine_history import calls_in, read_target
 from coreloop.sanitize.detectors.detection import current
-from coreloop.sanitize.find import find
+from coreloop.sanitize.find_in_text import find
 from linear import assert_linear, cases, repeated
 
 Work = Callable[[str], object]

@@ -14,7 +14,6 @@ from coreloop.base import sqlite
 from coreloop.base.database import sqlite_database, store_errors
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.files import replacing
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.folder import kept_sessions
 from coreloop.runs.jobs.queue import FILE_NAME as JOBS_FILE
@@ -55,13 +54,13 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     """
     _require_files(environ, "pg_dump --schema=coreloop")
     if folder.exists() or folder.is_symlink():
-        raise UsageError(Phrase("{folder}: exists; name a new folder for the backup", folder=folder))
+        raise UsageError("{folder}: exists; name a new folder for the backup", folder=folder)
     present = {name: schema for name, schema in _PARTS.items() if (workspace.runs_dir / name).exists()}
     if not is_written(workspace.runs_dir / RUNS_FILE):
         require_none_lost(workspace)
     if RUNS_FILE not in present:
         raise UsageError(
-            Phrase("{runs_dir}: has no runs yet; there is nothing to back up", runs_dir=workspace.runs_dir)
+            "{runs_dir}: has no runs yet; there is nothing to back up", runs_dir=workspace.runs_dir
         )
     partial = folder.with_name(f".{folder.name}.partial")
     with ExitStack() as leaving, _file_errors(folder):
@@ -146,16 +145,14 @@ def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mappi
     present = {folder / name: schema for name, schema in _PARTS.items() if (folder / name).exists()}
     if folder / RUNS_FILE not in present:
         raise UsageError(
-            Phrase(
-                "{folder}: is not a folder of `runs backup`: it has no {runs_file}",
-                folder=folder,
-                runs_file=RUNS_FILE,
-            )
+            "{folder}: is not a folder of `runs backup`: it has no {runs_file}",
+            folder=folder,
+            runs_file=RUNS_FILE,
         )
     for name in _PARTS:
         for file in sorted(workspace.runs_dir.glob(f"{name}*")):
             raise UsageError(
-                Phrase("{file}: exists; stop what works with it and move it away before a restore", file=file)
+                "{file}: exists; stop what works with it and move it away before a restore", file=file
             )
     restored = [workspace.runs_dir / source.name for source in present]
     with _file_errors(workspace.runs_dir), ExitStack() as renamed:
@@ -188,18 +185,16 @@ def _require_whole(copy: Path, schema: sqlite.Schema) -> None:
         file.unlink()
     if found:
         raise RunStoreError(
-            Phrase(
-                "the project's {name} is damaged, so no backup was made ({found}); restore an "
-                "older backup: dartlab-coreloop runs restore BACKUP",
-                name=copy.name,
-                found=found[0],
-            )
+            "the project's {name} is damaged, so no backup was made ({found}); restore an "
+            "older backup: dartlab-coreloop runs restore BACKUP",
+            name=copy.name,
+            found=found[0],
         )
 
 
 def _require_files(environ: Mapping[str, str], tool: str) -> None:
     if environ.get("CORELOOP_DATABASE_URL"):
-        raise UsageError(Phrase("the runs are in Postgres; use its own tool: {tool}", tool=tool))
+        raise UsageError("the runs are in Postgres; use its own tool: {tool}", tool=tool)
 
 
 @contextmanager
@@ -208,7 +203,7 @@ def _file_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunStoreError(
-            Phrase("{path}: cannot be written ({strerror})", path=path, strerror=error.strerror or error)
+            "{path}: cannot be written ({strerror})", path=path, strerror=error.strerror or error
         ) from error
 
 
@@ -224,5 +219,5 @@ def _copy(source: Path, schema: sqlite.Schema, target: Path, now: datetime) -> N
         copy.execute("PRAGMA journal_mode = DELETE")
     if state != "ok":
         raise RunStoreError(
-            Phrase("{source}: is damaged ({state}); restore another backup", source=source, state=state)
+            "{source}: is damaged ({state}); restore another backup", source=source, state=state
         )

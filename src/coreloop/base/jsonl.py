@@ -15,7 +15,6 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import append_private, overwrite, read_file
-from coreloop.base.messages import Phrase
 
 _TORN: Final = "torn or not JSON"
 _NOT_UTF8: Final = "not UTF-8"
@@ -129,9 +128,9 @@ def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
     version = _decode_version(raw).schema_version
     if version > newest:
         raise WorkspaceError(
-            Phrase(
-                "line {number} has schema version {version}; upgrade coreloop", number=number, version=version
-            ),
+            "line {number} has schema version {version}; upgrade coreloop",
+            number=number,
+            version=version,
             path=path,
         )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors
 from coreloop.base.tempfiles import temporary_file
 from coreloop.base.waiting import wait_until
 
@@ -138,7 +138,7 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
     WorkspaceError
         It cannot be created, or the file is empty.
     """
-    try:
+    with file_errors("cannot be opened ({strerror})", path):
         if path.is_file() and path.stat().st_size == 0:
             raise WorkspaceError(
                 "is empty: something truncated it. Restore it from a backup, or remove it to begin without "
@@ -153,10 +153,6 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
                 migrate(connection, schema, now=now)
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be opened ({strerror})", strerror=error.strerror), path=path
-        ) from error
 
 
 def keep_private(path: Path) -> bool:
@@ -206,7 +202,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         if type(error) is not sqlite3.DatabaseError:
             raise
         raise DamagedDatabaseError(
-            Phrase("is not a valid SQLite database ({error})", error=error), path=path
+            "is not a valid SQLite database ({error})", error=error, path=path
         ) from error
 
 
@@ -214,17 +210,13 @@ def connect(
     path: Path, *, make: bool = False, threads: bool = False, options: str = "mode=rw"
 ) -> sqlite3.Connection:
     """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
-    try:
+    with file_errors("cannot be opened ({strerror})", path):
         if path.exists() and not path.is_file():
             raise WorkspaceError("cannot be opened (not a regular file)", path=path)
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         uri = f"{path.absolute().as_uri()}?{options}"
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be opened ({strerror})", strerror=error.strerror), path=path
-        ) from error
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads
     )
@@ -271,12 +263,10 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
     """
     is_empty = not tables(connection) and version(connection) == 0
     if not is_empty and not schema.is_own(connection):
-        raise WorkspaceError(
-            Phrase("is not a {name} database; name another file", name=schema.name), path=path
-        )
+        raise WorkspaceError("is not a {name} database; name another file", name=schema.name, path=path)
     if version(connection) > schema.version:
         raise WorkspaceError(
-            Phrase("has schema version {version}; upgrade coreloop", version=version(connection)), path=path
+            "has schema version {version}; upgrade coreloop", version=version(connection), path=path
         )
 
 
@@ -384,7 +374,7 @@ def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: 
     def stop(status: int, _remaining: int, _total: int) -> None:
         # Called after every step of a backup, which would otherwise wait forever for another writer.
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
-            raise WorkspaceError(Phrase("{busy}; run this again", busy=busy()), path=path)
+            raise WorkspaceError("{busy}; run this again", busy=busy(), path=path)
 
     source.backup(connection, progress=stop)
 

@@ -8,7 +8,7 @@ import click
 
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
@@ -82,20 +82,16 @@ def _show(reports: "Sequence[FileReport]") -> None:
 
 def _show_report(report: "FileReport") -> None:
     if report.unreadable is not None:
-        click.echo(
-            say("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
-        )
+        tell("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
     for shape in report.shapes:
         missing = say("  missing {missing}", missing=", ".join(shape.missing)) if shape.missing else ""
         n_expected = len(shape.present) + len(shape.missing)
         click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}")
     for loss in report.lost:
-        click.echo(
-            say(
-                "{path}:{line} {qualname}  LOST {sections}",
-                path=report.path,
-                line=loss.line,
-                qualname=loss.qualname,
-                sections=", ".join(loss.sections),
-            )
+        tell(
+            "{path}:{line} {qualname}  LOST {sections}",
+            path=report.path,
+            line=loss.line,
+            qualname=loss.qualname,
+            sections=", ".join(loss.sections),
         )

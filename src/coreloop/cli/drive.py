@@ -7,15 +7,15 @@ import sys
 import click
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
-from coreloop.base.messages import Phrase, say, text_of
+from coreloop.base.messages import say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, fields_of
 from coreloop.runs.driver.console import Console, CtrlC
-from coreloop.runs.driver.driven import plan_of
+from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.lines import reason_line
-from coreloop.runs.driver.process import adopt_what_commands_leave
+from coreloop.runs.driver.process_group import adopt_what_commands_leave
+from coreloop.runs.driver.progress_lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -35,11 +35,9 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
         _say(say(text_of(error)))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
-            Phrase(
-                "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
-                error=error,
-                run_id=state.run_id,
-            )
+            "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
+            error=error,
+            run_id=state.run_id,
         ) from error
     emit(_facts(state), as_json=as_json, text=reason_line(state), is_compact=True)
     if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):

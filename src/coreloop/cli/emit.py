@@ -1,4 +1,4 @@
-"""What ``--json`` means, for every command that has it."""
+"""What commands print: messages in the reader's language, and what ``--json`` means."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ import click
 import orjson
 
 from coreloop.base.errors import ModelError
+from coreloop.base.messages import say
 
 _Value = TypeVar("_Value")
 
@@ -36,6 +37,11 @@ def emit(
         text(value)
     else:
         click.echo(text)
+
+
+def tell(message: str, /, *, err: bool = False, **values: object) -> None:
+    """Print a message in the reader's language, as `say` says it."""
+    click.echo(say(message, **values), err=err)
 
 
 def json_of(value: object, *, is_compact: bool = False) -> bytes:

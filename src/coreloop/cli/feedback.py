@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import say
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
@@ -43,11 +42,9 @@ def _show(feedback: "Feedback", notice: "Notice | None") -> None:
     from coreloop.base.text import printable
     from coreloop.cli.ask import show_answer
 
-    click.echo(
-        say("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
-    )
+    tell("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
     if notice:
-        click.echo(say(notice.text))
+        tell(notice.text)
         if notice.answer and notice.answer.supported:
             click.echo()
             show_answer(notice.answer)

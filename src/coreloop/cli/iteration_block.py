@@ -6,11 +6,11 @@ from typing import Final
 
 import click
 
-from coreloop.answer.agent.knowledge import Unbelieved
+from coreloop.answer.agent.agent_state import Unbelieved
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.knowledge import Knowledge, knowledge_of
+from coreloop.answer.research.research_state import Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line

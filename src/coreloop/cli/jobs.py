@@ -16,10 +16,10 @@ import orjson
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
-from coreloop.cli.run_lines import of
+from coreloop.cli.runs_output import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
@@ -151,10 +151,10 @@ _TEXT_COLUMNS = 1000
 def show_jobs(jobs: Sequence[Job]) -> None:
     """Print a list of jobs."""
     if not jobs:
-        click.echo(say("no jobs"))
+        tell("no jobs")
         return
     columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
-    click.echo(say(_HEADING))
+    tell(_HEADING)
     for job in jobs:
         attempts = of(f"{job.attempts}", f"{job.max_attempts}")
         line = (
@@ -185,9 +185,7 @@ def show_outcome(job: Job) -> None:
 def show_report(report: "WorkReport") -> None:
     """Print how many attempts ended well, failed, or came too late."""
     lost = say(", {lost:,} done by another worker meanwhile", lost=report.lost) if report.lost else ""
-    click.echo(
-        say("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
-    )
+    tell("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
 
 
 def _facts(job: Job) -> list[tuple[str, str]]:

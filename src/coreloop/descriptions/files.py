@@ -28,10 +28,8 @@ def split_target(target: str) -> tuple[Path, str, int | None]:
     qualname, _, line = name.partition(":")
     if not (marker and file and qualname) or (line and not line.isdecimal()):
         raise UsageError(
-            Phrase(
-                "{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE",
-                target=target,
-            )
+            "{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE",
+            target=target,
         )
     return Path(file), qualname, int(line) if line else None
 
@@ -62,7 +60,7 @@ def check_files(
     with Repository(root) as repository:
         sha = repository.resolve(base)
         if sha is None:
-            raise GitError(Phrase("revision {base} does not exist; fetch it, or name another", base=base))
+            raise GitError("revision {base} does not exist; fetch it, or name another", base=base)
         return [_compared(path, repository, sha, sections) for path in _python_files(paths)]
 
 

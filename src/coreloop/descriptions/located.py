@@ -5,7 +5,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.literal import StringLiteral, read_literal
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import (
@@ -104,9 +103,7 @@ def splice(source: SourceText, start: int, end: int, spelled: str) -> tuple[Sour
     new = read_source(source.raw[:at] + inserted + source.raw[end_at:])
     if new.text != source.text[:start] + spelled + source.text[end:]:
         raise UnprovenError(
-            Phrase(
-                "text inserted in {encoding} would not read back as it was written", encoding=source.encoding
-            )
+            "text inserted in {encoding} would not read back as it was written", encoding=source.encoding
         )
     return new, at, inserted
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, RefusedError
 from coreloop.base.messages import say, speak, text_of
-from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs

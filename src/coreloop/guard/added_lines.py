@@ -21,7 +21,7 @@ from coreloop.descriptions.literal import unescaped
 from coreloop.descriptions.located import docstring_node
 from coreloop.descriptions.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import AddedLine, PathChange, Texts
-from coreloop.learn.proposals.lines import MAX_LINE_CHARS, is_form
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, is_form
 
 _Key = TypeVar("_Key")
 _path = attrgetter("path")

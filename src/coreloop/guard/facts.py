@@ -25,8 +25,8 @@ from coreloop.guard.inputs import Answers
 from coreloop.guard.makers import machine_made
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import BaseNames
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.declared_words import BaseNames
 
 _Versions: TypeAlias = tuple[tuple[PathChange, ...], ...]
 """The files that a promotion changes: alone, then with later commits."""

@@ -9,7 +9,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
-from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.declared import (
     MIN_CASES,
     refuse_advice,
@@ -17,13 +17,15 @@ from coreloop.learn.proposals.declared import (
     refuse_fails,
     refuse_when,
 )
+from coreloop.learn.proposals.declared_words import Words
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import (
     caveat_figures,
     guide_figures,
     read_guide_evidence,
     read_statement_evidence,
 )
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
     CaveatEvidence,
     FailsApart,
@@ -34,9 +36,13 @@ from coreloop.learn.proposals.grammar import (
     When,
     parse_line,
 )
-from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.wordings import keys_of
-from coreloop.learn.proposals.words import Words
+from coreloop.learn.proposals.statement_lines import (
+    CAVEAT_FORMS,
+    GUIDE_FORMS,
+    Advice,
+    parse_advice,
+    statement_key,
+)
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 

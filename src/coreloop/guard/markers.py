@@ -67,7 +67,8 @@ class GuardFacts:
     unknown : frozenset of str
         Commits that GitHub has not verified, and whose pusher is unknown.
     names : frozenset of str
-        What the base's other files have of the names in lines, as in `coreloop.learn.proposals.words.Words`.
+        What the base's other files have of the names in lines, as in
+        `coreloop.learn.proposals.declared_words.Words`.
     reviews, pulls, authorships
         The API's answers.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.learn.proposals.grammar import CaveatEvidence, Fails, FailsSequence, GuideEvidence
+from coreloop.learn.proposals.sequence_lines import CaveatEvidence, Fails, FailsSequence, GuideEvidence
 
 _COUNT: Final = re.compile(r"[0-9]{1,10}")
 

@@ -27,7 +27,7 @@ from coreloop.guard.insertion import ChangedLines, changed_lines
 from coreloop.guard.lines import refuse_groups, refuse_replaced
 from coreloop.guard.markers import GuardFacts
 from coreloop.guard.metrics import is_day
-from coreloop.learn.proposals.words import Words
+from coreloop.learn.proposals.declared_words import Words
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")
 _NUMBER: Final = re.compile(r" \(#[0-9]{1,9}\)$")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Created, Noted
 from coreloop.runs.kinds import kind_named
@@ -46,7 +45,7 @@ def create_run(
     limits : Limits or None
         What ends the run; None for the defaults.
     drives_itself : bool
-        Whether an agent drives the run, see `coreloop.runs.agent.agent`.
+        Whether an agent drives the run, see `coreloop.runs.agent.agent_runs`.
     first : sequence of (str, object)
         Names and data of `Noted` events that the run begins with.
     run_id : str
@@ -69,9 +68,7 @@ def create_run(
         The kind's name is invalid, or the limits cannot hold.
     """
     if not _KIND.fullmatch(kind):
-        raise UsageError(
-            Phrase("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
-        )
+        raise UsageError("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
     limits = limits or Limits()
     check_limits(limits)
     now = (clock or SystemClock()).now()

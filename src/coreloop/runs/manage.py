@@ -11,21 +11,20 @@ import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
-from coreloop.runs.caller import RUN, UNKNOWN
 from coreloop.runs.create import create_run
 from coreloop.runs.events import VERSION, IterationCommitted, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode
 from coreloop.runs.load import load_run
+from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views
 
 
 def begin_run(
@@ -98,22 +97,18 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
         return limits
     if store.parent == UNKNOWN:
         raise UsageError(
-            Phrase(
-                "this command works on a run that cannot be told, so that none could be "
-                "charged; leave {run} in its environment as it was, or run this in a terminal "
-                "of your own",
-                run=RUN,
-            )
+            "this command works on a run that cannot be told, so that none could be "
+            "charged; leave {run} in its environment as it was, or run this in a terminal "
+            "of your own",
+            run=RUN,
         )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:
         raise UsageError(
-            Phrase(
-                "this command works on run {parent}, which is not in this project and could "
-                "not be charged; start runs in the project of that run",
-                parent=store.parent,
-            )
+            "this command works on run {parent}, which is not in this project and could "
+            "not be charged; start runs in the project of that run",
+            parent=store.parent,
         ) from error
     total, used = folding.state.limits, folding.state.spent + folding.state.reserved
     whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
@@ -138,11 +133,9 @@ def require_status(status: str) -> None:
     """
     if status and status not in get_args(Status):
         raise UsageError(
-            Phrase(
-                "no run has the status {status}; use {get_args}",
-                status=printable(status[:40]),
-                get_args=", ".join(get_args(Status)),
-            )
+            "no run has the status {status}; use {get_args}",
+            status=printable(status[:40]),
+            get_args=", ".join(get_args(Status)),
         )
 
 
@@ -194,7 +187,7 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
                 return events
             events = []
     raise UsageError(
-        Phrase("the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last)
+        "the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last
     )
 
 
@@ -228,7 +221,7 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
         The store has no such run, or the file cannot be written.
     """
     if path.exists():
-        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
+        raise UsageError("{path}: exists; name a new file", path=path)
     lines = list(export_run(store, named_run(store, run_id)))
     write_private(path, b"".join(lines))
     return len(lines)

@@ -11,11 +11,9 @@ from typing import Any, Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
-from coreloop.runs.budget import all_left, day_limit, require_day, require_room
-from coreloop.runs.caller import pid_namespace
+from coreloop.runs.call_budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import (
@@ -32,6 +30,7 @@ from coreloop.runs.events import (
 )
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
+from coreloop.runs.person_or_agent import pid_namespace
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -295,11 +294,9 @@ class Run:
             )
         except (TypeError, ValueError, RecursionError) as error:
             refused = RunError(
-                Phrase(
-                    "step {name}: its result is not JSON ({error}); return plain values",
-                    name=attempt.name,
-                    error=error,
-                )
+                "step {name}: its result is not JSON ({error}); return plain values",
+                name=attempt.name,
+                error=error,
             )
             self._fail(attempt, refused, cost)
             raise refused from error
@@ -344,9 +341,7 @@ class Run:
         with lock:
             if key in self._under_way:  # only this thread can be here: it would wait for itself
                 raise RunError(
-                    Phrase(
-                        "step {key}: its call runs the same step; use another key", key=printable(key[:40])
-                    )
+                    "step {key}: its call runs the same step; use another key", key=printable(key[:40])
                 )
             self._under_way[key] = ""
             try:

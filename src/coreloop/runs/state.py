@@ -101,7 +101,7 @@ class State:
     ended_by : str
         Who stopped or completed it, if a limit did not.
     namespace : str
-        Of the process numbers of `owner`, see `coreloop.runs.caller.pid_namespace`.
+        Of the process numbers of `owner`, see `coreloop.runs.person_or_agent.pid_namespace`.
     clock : datetime
         The time of the last event of the process that works on the run.
     elapsed_s : float

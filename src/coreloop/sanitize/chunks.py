@@ -10,6 +10,7 @@ import orjson
 
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.base.text import printable
+from coreloop.sanitize.company_names import Names, companies
 from coreloop.sanitize.compressed import (
     MAX_LINE_BYTES,
     Codec,
@@ -19,18 +20,17 @@ from coreloop.sanitize.compressed import (
     skip_line,
 )
 from coreloop.sanitize.detectors.detection import Detection, use
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
-from coreloop.sanitize.masking import Numbering, mask_text
-from coreloop.sanitize.modes import Masker, Mode
-from coreloop.sanitize.names import Names, companies
-from coreloop.sanitize.pseudonymizer import Pseudonymizer
+from coreloop.sanitize.mask_text import Numbering, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
-from coreloop.sanitize.walk import children, scan
+from coreloop.sanitize.walk_record import children, scan
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.names import Names
+    from coreloop.sanitize.company_names import Names
 
 
 MAX_PLACES: Final = 1_000

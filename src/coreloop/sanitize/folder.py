@@ -22,14 +22,14 @@ from coreloop.sanitize.chunks import (
     run_chunk,
     start_worker,
 )
+from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
+from coreloop.sanitize.exported_files import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
 from coreloop.sanitize.lines import RejectedLine
-from coreloop.sanitize.modes import Mode
-from coreloop.sanitize.names import companies
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
-from coreloop.sanitize.sources import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
+from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")

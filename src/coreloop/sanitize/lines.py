@@ -10,9 +10,9 @@ import orjson
 from coreloop.base.messages import Phrase
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import MAX_LINE_BYTES
-from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.modes import sanitize_record
-from coreloop.sanitize.walk import NotFiniteError
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.sanitize_record import sanitize_record
+from coreloop.sanitize.walk_record import NotFiniteError
 
 # Searching for 19 digits with a regular expression takes longer than parsing.
 _AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from coreloop.sanitize.chunks import MAX_LISTED, ChunkOutcome
-from coreloop.sanitize.modes import Mode
+from coreloop.sanitize.sanitize_record import Mode
 
 
 class Report:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.work import all_handlers
-from coreloop.answer.search.index.fresh import refresh_index
+from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
 from coreloop.base.errors import RunStoreError
@@ -28,12 +28,12 @@ from coreloop.web.keys import ApiKey
 from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
-from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
 from coreloop.web.tables import open_tables
-from coreloop.web.watch import RunWatch
+from coreloop.web.wait_for_events import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
 _FRESH_S: Final = 1.0  # chosen: probes of a load balancer come more often, and databases are asked once

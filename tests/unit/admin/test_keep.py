@@ -13,7 +13,7 @@ from coreloop.admin.backup import back_up, forget, restore
 from coreloop.answer.repair.feedback import judgment_of
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Feedback
-from coreloop.answer.research.knowledge import ASK as KIND
+from coreloop.answer.research.research_state import ASK as KIND
 from coreloop.base.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace

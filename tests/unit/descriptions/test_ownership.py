@@ -2,7 +2,7 @@
 
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
-from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.allowed_lines import is_form
 from merging import message, revert
 from promoting import FILE, SOURCE, Project
 from rows import each_row

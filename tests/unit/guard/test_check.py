@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coreloop.guard.event import PullRequestEvent, Push
-from coreloop.promote import plan, promotion
+from coreloop.promote import draft_pull_request, plan
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import Replay, ReplayVerdict
 from guard_bench import pushes_json
 from guarding import (
@@ -62,7 +62,7 @@ def promote(project: Project, folder: Path) -> None:
             ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
             overrides=plan.Overrides(unreached=True),
         )
-        _, done = promotion.promote(promoting, None)
+        _, done = draft_pull_request.promote(promoting, None)
     assert done.branch == BRANCH
     project.git("fetch", "--quiet", "origin")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from coreloop.runs.agent.agent import record_report
+from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.agent.report import AgentReport, Learnt, Query, ReportedAction
 from coreloop.runs.create import create_run

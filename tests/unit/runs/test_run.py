@@ -19,11 +19,11 @@ from coreloop.base.errors import (
 )
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.control import pause_run, resume_run, stop_run
 from coreloop.runs.create import create_run
 from coreloop.runs.decide import Continue, Stop, seconds_left
 from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
+from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
@@ -344,7 +344,7 @@ def test_a_call_that_runs_its_own_step_is_refused_instead_of_waiting_for_ever(st
 FORKS = """
 import os, sys
 from pathlib import Path
-from coreloop.runs.stores.hold import held_file
+from coreloop.runs.stores.run_lock import held_file
 
 with held_file(Path(sys.stdin.read()), "run"):
     if child := os.fork():

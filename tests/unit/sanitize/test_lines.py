@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.lines import RejectedLine, sanitize_line
-from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import Masker
-from coreloop.sanitize.pseudonymizer import Pseudonymizer
+from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import line, record
 from rows import each_row

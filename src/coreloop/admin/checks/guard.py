@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
-from coreloop.admin.init.pin import CannotPinError, pin_installed
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo

@@ -16,7 +16,7 @@ from coreloop.descriptions.insertion import refuse_change
 from coreloop.descriptions.shape import Loss, lost_sections
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
-from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.allowed_lines import is_form
 
 CLEAN_MERGES: Final = 30  # as the specification says
 QUIET_DAYS: Final = 90  # chosen: a quarter, in which each of the 30 merges has been in use

@@ -15,8 +15,8 @@ from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
-from coreloop.answer.research.passages import sentence_key
+from coreloop.answer.research.best_passages import sentence_key
+from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError
@@ -171,9 +171,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
         return "down"
-    raise UsageError(
-        Phrase("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
-    )
+    raise UsageError("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
 
 
 def newest_answer(deps: Deps) -> str:
@@ -253,7 +251,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
     if all(find_record(message_id, log) is None for log in logs):
         raise RunNotFoundError(
-            Phrase("no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id))
+            "no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id)
         )
     return None
 

@@ -11,7 +11,7 @@ from coreloop.answer.repair.actions import Target, Targets, actions_for, jobs_fo
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.repair.tables import Gate, Snapshot
-from coreloop.answer.search.index.declared import read_functions
+from coreloop.answer.search.index.find_symbols import read_functions
 from coreloop.answer.search.index.pending import Coverage, read_coverage
 from coreloop.runs.events import Ended, Noted
 from coreloop.runs.load import load_run

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
-from coreloop.answer.repair.evidence import evidence_of_file
+from coreloop.answer.repair.injected_evidence import evidence_of_file
 from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.search.index.imports import read_imports
 from coreloop.answer.search.index.run import index_paths

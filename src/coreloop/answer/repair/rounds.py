@@ -23,13 +23,13 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.evidence import question_key
 from coreloop.answer.repair.handlers import job_handlers
+from coreloop.answer.repair.injected_evidence import question_key
 from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
-from coreloop.answer.research.knowledge import REPAIRED, Repaired, knowledge_of
+from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.declared import find_fields
+from coreloop.answer.search.index.find_symbols import find_fields
 from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source

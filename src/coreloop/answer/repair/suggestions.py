@@ -6,9 +6,8 @@ from pathlib import Path
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.repair.tables import Link, Status, Suggestion
-from coreloop.answer.search.index.declared import entry_named
+from coreloop.answer.search.index.find_symbols import entry_named
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 
 
@@ -25,10 +24,8 @@ def apply_suggestion(
     suggestion = tables.suggestion(suggestion_id)
     if suggestion.action != SUGGEST_LINK:
         raise UsageError(
-            Phrase(
-                "a suggestion {action} cannot be applied by this version; upgrade coreloop",
-                action=suggestion.action,
-            )
+            "a suggestion {action} cannot be applied by this version; upgrade coreloop",
+            action=suggestion.action,
         )
     link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"])
     status: Status = "applied" if _exists(workspace.index_file, link, now) else "failed"

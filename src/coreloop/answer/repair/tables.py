@@ -196,7 +196,7 @@ class Evidence:
     Attributes
     ----------
     question : str
-        Key of the question, see `coreloop.answer.repair.evidence.question_key`.
+        Key of the question, see `coreloop.answer.repair.injected_evidence.question_key`.
     kind : str
         What it is: a passage (``local_file``), or what a symbol's docstring says of its parameters, its
         return value or its fields.
@@ -252,7 +252,7 @@ class Rejected:
     Attributes
     ----------
     sentences : frozenset of str
-        See `coreloop.answer.research.passages.sentence_key`.
+        See `coreloop.answer.research.best_passages.sentence_key`.
     passages : frozenset of str
         Hashes of the passages that they stood in, see `coreloop.answer.search.source.Source`.
     locations : frozenset of str

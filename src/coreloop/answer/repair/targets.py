@@ -10,8 +10,8 @@ from typing import Final
 
 from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.repair.actions import Target
-from coreloop.answer.search.extract.declared import STRUCTURE
 from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.schemas import STRUCTURE
 from coreloop.answer.search.index.entries import identifier_words
 from coreloop.answer.search.source import Source
 from coreloop.base.files import open_regular

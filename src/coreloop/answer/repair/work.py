@@ -11,8 +11,8 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.gates import read_gates
 from coreloop.answer.repair.handlers import job_handlers
-from coreloop.answer.repair.queued import JOB_NAMES
-from coreloop.answer.research.record import keep_ended_late
+from coreloop.answer.repair.queued_runs import JOB_NAMES
+from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.run import continue_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.runs.jobs.job import Job

@@ -15,8 +15,8 @@ from coreloop.base.records import digest64
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.mine.window import Window
-from coreloop.learn.proposals.advice import Advice, Condition, parse_advice, written_path
-from coreloop.learn.statements.log import read_values_of
+from coreloop.learn.proposals.statement_lines import Advice, Condition, parse_advice, written_path
+from coreloop.learn.statements.logged_calls import read_values_of
 from coreloop.learn.statements.search import deviates, kind_of
 
 CALL: Final = ("file", "offset", "call")

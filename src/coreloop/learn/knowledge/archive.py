@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import locked, replacing
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.sqlite import (
     check_schema,
     connect,
@@ -55,14 +54,10 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
         for partial in folder.glob(".*.partial*"):  # left by a killed process
             partial.unlink(missing_ok=True)
         path = _unused_path(folder, name)
-        try:
+        with file_errors("cannot be written ({strerror})", folder):
             with replacing(path) as partial:
                 _copy(source, partial)
             _sync(folder)
-        except OSError as error:
-            raise WorkspaceError(
-                Phrase("cannot be written ({strerror})", strerror=error.strerror), path=folder
-            ) from error
     return path
 
 
@@ -137,7 +132,7 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
 def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
     result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if result != "ok":
-        raise WorkspaceError(Phrase("is damaged ({result}); nothing was changed", result=result), path=path)
+        raise WorkspaceError("is damaged ({result}); nothing was changed", result=result, path=path)
 
 
 def _unused_path(folder: Path, name: str) -> Path:

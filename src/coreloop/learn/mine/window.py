@@ -26,7 +26,7 @@ from coreloop.learn.facts.counting import (
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
-from coreloop.learn.mine.sessions import KEY, Sessions, find_sessions
+from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.question import Question, decode_question

@@ -10,7 +10,7 @@ from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
-from coreloop.learn.statements.evidence import rank_test
+from coreloop.learn.statements.compare_sides import rank_test
 
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""

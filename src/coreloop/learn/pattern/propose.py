@@ -21,7 +21,7 @@ from coreloop.learn.pattern.document import candidates_markdown, redact_candidat
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.find import CandidateSearch, find_candidates
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile, Note
-from coreloop.learn.proposals.night import CANDIDATES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import CANDIDATES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 

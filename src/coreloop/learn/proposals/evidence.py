@@ -2,7 +2,7 @@
 
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.grammar import CaveatEvidence, Failures, GuideEvidence
+from coreloop.learn.proposals.sequence_lines import CaveatEvidence, Failures, GuideEvidence
 
 
 def guide_evidence(candidate: Candidate) -> GuideEvidence:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
-from coreloop.learn.proposals.night import folded_note
+from coreloop.learn.proposals.proposal_files import folded_note
 from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless

@@ -14,7 +14,7 @@ from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile, ErrorRow
-from coreloop.learn.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statements import NearStatement, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ from coreloop.learn.refine.document import counterexamples_markdown, redact_entr
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.errors import error_table
-from coreloop.learn.statements.log import CaseLog, called_tools, read_log
+from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 

@@ -6,14 +6,14 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.base.date_range import Days
-from coreloop.base.failures import known_types
+from coreloop.base.error_classes import known_types
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.proposals.counterexamples import CounterexamplesFile
-from coreloop.learn.proposals.night import COUNTEREXAMPLES, newest_night
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.failures import TRANSIENT
+from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.messages import Language, Phrase
-from coreloop.learn.proposals.advice import in_language
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
-from coreloop.learn.statements.log import CaseLog
+from coreloop.learn.proposals.statement_lines import in_language
+from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import bits_of
-from coreloop.observe.reading.signals import unwrapped
+from coreloop.observe.reading.failure_signals import unwrapped
 
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""

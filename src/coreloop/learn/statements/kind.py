@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
-from coreloop.learn.proposals.advice import Advice
 from coreloop.learn.proposals.statement_draft import in_force_since
+from coreloop.learn.proposals.statement_lines import Advice
 from coreloop.learn.proposals.statements import StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.log import CallPlace
+from coreloop.learn.statements.logged_calls import CallPlace
 
 Subject = tuple[str, ...]
 """An argument's name, and what it is compared with: another argument, a field, a tool."""

@@ -8,12 +8,19 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.evidence import NumberedCalls, compare
+from coreloop.learn.statements.compare_sides import NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
-from coreloop.learn.statements.log import CallPlace, CaseLog, LoggedCall, LoggedRequest, Value, last_third
+from coreloop.learn.statements.logged_calls import (
+    CallPlace,
+    CaseLog,
+    LoggedCall,
+    LoggedRequest,
+    Value,
+    last_third,
+)
 from coreloop.learn.statements.precondition import PRECONDITION
 from coreloop.learn.statements.presence import PRESENCE
 from coreloop.learn.statements.sets import bits_of, iter_places

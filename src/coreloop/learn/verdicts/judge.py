@@ -14,7 +14,7 @@ from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.night import ProposalsFile, read_every_night
+from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
 from coreloop.observe.reading.decode import RecordLine, find_record
@@ -136,6 +136,4 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
             return None
         places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
     todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")
-    raise UsageError(
-        Phrase("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
-    )
+    raise UsageError("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)

@@ -14,13 +14,13 @@ from coreloop.base.date_range import Days
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.mine.sessions import NO_QUESTION
+from coreloop.learn.mine.joined_calls import NO_QUESTION
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.learn.pattern.find import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
-from coreloop.learn.verdicts.state import UNDECIDED, Standpoint, pending, project_states
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, pending, project_states
 from coreloop.observe.reading.decode import RecordLine
 from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 

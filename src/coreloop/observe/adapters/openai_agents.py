@@ -15,9 +15,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.rejected_arguments import schema_rejection
 from coreloop.observe.adapters.requests import Requests, count_fault
-from coreloop.observe.adapters.schema import schema_rejection
 from coreloop.observe.descriptions_in_force import SentTool
 
 _run: ContextVar[str | None] = ContextVar("coreloop_openai_agents_run", default=None)

@@ -13,7 +13,7 @@ from coreloop.base.git.slug import to_slug
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
-from coreloop.promote.axis.case import AxisCase, AxisRequest, make_case
+from coreloop.promote.axis.axis_gates import AxisCase, AxisRequest, make_case
 
 
 @dataclass(frozen=True, slots=True)

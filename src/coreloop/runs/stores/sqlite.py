@@ -9,9 +9,9 @@ from typing import Final
 
 from coreloop.base import sqlite
 from coreloop.base.database import SqliteDatabase, sqlite_database
-from coreloop.runs.stores.hold import held_file
+from coreloop.runs.stores.run_lock import held_file
 from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
-from coreloop.runs.stores.sql import SqlStore
+from coreloop.runs.stores.sql import Store
 
 
 def _create(connection: sqlite3.Connection, _now: datetime) -> None:
@@ -29,7 +29,7 @@ def _is_own(connection: sqlite3.Connection) -> bool:
 RUNS: Final = sqlite.Schema("runs", (_create, _extend), _is_own)
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A store in a file, see `sqlite_store`."""
 
     def __init__(self, database: SqliteDatabase) -> None:

@@ -26,8 +26,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import LogOddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.run import PatternResult
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import CandidatesFile
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.refine.run import RefineResult
 from coreloop.observe import dropped
 from scripted import NOW, SCENARIOS

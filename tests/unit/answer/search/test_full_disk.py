@@ -13,7 +13,7 @@ SEARCH = """
 import resource, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from coreloop.answer.search.index.lookup import search_index
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as a full disk, for this process
 for _ in range(2):  # the first leaves empty files behind

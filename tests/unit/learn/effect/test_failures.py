@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.learn.effect.failures import ALL_FAILURES, ToolCalls, WindowCalls, named_failure
-from coreloop.learn.effect.log import read_log, read_recorded
+from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from logs import call, failed, one_by_one, record, write_log

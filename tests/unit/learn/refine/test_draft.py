@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import CLASSES
 from coreloop.base.errors import RefusedError
-from coreloop.base.failures import CLASSES
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.counterexamples import (
     Counterexample,
     CounterexamplesFile,
@@ -28,14 +28,14 @@ from coreloop.learn.proposals.counterexamples import (
     counterexample_key,
 )
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.night import to_json
+from coreloop.learn.proposals.proposal_files import to_json
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
-from coreloop.base.failures import CLASSES, LABELS, error_class
+from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
@@ -23,7 +23,7 @@ from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.counterexamples import Counterexample, Without
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
-from coreloop.observe.reading.signals import template
+from coreloop.observe.reading.failure_signals import template
 from logs import call, failed, override, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

@@ -28,7 +28,7 @@ def state_of(store: Store, run_id: str) -> State:
 MANY = """
 import sys
 from pathlib import Path
-from coreloop.runs.controller import drive
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import work_on
 from running import SetClock, new_run, research, store_at
@@ -58,7 +58,7 @@ SAME = """
 import sys
 from pathlib import Path
 from coreloop.base.errors import RunBusyError, RunEndedError
-from coreloop.runs.controller import drive
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.run import work_on
 from running import research, store_at
 with store_at(sys.argv[1]) as store:

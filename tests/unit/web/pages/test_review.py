@@ -14,9 +14,9 @@ from coreloop.observe.verdicts import VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import Difference, MeasureVerdict
 from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from coreloop.web.pages.source import PageSource
 from rows import slow_after
 
 

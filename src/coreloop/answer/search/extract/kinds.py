@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection
 from typing import Final
 
-from coreloop.answer.search.extract.declared import extract_schema
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.python import extract_python
+from coreloop.answer.search.extract.schemas import extract_schema
 
 Extractor = Callable[[bytes], Document | Unreadable]
 

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from coreloop.answer.search.extract.docstring_items import Described, Item, read_docstring
 from coreloop.answer.search.extract.document import Entry
-from coreloop.answer.search.extract.items import Described, Item, read_docstring
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Symbol = ast.ClassDef | Function

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.answer.search.index.lookup import search_index
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 

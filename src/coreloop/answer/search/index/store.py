@@ -9,9 +9,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.dated import date_in_name, document_date
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.passages import Passage, split_passages
+from coreloop.answer.search.extract.file_date import date_in_name, document_date
+from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.index.entries import add_entries, remove_entries
 from coreloop.answer.search.index.schema import INDEX
 from coreloop.answer.search.index.terms import passage_words

@@ -5,8 +5,8 @@ import subprocess
 from datetime import date
 from pathlib import Path
 
-from coreloop.answer.search.index.lookup import search_index
 from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from researching import MOMENT
