@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.work import plan_gates
+from coreloop.answer.repair.every_job import plan_gates
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import VARIABLE as DATABASE
 from coreloop.base.postgres import wait_until_started
