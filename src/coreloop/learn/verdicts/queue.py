@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.joined_calls import NO_QUESTION
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
-from coreloop.learn.pattern.find import find_candidates
+from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, pending, project_states
