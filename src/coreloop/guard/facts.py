@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
-from coreloop.descriptions.ownership import promoted_lines
+from coreloop.descriptions.own_lines import promoted_lines
 from coreloop.guard.added_lines import Lines, gained_lines, own_lines, read_added_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import EMPTY, AddedLine, CommitRange, PathChange, read_files, read_texts

@@ -27,7 +27,7 @@ from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
-from coreloop.learn.statements.errors import error_table
+from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools

@@ -16,7 +16,7 @@ from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
-from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
+from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
 
 class ProposalState(StrEnum):
