@@ -130,7 +130,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     """
     with ExitStack() as stack:
         with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, now=datetime.now(UTC), threads=True))
+            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
         yield SqliteDatabase(path, connection)
 
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -41,13 +40,13 @@ class Schema:
         What messages call the database: ``knowledge``.
     migrations : tuple of callable
         The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
-        called with the connection, inside a transaction, and the time.
+        called with the connection, inside a transaction.
     is_own : callable
         Whether a database that is not empty has this schema, in any version.
     """
 
     name: str
-    migrations: tuple[Callable[[sqlite3.Connection, datetime], None], ...]
+    migrations: tuple[Callable[[sqlite3.Connection], None], ...]
     is_own: Callable[[sqlite3.Connection], bool]
 
     @property
@@ -57,7 +56,7 @@ class Schema:
 
 
 @contextmanager
-def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
+def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
     """Open a database for reading; the file is not changed, and neither it nor its folder must be writable.
 
     A database of an older version is copied into memory and migrated there.
@@ -68,8 +67,6 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
         An existing file.
     schema : Schema
         The expected schema.
-    now : datetime
-        With a zone; for migrations.
 
     Raises
     ------
@@ -86,13 +83,13 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
             connection.backup(copy)
             _prepare(copy)
             with transaction(copy):
-                migrate(copy, schema, now=now)
+                migrate(copy, schema)
             yield copy
 
 
 @contextmanager
 def writer(
-    path: Path, schema: Schema, *, now: datetime, wal: bool = True, threads: bool = False
+    path: Path, schema: Schema, *, wal: bool = True, threads: bool = False
 ) -> Iterator[sqlite3.Connection]:
     """Open a database for writing; it is created or migrated if necessary.
 
@@ -104,8 +101,6 @@ def writer(
         Created with mode 0600, its folder with 0700.
     schema : Schema
         The expected schema.
-    now : datetime
-        With a zone; for migrations.
     wal : bool
         Let other processes read during a write.
     threads : bool
@@ -117,7 +112,7 @@ def writer(
         The database has another schema or a newer version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
-    _make(path, schema, now)
+    _make(path, schema)
     with sqlite_errors(path), closing(connect(path, threads=threads)) as connection:
         check_schema(connection, path, schema)
         if wal:
@@ -125,12 +120,12 @@ def writer(
         if version(connection) < schema.version:
             with transaction(connection):
                 check_schema(connection, path, schema)
-                migrate(connection, schema, now=now)
+                migrate(connection, schema)
         keep_private(path)
         yield connection
 
 
-def _make(path: Path, schema: Schema, now: datetime) -> None:
+def _make(path: Path, schema: Schema) -> None:
     """Create a database with its tables, whole or not at all: a file without content was emptied by somebody.
 
     Raises
@@ -150,7 +145,7 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with temporary_file(path, mode=0o600) as temporary:
             with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
-                migrate(connection, schema, now=now)
+                migrate(connection, schema)
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
 
@@ -270,7 +265,7 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
         )
 
 
-def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) -> None:
+def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
     """Migrate a database to the newest version, inside the caller's transaction.
 
     Parameters
@@ -279,12 +274,10 @@ def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) ->
         In a transaction; the database passes `check_schema`.
     schema : Schema
         The target schema.
-    now : datetime
-        With a zone; used for rows whose time is not recorded.
     """
     for number, step in enumerate(schema.migrations, start=1):
         if version(connection) < number:
-            step(connection, now)
+            step(connection)
             connection.execute(f"PRAGMA user_version = {number}")
 
 
@@ -340,7 +333,7 @@ def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
     """Return what is wrong with the pages, tables and indexes of a database of the newest version."""
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
-        migrate(made, schema, now=datetime.now(UTC))
+        migrate(made, schema)
         if _definitions(connection) != _definitions(made):
             found.append("the definitions of its tables were changed")
     return [line for line in found if line != "ok"]

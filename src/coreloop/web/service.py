@@ -86,7 +86,7 @@ class Readiness:
             raise
         workspace = self._deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
-            require_index(workspace.index_file, now=datetime.now(UTC))
+            require_index(workspace.index_file)
 
 
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from sqlite3 import Connection
 from typing import Final
 
@@ -46,15 +45,15 @@ CREATE TABLE ended_sessions (
 """
 
 
-def _create_claims(connection: Connection, _now: datetime) -> None:
+def _create_claims(connection: Connection) -> None:
     sqlite.run_script(connection, _CLAIMS)
 
 
-def _create_spending(connection: Connection, _now: datetime) -> None:
+def _create_spending(connection: Connection) -> None:
     sqlite.run_script(connection, _SPENDING)
 
 
-def _create_sessions(connection: Connection, _now: datetime) -> None:
+def _create_sessions(connection: Connection) -> None:
     sqlite.run_script(connection, _SESSIONS)
 
 

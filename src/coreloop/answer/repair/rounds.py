@@ -108,7 +108,7 @@ def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
 def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     root = deps.workspace.root.resolve()
     # what the settings name was read before the question; a repair looks in the rest of the project
-    pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
+    pending = read_coverage(deps.workspace, starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
@@ -132,9 +132,8 @@ def _read_before(run: Run, root: Path) -> Iterator[Target]:
 
 def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that fit what symbols say of themselves."""
-    now = datetime.now(UTC)
     for symbol in symbols:
-        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits(), now=now)
+        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits())
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

@@ -115,11 +115,11 @@ Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+def _create(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, FIRST)
 
 
-def _add_rejections(connection: sqlite3.Connection, _now: datetime) -> None:
+def _add_rejections(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, SECOND)
 
 

@@ -75,7 +75,7 @@ UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id
 """Those who take at once skip each other's rows, and none waits."""
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+def _create(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, _FIRST)
 
 

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +13,11 @@ from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
 from coreloop.runs.stores.sql import Store
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+def _create(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, FIRST)
 
 
-def _extend(connection: sqlite3.Connection, _now: datetime) -> None:
+def _extend(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, SECOND)
 
 

@@ -1,7 +1,6 @@
 """The local index as a provider."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from coreloop.answer.search.index.search_index import search_index
@@ -25,7 +24,7 @@ class IndexProvider:
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
-            sources = search_index(self.path, query, limits, now=datetime.now(UTC))
+            sources = search_index(self.path, query, limits)
         except SearchTimeoutError as error:
             return Failed(str(error))
         except WorkspaceError as error:

@@ -42,7 +42,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     root, file = workspace.root.resolve(), workspace.index_file
     data_dir = (root / workspace.settings.data_dir).resolve()
     starts = [path.resolve() for path in paths]
-    with locked(file.parent), writing(file, now=now) as connection:
+    with locked(file.parent), writing(file) as connection:
         schemas = workspace.schemas
         report = update_index(connection, starts, root=root, data_dir=data_dir, now=now, schemas=schemas)
         if report.counts["added"] or report.counts["changed"]:

@@ -1,7 +1,6 @@
 """Tables of the index."""
 
 import sqlite3
-from datetime import datetime
 from typing import Final
 
 from coreloop.base import sqlite
@@ -92,19 +91,19 @@ UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
+def _create(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, _FIRST)
 
 
-def _add_entries(connection: sqlite3.Connection, _now: datetime) -> None:
+def _add_entries(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, _SECOND)
 
 
-def _add_dates(connection: sqlite3.Connection, _now: datetime) -> None:
+def _add_dates(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, _THIRD)
 
 
-def _name_arguments(connection: sqlite3.Connection, _now: datetime) -> None:
+def _name_arguments(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, _FOURTH)
 
 
