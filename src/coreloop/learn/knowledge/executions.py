@@ -53,17 +53,7 @@ class Execution:
 
 
 def record_execution(connection: sqlite3.Connection, execution: Execution, *, now: datetime) -> None:
-    """Store an answered request without its question.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Of `coreloop.learn.knowledge.store.writing`.
-    execution : Execution
-        The request.
-    now : datetime
-        Timezone-aware.
-    """
+    """Store an answered request without its question."""
     values = {
         "stock_code": execution.stock_code,
         "question_hash": hash_question(execution.question),
