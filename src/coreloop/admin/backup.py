@@ -32,8 +32,6 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         Appears when it is complete.
     environ : mapping
@@ -119,8 +117,6 @@ def restore(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         The folder of `back_up`; it is not changed.
     environ : mapping

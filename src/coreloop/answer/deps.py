@@ -24,12 +24,8 @@ class Deps:
 
     Attributes
     ----------
-    workspace : Workspace
-        Of the project.
     store : Store
         Of the workspace's runs.
-    ladder : Ladder
-        The models.
     provider : Provider
         The search.
     queue : JobQueue

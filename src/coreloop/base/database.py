@@ -120,8 +120,6 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
 
     Raises
     ------

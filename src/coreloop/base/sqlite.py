@@ -92,8 +92,6 @@ def writer(
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
     wal : bool
         Let other processes read during a write.
     threads : bool

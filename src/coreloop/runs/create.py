@@ -34,8 +34,6 @@ def create_run(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     question : str
         What the run is about. Resumed runs keep it.
     kind : str

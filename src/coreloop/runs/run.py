@@ -352,8 +352,6 @@ def work_on(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     run_id : str
         Of `coreloop.runs.create.create_run`.
     clock : Clock or None

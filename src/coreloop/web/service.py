@@ -109,8 +109,6 @@ class Claims:
             Chosen by the caller.
         request : bytes
             A hash of what was asked.
-        now : datetime
-            With a zone.
 
         Raises
         ------

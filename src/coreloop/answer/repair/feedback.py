@@ -109,8 +109,6 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
 
     Parameters
     ----------
-    deps : Deps
-        Queue and tables.
     message_id : str
         Id of an answer, or of another request that has a record.
     value : {"up", "down"} or float

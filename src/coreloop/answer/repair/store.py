@@ -363,8 +363,6 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
 
     Parameters
     ----------
-    workspace : Workspace
-        Of the project.
     environ : mapping
         ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the tables are in the
         SQLite file ``repair.db`` in `Workspace.runs_dir`.

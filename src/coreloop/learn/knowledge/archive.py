@@ -74,8 +74,6 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
         The database to replace; created if absent.
     folder : Path
         Folder of the snapshot of the present state.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------

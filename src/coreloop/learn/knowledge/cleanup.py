@@ -168,8 +168,6 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
         The existing audit notes.
     archive_dir : Path
         Folder of the snapshot.
-    now : datetime
-        Timezone-aware.
 
     Raises
     ------

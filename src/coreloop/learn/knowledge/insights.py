@@ -137,8 +137,6 @@ def save_live(
         Its source and gate are set to ``live`` and ``auto-extracted``.
     answer_chars, grade
         As in `refuse_live`.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------

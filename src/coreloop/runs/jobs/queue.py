@@ -18,8 +18,6 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[
 
     Parameters
     ----------
-    workspace : Workspace
-        Of the project.
     environ : mapping
         ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the queue is the SQLite
         file ``jobs.db`` in `Workspace.runs_dir`.

@@ -35,12 +35,8 @@ def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:
 
     Parameters
     ----------
-    path : Path
-        The index.
     query : str
         Text of a user: every text is accepted, and none is an error.
-    limits : SearchLimits
-        Results and time.
 
     Returns
     -------

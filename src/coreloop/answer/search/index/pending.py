@@ -56,8 +56,6 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     starts : sequence of Path or None
         Files and folders that should be indexed; None for the setting ``search: paths``.
 
@@ -89,8 +87,6 @@ def stale_files(workspace: Workspace, locations: Collection[str]) -> list[Pendin
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     locations : collection of str
         Of passages that were found; what the index does not have is left out.
 

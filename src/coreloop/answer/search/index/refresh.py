@@ -41,8 +41,6 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     ----------
     workspace : Workspace
         The project, whose files below the setting ``search: paths`` should be indexed.
-    now : datetime
-        With a time zone.
 
     Returns
     -------

@@ -27,12 +27,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     paths : sequence of Path
         Files or folders, absolute; they may be outside of the project.
-    now : datetime
-        With a time zone.
 
     Raises
     ------

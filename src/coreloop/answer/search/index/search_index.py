@@ -36,12 +36,8 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
 
     Parameters
     ----------
-    path : Path
-        The index.
     query : str
         Text of a user: every text is accepted, and none is an error.
-    limits : SearchLimits
-        Results and time.
 
     Raises
     ------

@@ -43,8 +43,6 @@ def update_index(
         Absolute and resolved.
     root, data_dir : Path
         The project and its data folder, which is ignored unless a start is in it.
-    now : datetime
-        With a time zone.
     schemas : collection of str
         Locations of declared schemas.
 
