@@ -14,9 +14,9 @@ from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.pattern.draft import guide_lines
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.evidence import guide_evidence
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.promote.proposal_entry import guide_evidence
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 

@@ -172,12 +172,13 @@ def gather(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:
     A pull request also has the ``activity`` of its branch and its ``base_rules``, an approval the reviewer's
     ``permission``, and a commit its ``pull``.
     """
-    rules = _base_rules(api, pulls)
+    rules: dict[str, BaseRules] = {}
     answers: dict[str, list[dict[str, Any]]] = {"pulls": [], "reviews": [], "commits": []}
     permissions: dict[str, str] = {}
     for pull, headed in ((pull, shaped(pull, _Headed)) for pull in pulls):
-        activity = _activity(api, headed.head.ref)
-        answers["pulls"].append({**pull, "base_rules": asdict(rules[headed.number]), "activity": activity})
+        base, activity = headed.base.ref, _activity(api, headed.head.ref)
+        rules[base] = rules.get(base) or read_base_rules(api, base)
+        answers["pulls"].append({**pull, "base_rules": asdict(rules[base]), "activity": activity})
         path, doing = f"/pulls/{headed.number}/commits", f"list commits of #{headed.number}"
         for commit in api.pages(path, list[dict[str, Any]], doing=doing):
             answers["commits"].append({**commit, "pull": headed.number})
@@ -212,13 +213,6 @@ def read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | None
         pull.decoded(_Headed)
         pulls.append(pull.decoded(dict[str, Any]))
     return pulls
-
-
-def _base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[int, BaseRules]:
-    """The rules of each pull request's base by its number; read once per branch."""
-    bases = {pull.number: pull.base.ref for pull in (shaped(pull, _Headed) for pull in pulls)}
-    rules = {base: read_base_rules(api, base) for base in dict.fromkeys(bases.values())}
-    return {number: rules[base] for number, base in bases.items()}
 
 
 def _approver(review: dict[str, Any]) -> str:

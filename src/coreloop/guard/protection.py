@@ -107,8 +107,8 @@ class _Reviews:
 
 @dataclass(frozen=True, slots=True)
 class _Protection:
-    required_status_checks: _Checks | None = None
-    required_pull_request_reviews: _Reviews | None = None
+    required_status_checks: _Checks = _Checks()
+    required_pull_request_reviews: _Reviews = _Reviews()
     restrictions: _People | None = None
     enforce_admins: _Switch = _Switch()
     allow_force_pushes: _Switch = _Switch()
@@ -246,9 +246,9 @@ def differences(wanted: WantedProtection, current: Current) -> list[RuleDifferen
 def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
-        required = protection.required_status_checks or _Checks()
-        yield RuleDifference(f"required check {check.context}", check in required.checks, True)
-    reviews, wanted_reviews = _reviews(protection), wanted.required_pull_request_reviews
+        is_required = check in protection.required_status_checks.checks
+        yield RuleDifference(f"required check {check.context}", is_required, True)
+    reviews, wanted_reviews = protection.required_pull_request_reviews, wanted.required_pull_request_reviews
     count = reviews.required_approving_review_count
     max_count = max(count, wanted_reviews.required_approving_review_count)
     yield RuleDifference("required_approving_review_count", count, max_count)
@@ -258,10 +258,6 @@ def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDiffer
     for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
         yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
     yield RuleDifference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
-
-
-def _reviews(protection: _Protection) -> _Reviews:
-    return protection.required_pull_request_reviews or _Reviews()
 
 
 def _bypassing(reviews: _Reviews) -> list[str]:
@@ -286,11 +282,13 @@ def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
 def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
     """The body of the update: the API takes the complete state, and resets omitted rules."""
     protection = current.protection or _Protection()
-    checks = protection.required_status_checks or _Checks()
+    checks = protection.required_status_checks
     names = {check.context for check in wanted.required_status_checks}
     other_checks = [check for check in checks.checks if check.context not in names]
-    switches = ("required_linear_history", "block_creations", "required_conversation_resolution")
-    more_switches = ("lock_branch", "allow_fork_syncing")
+    switches = (
+        *("required_linear_history", "block_creations", "required_conversation_resolution"),
+        *("lock_branch", "allow_fork_syncing"),
+    )
     return {
         "required_status_checks": {
             "strict": checks.strict,
@@ -298,11 +296,11 @@ def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any
             "checks": [_check_body(check) for check in (*other_checks, *wanted.required_status_checks)],
         },
         "enforce_admins": wanted.enforce_admins,
-        "required_pull_request_reviews": _reviews_body(wanted, _reviews(protection)),
+        "required_pull_request_reviews": _reviews_body(wanted, protection.required_pull_request_reviews),
         "restrictions": protection.restrictions.names() if protection.restrictions is not None else None,
         "allow_force_pushes": wanted.allow_force_pushes,
         "allow_deletions": wanted.allow_deletions,
-        **{name: getattr(protection, name).enabled for name in (*switches, *more_switches)},
+        **{name: getattr(protection, name).enabled for name in switches},
     }
 
 

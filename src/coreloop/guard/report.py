@@ -9,7 +9,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
-    from coreloop.guard.commit_status import GuardVerdict, PublishedVerdict
+    from coreloop.guard.commit_status import PublishedVerdict
     from coreloop.guard.decision import Action, GuardDecision
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.protection import Protected
@@ -117,7 +117,7 @@ def report_protected(protected: "Protected") -> GuardReport:
     )
 
 
-def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
+def _decision(decision: "GuardDecision") -> list[str]:
     notes = [say("note: {note}", note=say(note)) for note in decision.notes]
     if not decision.claims and decision.state == "success":
         return [say("passes: not a coreloop pull request"), *notes]
@@ -134,7 +134,7 @@ def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
     return [line, *listed, *cure, *notes, *_about_base(decision)]
 
 
-def _about_base(decision: "GuardDecision | GuardVerdict") -> list[str]:
+def _about_base(decision: "GuardDecision") -> list[str]:
     unread = (say("not read, which changes nothing: {entry}", entry=say(entry)) for entry in decision.unread)
     return [*(say("warning: {warning}", warning=say(warning)) for warning in decision.warnings), *unread]
 

@@ -15,11 +15,11 @@ from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.evidence import guide_evidence
 from coreloop.learn.proposals.figures import guide_figures, statement_figures
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
+    GuideEvidence,
     Line,
     When,
     calls_fit,
@@ -292,3 +292,16 @@ def _checked_text(entry: Statement | Candidate, engine: str, section: str, setti
             engine=engine,
         )
     return _Text(file.as_posix(), suggested.target_symbol, lines)
+
+
+def guide_evidence(candidate: Candidate) -> GuideEvidence:
+    """The evidence line of a Guide."""
+    return GuideEvidence(
+        succeeded=candidate.n_succeeded,
+        requests=candidate.n_observed,
+        questions=candidate.n_unique_questions,
+        since=f"{candidate.first_seen:%Y-%m-%d}",
+        until=f"{candidate.last_seen:%Y-%m-%d}",
+        low=f"{candidate.success_low:.2f}",
+        base=f"{candidate.base_rate:.2f}",
+    )

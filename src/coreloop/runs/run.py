@@ -353,7 +353,7 @@ def work_on(
     Parameters
     ----------
     run_id : str
-        Of `coreloop.runs.create.create_run`.
+        Of `coreloop.runs.manage.create_run`.
     clock : Clock or None
         None for the machine's.
     shutdown : threading.Event or None

@@ -7,6 +7,7 @@ import pytest
 from coreloop.guard.event import Account
 from guard_bench import (
     BODY,
+    BRANCH,
     GITHUB,
     MESSAGE,
     PROMOTED,
@@ -308,6 +309,26 @@ def read_by_nobody(bench: Bench) -> None:
     bench.call(author=APP)
 
 
+def on_a_promotion_s_branch(bench: Bench, source: bytes = b"x = 1\n", path: str = "other.py") -> None:
+    """A person's work on a branch with a name that promote gives"""
+    bench.start(BRANCH)
+    bench.write(source, "fix: x", path, **AS_KIM)
+    bench.call(author=KIM, branch=BRANCH)
+
+
+def on_its_branch_by_a_machine(bench: Bench) -> None:
+    """The same, with a machine's commit on top"""
+    on_a_promotion_s_branch(bench)
+    bench.write(
+        b"y = 1\n", "fix: y", **{key: value.replace("kim", APP.login) for key, value in AS_KIM.items()}
+    )
+
+
+def on_its_branch_with_a_line(bench: Bench) -> None:
+    """The same by a person alone, with a line of coreloop's"""
+    on_a_promotion_s_branch(bench, PROMOTED, FILE)
+
+
 WAYS = (
     *(two_commits_in_one_push, two_commits_in_a_person_s_push, pushed_on_top_of_a_machine_s),
     *(pusher_of_the_line_unknown, new_branch_of_a_machine, sent_by_a_machine, sent_by_a_person),
@@ -326,6 +347,7 @@ WAYS = (
     *(co_author_of_a_renamed_account, co_author_in_a_list),
     *(quoted_in_a_description, followed_in_a_description),
     *(read_in_utf_7, read_as_it_is, read_by_nobody),
+    *(on_a_promotion_s_branch, on_its_branch_by_a_machine, on_its_branch_with_a_line),
 )
 HEADING = "Borrowed names and hidden spellings"
 

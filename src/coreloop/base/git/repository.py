@@ -20,7 +20,7 @@ _LINK: Final = "120000"
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
-_PERSON: Final = re.compile(rb"^(?:author|committer) (.*?) ?<(.*)> (\d+)", re.MULTILINE)
+_PERSON: Final = re.compile(rb"^(?:author|committer) ([^<\n]*) <([^>\n]*)> (\d+)", re.MULTILINE)
 _GITHUB: Final = re.compile(
     # matches the complete address, since a path or another host may end in the same words
     r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"

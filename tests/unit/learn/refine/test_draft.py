@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,11 +34,11 @@ from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.draft import draft_counterexample
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
 from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
+from weekly import WEEKLY
 
 CANARY = "CANARY"
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -278,11 +279,12 @@ HOSTILE = [
     "{CANARY}",
     "김CANARY 010-1234-5678",
 ]
-QUICK = 4
-"""The first of them are tried in every run, the rest in slow ones."""
-EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 PLACES = ["question", "error", "violation", "value", "selector", "argument", "field", "tool", "tool-phrase"]
 PLACES += ["category", "provider", "model", "session"]
+FIRST = [(place, HOSTILE[0]) for place in PLACES[:4]]
+OTHERS = [pair for pair in product(PLACES, HOSTILE) if pair not in FIRST]
+if not WEEKLY:  # of 13 places by 11 texts: each place with two texts or three, each text at two or more
+    OTHERS = OTHERS[::4]
 
 
 def _log() -> Iterator[dict[str, Any]]:
@@ -397,8 +399,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", slow_after(1, EVERY_TEXT))
-@pytest.mark.parametrize("place", slow_after(4, PLACES))
+@pytest.mark.parametrize(("place", "text"), slow_after(len(FIRST), [*FIRST, *OTHERS]))
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
     if place == "session":  # one session is one case, from which nothing follows
