@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -38,15 +38,15 @@ class Schema:
     ----------
     name : str
         What messages call the database: ``knowledge``.
-    migrations : tuple of callable
-        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
-        called with the connection, inside a transaction.
+    migrations : tuple of str or callable
+        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. A script
+        is run, a function called with the connection, inside a transaction.
     is_own : callable
         Whether a database that is not empty has this schema, in any version.
     """
 
     name: str
-    migrations: tuple[Callable[[sqlite3.Connection], None], ...]
+    migrations: tuple[str | Callable[[sqlite3.Connection], None], ...]
     is_own: Callable[[sqlite3.Connection], bool]
 
     @property
@@ -260,7 +260,10 @@ def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
     """Migrate a database to the newest version, inside the caller's transaction."""
     for number, step in enumerate(schema.migrations, start=1):
         if version(connection) < number:
-            step(connection)
+            if isinstance(step, str):
+                run_script(connection, step)
+            else:
+                step(connection)
             connection.execute(f"PRAGMA user_version = {number}")
 
 
@@ -283,6 +286,11 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     """Return the names of the tables without SQLite's own."""
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     return [row[0] for row in connection.execute(listed)]
+
+
+def with_tables(names: Collection[str]) -> Callable[[sqlite3.Connection], bool]:
+    """Return what says whether a database has some tables at least, as a `Schema` asks it."""
+    return lambda connection: set(tables(connection)) >= set(names)
 
 
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
