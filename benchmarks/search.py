@@ -27,8 +27,8 @@ import pytest
 
 from coreloop.answer.search.index.changes import IndexReport
 from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import update_index
 from coreloop.answer.search.index.store import writing
-from coreloop.answer.search.index.update import update_index
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 
 REPORTED, TUNED = (0,), (3, 5)

@@ -4,9 +4,12 @@ import gc
 import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
-SIZES = (10_000, 100_000, 1_000_000)
+from weekly import WEEKLY
+
+SIZES: Final = (10_000, 100_000, *([1_000_000] if WEEKLY else []))
+"""The largest costs ten times all others; it shows quadratic work whose part at 100 KB is below `_MOST`."""
 _MOST = 5.0
 """Cost of a byte against that in a tenth of the text: 1 for linear work, 10 for quadratic; caches cost 2."""
 _SHORTEST_S = 0.01

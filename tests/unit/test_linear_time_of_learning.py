@@ -1,7 +1,7 @@
 """Each regular expression on a record, a proposal, an answer or a key takes time in proportion to it.
 
-At 10, 100 and 1,000 KB: a line of a proposal or a page is cut long before, and the expression must not rely
-on it.
+At 10 and 100 KB, weekly at 1,000: a line of a proposal or a page is cut long before, and the expression must
+not rely on it.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,7 @@ from coreloop.answer.agent import quotes, spelling, swapped_values
 from coreloop.answer.models import opposites
 from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
-from coreloop.learn.knowledge.audit_analysis import improvement_bullets
-from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.pattern.find import distinct_questions
 from coreloop.learn.proposals import statement_draft
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
 from coreloop.learn.proposals.declared_words import names_in
@@ -116,7 +115,6 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     ),
     "a passage of a source": (lambda text: passage_of("a b c", text), ("a ", "a b ", "a\n", "b ")),
     "a claim in a source": (lambda text: passage_of(text, "a b c"), ("a ", "a b ")),
-    "a note": (improvement_bullets, ("- a\n", "> ", "- **a", "1. ")),
     "a report of spending": (reported, ('{"usd":', '{"usd": 1, ', "[", '[{"usd": 1},')),
 }
 

@@ -1,6 +1,6 @@
 """Each regular expression on what a project, a pull request or a trace holds takes time in proportion to it.
 
-At 10, 100 and 1,000 KB, as for the texts of a question, a page and a model.
+At 10 and 100 KB, weekly at 1,000, as for the texts of a question, a page and a model.
 """
 
 from collections.abc import Callable
@@ -140,7 +140,10 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         lambda text: list(calls_in([text], owner="a")),
         ("a(", 'a("', 'a("b")', 'a("(a("', 'a="', "a=<", "a.", 'a(b="c",'),
     ),
-    "a note": (improvement_bullets, ("- a\n", "## 엔진 개선\n- a\n", "> ", "*a", "`a", "[a](", "![", "<!--")),
+    "a note": (
+        improvement_bullets,
+        ("- a\n", "## 엔진 개선\n- a\n", "> ", "*a", "- **a", "1. ", "`a", "[a](", "![", "<!--"),
+    ),
     "an item of a note": (after("## 엔진 개선\n\n- ", improvement_bullets), ("i", "a) ", "i. ")),
     "a note's heading": (after("## ", find_near_title), ("engine ", "개선 ", "improvement ")),
     "a post": (lambda text: read_post(f"---\n{text}", evidence_ref="blog:a"), ("a: ", "- ", "a\n", "---\n")),

@@ -40,9 +40,8 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
     statement to a branch of a scratch repository. Last, it simulates the days after a merge.
     """
-    from coreloop.admin.demo.finlab import FINLAB
-    from coreloop.admin.demo.helpdesk import HELPDESK
     from coreloop.admin.demo.run import run_demo
+    from coreloop.admin.demo.scenario import FINLAB, HELPDESK
 
     if korean:
         click.get_current_context().with_resource(speaking("ko"))

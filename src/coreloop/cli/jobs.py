@@ -50,7 +50,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     """
     from coreloop.answer.repair.work import all_handlers, plan_gates
     from coreloop.cli.open_runs import project_deps
-    from coreloop.runs.jobs.manage import forget_expired
+    from coreloop.runs.jobs.queue import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 
     with project_deps() as deps, _stopped_by_signals() as stop:

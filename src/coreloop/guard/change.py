@@ -10,6 +10,8 @@ from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"
+EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""git's name of a tree without files, which a commit without parents is compared with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.base.messages import Phrase
@@ -16,16 +15,11 @@ from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.learn.proposals.figures import caveat_figures, guide_figures, statement_figures
+from coreloop.learn.proposals.figures import guide_figures, statement_figures
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
-    Fails,
-    FailsApart,
-    FailsCall,
-    FailsSequence,
+    GuideEvidence,
     Line,
     When,
     calls_fit,
@@ -59,7 +53,7 @@ class Proposal:
     day : date
         Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
-        The expected steps and the questions of a replay; empty for a caveat or a statement.
+        The expected steps and the questions of a replay; empty for a statement.
     metrics : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
     row : EvidenceRow
@@ -125,7 +119,8 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
         guide = _guide(entry, day, settings)
         _check_keywords(entry, guide.lines[0], settings, is_configured=is_configured)
         return guide
-    return _caveat(entry, day, settings)
+    # versions before statements drafted texts for failing calls, too
+    raise _no_text(entry.id, entry.refused or "an earlier version drafted its text; run refine again")
 
 
 def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
@@ -234,69 +229,8 @@ def _guide_row(candidate: Candidate) -> EvidenceRow:
     )
 
 
-def _caveat(counterexample: Counterexample, day: date, settings: Settings) -> Proposal:
-    id, key, tool = counterexample.id, counterexample.key, counterexample.tool
-    _check_names(id, key, tool)
-    if not {*counterexample.labels, *filter(None, [counterexample.error_class])} <= {*LABELS, *CLASSES}:
-        raise RefusedError("{id} is refused: its labels are not in the failure taxonomy", id=id)
-    text = _checked_text(counterexample, tool, SECTIONS["F"], settings)
-    fails = _fails(text.values(), counterexample)
-    if fails is None:
-        raise RefusedError(_not_ours(id))
-    n_calls = counterexample.n_calls
-    succeeded = n_calls - counterexample.n_failures
-    return Proposal(
-        phase="F",
-        id=id,
-        key=key,
-        engine=tool,
-        axis=next(iter(counterexample.selectors.values()), None),
-        file=text.file,
-        symbol=text.symbol,
-        section=SECTIONS["F"],
-        lines=text.lines,
-        day=day,
-        metrics={
-            **caveat_figures(fails, caveat_evidence(counterexample)),
-            "Success-Rate": f"{succeeded / n_calls if n_calls else 0:.3f}",
-        },
-        row=_caveat_row(counterexample),
-    )
-
-
-def _fails(values: tuple[Line | None, ...], counterexample: Counterexample) -> Fails | None:
-    """The Fails line, or None if the lines are not the counterexample's."""
-    without = counterexample.n_without
-    otherwise = (without.n_failures, without.n_calls)
-    match values:
-        case [FailsSequence() as fails, evidence]:
-            fits = counterexample.kind == "sequence" and calls_fit(fails.calls, counterexample.steps)
-        case [FailsApart() as fails, evidence]:
-            arguments = {*counterexample.arg_keys, *without.arg_keys}
-            fits = set(fails.names) <= arguments and fails.otherwise == otherwise
-        case [FailsCall() as fails, evidence]:
-            fits = fails.call.fits(counterexample.call) and fails.otherwise in {None, otherwise}
-        case _:
-            return None
-    figures_fit = fails.counts == failures(counterexample) and evidence == caveat_evidence(counterexample)
-    return fails if fits and figures_fit else None
-
-
-def _caveat_row(counterexample: Counterexample) -> EvidenceRow:
-    n_failures, without = counterexample.n_failures, counterexample.n_without
-    return EvidenceRow(
-        as_it_says=Phrase(
-            "{n_failures} of {n_calls} {unit} failed",
-            n_failures=n_failures,
-            n_calls=counterexample.n_calls,
-            unit=Phrase(counterexample.unit),
-        ),
-        otherwise=Phrase(
-            "{n_failures} of {n_calls} failed", n_failures=without.n_failures, n_calls=without.n_calls
-        ),
-        difference=f"failing share, lower bound {counterexample.harm_low:.2f}",
-        seen=_seen(counterexample),
-    )
+def _no_text(id: str, refused: str) -> RefusedError:
+    return RefusedError("{id} has no text: {refused}", id=id, refused=Phrase(printable(refused)))
 
 
 def _not_ours(id: str) -> Phrase:
@@ -309,7 +243,7 @@ def _share(some: int, n: int) -> Phrase:
     return Phrase("{some} of {n}", some=some, n=n)
 
 
-def _seen(entry: Candidate | Counterexample) -> str:
+def _seen(entry: Candidate) -> str:
     return f"{entry.first_seen:%Y-%m-%d} to {entry.last_seen:%Y-%m-%d}"
 
 
@@ -330,17 +264,11 @@ class _Text:
         return tuple(map(parse_line, self.lines))
 
 
-def _checked_text(
-    entry: Statement | Candidate | Counterexample, engine: str, section: str, settings: Settings
-) -> _Text:
+def _checked_text(entry: Statement | Candidate, engine: str, section: str, settings: Settings) -> _Text:
     """File, symbol and lines, after all checks."""
     id, suggested = entry.id, entry.suggested_append
     if suggested is None:
-        raise RefusedError(
-            "{id} has no text: {refused}",
-            id=id,
-            refused=Phrase(printable(entry.refused or "no text was drafted")),
-        )
+        raise _no_text(id, entry.refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:
         raise RefusedError(
             "{id} has no target: add {engine} under tools: and propose again", id=id, engine=engine
@@ -364,3 +292,16 @@ def _checked_text(
             engine=engine,
         )
     return _Text(file.as_posix(), suggested.target_symbol, lines)
+
+
+def guide_evidence(candidate: Candidate) -> GuideEvidence:
+    """The evidence line of a Guide."""
+    return GuideEvidence(
+        succeeded=candidate.n_succeeded,
+        requests=candidate.n_observed,
+        questions=candidate.n_unique_questions,
+        since=f"{candidate.first_seen:%Y-%m-%d}",
+        until=f"{candidate.last_seen:%Y-%m-%d}",
+        low=f"{candidate.success_low:.2f}",
+        base=f"{candidate.base_rate:.2f}",
+    )

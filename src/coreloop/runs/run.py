@@ -361,7 +361,7 @@ def work_on(
     store : Store
         An open store.
     run_id : str
-        Of `coreloop.runs.create.create_run`.
+        Of `coreloop.runs.manage.create_run`.
     clock : Clock or None
         None for the machine's.
     shutdown : threading.Event or None

@@ -15,10 +15,9 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
-from coreloop.runs.create import create_run
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
-from coreloop.runs.manage import begin_run
+from coreloop.runs.manage import begin_run, create_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.run_files import Viewer, session_folder
 from coreloop.runs.stores.store import open_store

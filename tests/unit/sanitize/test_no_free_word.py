@@ -20,6 +20,7 @@ from coreloop.sanitize.sanitize_record import sanitize_record
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
 from logs import call, record, write_log
 from rows import each_row
+from weekly import WEEKLY
 
 KNOWN = KnownWords(
     tools={"analysis": ("company", "axis", "years", "phone", "birth_year", "point")},
@@ -120,7 +121,8 @@ def test_nothing_planted_survives(original: dict[str, Any], choices: dict[str, b
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=2_000)
+@pytest.mark.no_cover  # the test above runs the same lines
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=2_000 if WEEKLY else 300)
 @given(original=RECORDS, choices=CHOICES)
 def test_nothing_planted_survives_in_many_records(original: dict[str, Any], choices: dict[str, bool]) -> None:
     result = json.dumps(hashed(original, **choices), ensure_ascii=False)

@@ -15,7 +15,6 @@ from coreloop.answer.research.research_state import ASK, Attempt, Knowledge, kno
 from coreloop.answer.research.run_searches import SEARCH
 from coreloop.answer.retrieve import SearchResult
 from coreloop.observe.collector import OwnCollector
-from coreloop.observe.written import is_recorded
 from coreloop.runs.events import Outcome, StepCommitted
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -156,3 +155,30 @@ def _keep_row(deps: Deps, state: State, answer: AgentResponse) -> None:
             found=knowledge.attempts[-1].found if knowledge.attempts else {},
         )
     )
+
+
+def is_recorded(data_dir: Path, request_id: str, *, since: datetime) -> bool:
+    """Whether the day files of own records from a time on have a request.
+
+    Parameters
+    ----------
+    data_dir : Path
+        Contains ``audit/own/``.
+    request_id : str
+        A ULID.
+    since : datetime
+        With a zone.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    """
+    first, wanted = f"{since.astimezone(UTC).date()}.jsonl", f'"request_id":"{request_id}"'.encode()
+    days = (path for path in (data_dir / "audit" / "own").glob("*.jsonl") if path.name >= first)
+    return any(_has(path, wanted) for path in days)
+
+
+def _has(path: Path, wanted: bytes) -> bool:
+    with path.open("rb") as file:
+        return any(wanted in line for line in file)

@@ -24,7 +24,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.journal import remove_days
 from coreloop.runs.iteration_loop import drive
-from coreloop.runs.jobs.manage import forget_expired
+from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on

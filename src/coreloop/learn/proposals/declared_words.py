@@ -13,7 +13,6 @@ from coreloop.base.git.slug import KOREAN_AXIS_SLUG
 from coreloop.base.project.imports import with_imported
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
-from coreloop.descriptions.signature import takes
 from coreloop.descriptions.source import Definition, definitions, parse
 from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
@@ -195,3 +194,16 @@ def _parsed(source: bytes) -> ast.Module:
 def _texts(tree: ast.AST) -> frozenset[str]:
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return frozenset(value for value in constants if isinstance(value, str))
+
+
+_OWN = frozenset({"self", "cls"})
+
+
+def takes(definition: Definition, name: str) -> bool:
+    """Whether a function's signature names an argument; what ``**kwargs`` takes has no name there."""
+    node = definition.node
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    arguments = node.args
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return name not in _OWN and any(argument.arg == name for argument in named)

@@ -13,13 +13,19 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile, ErrorRow
+from coreloop.learn.proposals.counterexamples import (
+    SECTION,
+    Counterexample,
+    CounterexamplesFile,
+    ErrorRow,
+    counterexample_key,
+)
 from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statements import NearStatement, Statement
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
-from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.errors import error_table
 from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
@@ -158,3 +164,49 @@ def write_refined(
     return write_night(
         folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build, n_records=n_records
     )
+
+
+def draft_counterexample(
+    example: Counterexample,
+    words: Vocabulary,
+    *,
+    explained: Collection[str] = (),
+    settled: Collection[str] = (),
+) -> Counterexample:
+    """Give a counterexample the reason why it has no text of its own, and a key that may be published.
+
+    Parameters
+    ----------
+    example : Counterexample
+        The result of the search.
+    words : Vocabulary
+        Definitions of the tools.
+    explained : collection of str
+        Tools with a statement that explains when they fail.
+    settled : collection of str
+        Tools whose statement is promoted, on a branch or rejected.
+    """
+    steps = example.steps or (example.call,)
+    return replace(
+        example, key=_public_key(example, words, steps), refused=_reason(example, explained, settled)
+    )
+
+
+def _reason(example: Counterexample, explained: Collection[str], settled: Collection[str]) -> str:
+    if example.kind == "sequence":
+        return "all calls of the sequence succeeded; records do not show which of them to blame"
+    if example.tool in explained:
+        return "a statement says when this tool fails"
+    if example.tool in settled:
+        return "a statement says when this tool fails: it is promoted, open or rejected already"
+    if not example.n_without.n_calls and example.n_failures == example.n_calls:
+        return "every call failed: fix the tool or remove it"
+    return "nothing distinguishes its failed calls from the others yet"
+
+
+def _public_key(example: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
+    """The key; with undeclared values, the key of the calls as written, since a hash could be guessed."""
+    if words.tool(example.tool) is None or words.declares_all(steps):
+        return example.key
+    calls = " -> ".join(str(words.call(step)) for step in steps)
+    return counterexample_key(example.kind, calls, example.error_class or "", example.error_template or "")

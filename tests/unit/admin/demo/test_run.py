@@ -8,8 +8,6 @@ import pytest
 
 from bounded import bounded
 from coreloop.admin.demo.effect import SimulatedEffect
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
     DemoCounts,
@@ -20,7 +18,7 @@ from coreloop.admin.demo.run import (
     refine_failures,
     run_demo,
 )
-from coreloop.admin.demo.scenario import Scenario
+from coreloop.admin.demo.scenario import FINLAB, HELPDESK, Scenario
 from coreloop.base.errors import WorkspaceError
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import LogOddities

@@ -17,10 +17,10 @@ from coreloop.answer.models.prompt import Material, user_message
 from coreloop.base.errors import BudgetError, ModelError, RunError, UsageError
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.create import create_run
 from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
 from coreloop.runs.fold import fold
 from coreloop.runs.limits import Limits
+from coreloop.runs.manage import create_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store

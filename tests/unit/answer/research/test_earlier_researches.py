@@ -13,7 +13,7 @@ from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunNotFoundError
 from coreloop.cli.choose_session import choose_session
-from coreloop.runs.create import create_run
+from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import stop_run
 from researching import deps_in, project
 

@@ -22,9 +22,9 @@ from coreloop.runs.agent.report import (
     read_report,
 )
 from coreloop.runs.amounts import Amount
-from coreloop.runs.create import create_run
 from coreloop.runs.limits import Limits
 from coreloop.runs.load import load_run
+from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run
 from coreloop.runs.run import work_on
 from coreloop.runs.state import State, state_json

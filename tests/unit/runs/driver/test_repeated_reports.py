@@ -8,9 +8,9 @@ import orjson
 from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.report import read_report
 from coreloop.runs.clock import SystemClock
-from coreloop.runs.create import create_run
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted
+from coreloop.runs.manage import create_run
 from coreloop.runs.stores.sqlite import sqlite_store
 
 
