@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import GitError, SettingsError
-from coreloop.base.git.promotions import History, read_history, reread, reverted_in
+from coreloop.base.git.promotions import History, Promotion, read_history, reread, reverted_in
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase, text_of
@@ -266,32 +266,32 @@ class _Landing:
         What a protected branch has reverted counts, too, unless that branch has promoted the key again.
         """
         base, commits = list(self.repository.log(self.change.base)), self.change.commits
-        for sha in set(map(self.repository.resolve, reverted_in(text))) - {
-            its.sha for its in (*base, *commits)
-        }:
+        known = {its.sha for its in (*base, *commits)}
+        for sha in set(map(self.repository.resolve, reverted_in(text))) - known:
             if sha and promoted_keys(self.repository.message(sha)):
                 yield sha, Phrase("not merged")
-        again = {key for its in commits if its.sha not in self._new for key in promoted_keys(its.message)}
+        landed = [its for its in commits if its.sha not in self._new]
+        again = set[str]().union(*(promoted_keys(its.message) for its in landed))
+        onto = Commit("", 0, "", (self.change.base, *(its.sha for its in landed)))
+        brought = reread(base, (onto, *landed))
         merge = Commit("", 0, text, (self.change.base, self.change.head))
         for its in reread(base, (merge, *commits)):
-            if its.key not in again and self._keeps(its.sha, again=its.reverted) is not its.reverted:
+            if its.key not in again and self._keeps(its, landed=its in brought) is not its.reverted:
                 yield its.sha, Phrase("not there again") if its.reverted else Phrase("still there")
 
-    def _keeps(self, sha: str, *, again: bool) -> bool:
+    def _keeps(self, promotion: Promotion, *, landed: bool) -> bool:
         """Whether a line of a promotion stands anywhere once the change is merged.
 
-        If it must be there ``again``: whether all are in their place.
+        Of a reverted one: whether all are in their place again. A revert that has ``landed`` on a protected
+        branch may come with the same line of another tool there.
         """
-        parent, base = self._parent(sha), self.change.base
-        merged = self.repository.merged_tree(base, self.change.head)
-        own, there, brought = (
-            +self._gained(parent, sha),
-            +self._gained(parent, merged),
-            self._gained(base, merged),
-        )
-        if again:
+        sha, base = promotion.sha, self.change.base
+        parent, merged = self._parent(sha), self.repository.merged_tree(base, self.change.head)
+        own, there = +self._gained(parent, sha), +self._gained(parent, merged)
+        if promotion.reverted:
             return own <= there
-        moved = {its.line for its in +brought if not self.has(its)}
+        brought = self._gained(base, merged)
+        moved = {its.line for its in +brought if not (landed and self.has(its))}
         taken = {its for its in own.keys() - there if brought[its] < 0 and its.line not in moved}
         return not {its.line for its in own.keys() - taken}.isdisjoint(its.line for its in there)
 

@@ -209,7 +209,7 @@ def false_revert_of_another(bench: Bench) -> None:
 
 
 def false_revert_by_the_same_deletion(bench: Bench) -> None:
-    """The same, where main moved the tool to another file, and the commit deletes the old one as main did"""
+    """A machine's commit that deletes a tool where main has moved it from, and says so"""
     bench.git("branch", "work")
     sha = bench.land()
     bench.git("switch", "--quiet", "work")
@@ -233,6 +233,17 @@ def false_revert_by_a_change_of_place(bench: Bench) -> None:
     said(bench, sha, third.replace(b"    - First: show\n", b""), "third.py")
     bench.write(SOURCE, "docs: drop it")
     bench.write(third, "docs: keep it", "fourth.py")
+
+
+def false_revert_in_a_release(bench: Bench) -> None:
+    """A machine's release merge that brings the tool's new name, and whose description says so"""
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.write(RENAMED, "refactor: rename")
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call(author=APP, body=f"This reverts commit {sha}.")
 
 
 def release_with_another(bench: Bench) -> None:
@@ -353,7 +364,12 @@ HISTORY = (
     ),
     *(revert_after_a_rename, false_revert_in_a_class, false_revert_of_other_words, false_revert_by_a_rename),
     *(false_revert_of_another, false_revert_by_the_same_deletion, false_revert_by_a_change_of_place),
-    *(release_with_another, revert_beside_another, false_revert_of_a_revert_beside_another),
+    *(
+        false_revert_in_a_release,
+        release_with_another,
+        revert_beside_another,
+        false_revert_of_a_revert_beside_another,
+    ),
     *(revert_taken_back, reapplied_in_a_release, revert_of_a_release),
     *(revert_of_a_release_without_its_change,),
     *(revert_in_a_release, backport_of_a_merge, backport_of_a_merge_and_more, backport_of_a_reverted_merge),
