@@ -79,8 +79,6 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
 
     Parameters
     ----------
-    path : Path
-        The file.
     kind : type
         A dataclass or a `msgspec.Struct`; unknown fields are ignored.
     other : str

@@ -310,14 +310,10 @@ def confirm_promotion(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     request : PromoteRequest
         What to promote.
     environ : mapping
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    now : datetime
-        Aware.
     warn : callable
         Called with problems that do not stop the promotion.
 

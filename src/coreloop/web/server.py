@@ -66,8 +66,6 @@ def serve(
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     environ : mapping
         Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
     address : ListenAddress

@@ -86,7 +86,7 @@ class Readiness:
             raise
         workspace = self._deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
-            require_index(workspace.index_file, now=datetime.now(UTC))
+            require_index(workspace.index_file)
 
 
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
@@ -109,8 +109,6 @@ class Claims:
             Chosen by the caller.
         request : bytes
             A hash of what was asked.
-        now : datetime
-            With a zone.
 
         Raises
         ------

@@ -36,8 +36,6 @@ def ask_in_run(
     ----------
     run : Run
         That this process works on.
-    ladder : Ladder
-        The models.
     messages, schema, limits
         See `coreloop.answer.models.model.Model.complete`.
     key : str

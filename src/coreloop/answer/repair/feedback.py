@@ -109,8 +109,6 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
 
     Parameters
     ----------
-    deps : Deps
-        Queue and tables.
     message_id : str
         Id of an answer, or of another request that has a record.
     value : {"up", "down"} or float
@@ -208,17 +206,7 @@ def mending_job(deps: Deps, message_id: str) -> Job:
 
 
 def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
-
-    Parameters
-    ----------
-    deps : Deps
-        Tables and store.
-    message_id : str
-        Of the rejected answer.
-    seconds : float
-        The longest wait.
-    """
+    """Wait for a better answer to a rejected one; at the end of the time, say how far it is."""
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")

@@ -49,17 +49,6 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
-    Parameters
-    ----------
-    run : Run
-        In an iteration.
-    deps : Deps
-        Queue and tables.
-    reason : str
-        Of the signal.
-    found : SearchResult
-        What the answer was given.
-
     Returns
     -------
     bool
@@ -108,7 +97,7 @@ def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
 def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     root = deps.workspace.root.resolve()
     # what the settings name was read before the question; a repair looks in the rest of the project
-    pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
+    pending = read_coverage(deps.workspace, starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
@@ -132,9 +121,8 @@ def _read_before(run: Run, root: Path) -> Iterator[Target]:
 
 def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that fit what symbols say of themselves."""
-    now = datetime.now(UTC)
     for symbol in symbols:
-        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits(), now=now)
+        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits())
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

@@ -108,8 +108,6 @@ def read_ledger(
         added, so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
-    now : datetime
-        Aware.
     """
     commits = list(repository.log(base))
     history = read_history(commits)

@@ -146,8 +146,6 @@ def open_mining(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     options : MiningOptions
         Where and how to mine.
     min_chunk_len : int, optional

@@ -54,8 +54,6 @@ def judge(
     verdict : VerdictLetter
     cause, by : str or None, str
         The reason, and the person who judges.
-    now : datetime
-        With a time zone.
 
     Raises
     ------

@@ -263,6 +263,11 @@ def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
 
 
+def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys that a maintainer rejected: something else explains what they are about."""
+    return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
+
+
 def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     """Keys of merged proposals that may be promoted again, since their failure came back."""
     return frozenset(one.key for one in standpoints if one.has_returned)

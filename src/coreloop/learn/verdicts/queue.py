@@ -76,8 +76,6 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     now : datetime
         Aware; the window is the 30 days before it.
     watch : Watch, optional

@@ -189,8 +189,6 @@ def prepare(
         The project, the lines, and how much is asked.
     environ : mapping of str to str
         Holds the model's key.
-    now : datetime
-        Aware.
 
     Yields
     ------

@@ -42,8 +42,6 @@ def record_report(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     run_id : str
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
     report : AgentReport
