@@ -1,6 +1,7 @@
 """JSON Lines files: append values, and read them with a count of the skipped lines.
 
-For small files. Records have their own readers: `coreloop.observe.reading.decode`, `coreloop.sanitize.lines`.
+For small files. Records have their own readers: `coreloop.observe.reading.decode` and
+`coreloop.sanitize.sanitize_line`.
 """
 
 from collections import Counter

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.run import Run
+    from coreloop.runs.active_run import Run
 
 
 @click.command()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coreloop.learn.proposals.proposed_change import DocstringChange
     from coreloop.learn.verdicts.judged_item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
-    from coreloop.observe.verdicts import HumanVerdict
+    from coreloop.observe.judgments import HumanVerdict
 
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
@@ -62,7 +62,7 @@ def command(
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.verdicts import VerdictLetter
+    from coreloop.observe.judgments import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

@@ -12,7 +12,6 @@ from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
-    claims_of_lines,
     claims_of_pull,
     is_branch,
 )
@@ -104,7 +103,9 @@ def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
     """The signs that an event is about a promotion: words, or lines that a machine brings."""
     if isinstance(event, PushEvent):
         return ()
-    return (*stated_claims(event, facts), *claims_of_lines(machine_lines(event, facts)))
+    paths = dict.fromkeys(line.path for line in machine_lines(event, facts))
+    lines = (Phrase("coreloop's lines in {path}", path=printable(path)) for path in paths)
+    return (*stated_claims(event, facts), *lines)
 
 
 def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:

@@ -15,7 +15,7 @@ from coreloop.base.git.trailers import (
     read_promoted,
 )
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.own_lines import docstring_bullets
 from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
 from coreloop.promote.check_statement import restored_row

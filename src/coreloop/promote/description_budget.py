@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.ownership import symbol_of
+from coreloop.descriptions.own_lines import symbol_of
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.equal_wordings import keys_of

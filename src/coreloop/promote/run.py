@@ -30,7 +30,7 @@ from coreloop.learn.verdicts.proposal_state import (
     returned_keys,
     states_by_key,
 )
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.description_budget import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote

@@ -22,9 +22,9 @@ from coreloop.sanitize.compressed import (
 from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.mask_text import Numbering, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
 from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
 from coreloop.sanitize.walk_record import children, scan

@@ -16,7 +16,7 @@ from coreloop.sanitize.detectors.rule import Sign
 from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.spaced_numbers import NUMBERS, spread
 from coreloop.sanitize.step_budget import Budget, OverBudgetError
-from coreloop.sanitize.views import (
+from coreloop.sanitize.undisguised import (
     CACHED_CHARS,
     SHORT_LABEL,
     View,

@@ -25,10 +25,10 @@ from coreloop.sanitize.chunks import (
 from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
+from coreloop.sanitize.export_report import Report
 from coreloop.sanitize.exported_files import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
-from coreloop.sanitize.lines import RejectedLine
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.report import Report
+from coreloop.sanitize.sanitize_line import RejectedLine
 from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords
 

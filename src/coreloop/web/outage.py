@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 from threading import Lock
 
-from coreloop.web.log import log
+from coreloop.web.service_log import log
 
 
 class Outage:

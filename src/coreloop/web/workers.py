@@ -6,11 +6,11 @@ from time import monotonic
 from typing import Final
 
 from coreloop.base.errors import RunStoreError
+from coreloop.runs.active_run import Interrupted
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
-from coreloop.runs.run import Interrupted
-from coreloop.web.log import log_bug
 from coreloop.web.outage import Outage
+from coreloop.web.service_log import log_bug
 
 _IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
 

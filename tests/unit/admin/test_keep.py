@@ -17,7 +17,7 @@ from coreloop.answer.research.research_state import ASK as KIND
 from coreloop.base.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.verdicts import append_verdict, read_verdicts
+from coreloop.observe.judgments import append_verdict, read_verdicts
 from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.manage import begin_run
 from coreloop.runs.stores.store import open_store

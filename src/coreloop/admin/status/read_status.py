@@ -33,7 +33,7 @@ from coreloop.learn.verdicts.proposal_state import (
     settled_keys,
 )
 from coreloop.observe.dropped_file import read_dropped
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.promote.reach_log import read_reaches
 

@@ -12,8 +12,8 @@ from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.insertion import refuse_change
-from coreloop.descriptions.shape import Loss, lost_sections
+from coreloop.descriptions.lost_sections import Loss, lost_sections
+from coreloop.descriptions.one_insertion import refuse_change
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form

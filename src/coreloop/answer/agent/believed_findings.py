@@ -40,8 +40,8 @@ from coreloop.answer.research.research_state import (
 from coreloop.base.language.words import stems
 from coreloop.base.messages import Phrase, in_language_of
 from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.json_input import wrong_field
-from coreloop.runs.agent.report import AgentReport, Learnt, answered_parts
 from coreloop.runs.drift import Turn
 from coreloop.runs.events import Reported, Turned
 from coreloop.runs.state import State

@@ -23,8 +23,8 @@ from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
-from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run

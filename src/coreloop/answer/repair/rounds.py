@@ -23,10 +23,10 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.handlers import job_handlers
 from coreloop.answer.repair.injected_evidence import question_key
+from coreloop.answer.repair.job_handlers import job_handlers
+from coreloop.answer.repair.repair_targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.repair.signals import Reason
-from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.find_symbols import find_fields
@@ -34,10 +34,10 @@ from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import work_on_jobs
-from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""

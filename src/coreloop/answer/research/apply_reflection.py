@@ -22,7 +22,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.verify import check_findings, evidence_of, without_citations
 from coreloop.runs import events
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
 
 _COMPARED: Final = 60

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from coreloop.base.messages import text_of
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.located import docstring_node
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.section_names import name_key
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import (
     Definition,
