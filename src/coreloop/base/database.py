@@ -18,6 +18,11 @@ from coreloop.base import sqlite
 from coreloop.base.errors import RunStoreError, WorkspaceError
 
 
+def stamp(moment: datetime) -> str:
+    """Return a time as the tables of runs, jobs and repairs have it; the texts sort chronologically."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 class Database(ABC):
     """What a store's threads use; its methods raise `RunStoreError` if the database cannot be used."""
 
