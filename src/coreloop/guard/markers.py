@@ -108,17 +108,24 @@ def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
 
 
 def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
-    titled = not is_landed(facts)
+    """The signs in words: titles, branches, messages."""
     if isinstance(event, PullRequestEvent):
-        yield from claims_of_pull(event.pull, titled=titled)
+        yield from _claims_of(event.pull, facts)
     else:
         for pull in facts.pulls:
             yield from (
                 Phrase("{claim} of #{number}", claim=claim, number=pull.number)
-                for claim in claims_of_pull(pull, titled=titled)
+                for claim in _claims_of(pull, facts)
             )
     yield from claims_of_commits(own_commits(facts))
+
+
+def _claims_of(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
+    """The signs of a pull request; a backport's title, and its commits' trailers, are none."""
+    landed = (its.message for its in facts.commits if its.sha in facts.landed)
+    known = [group for message in landed for group in read_promoted(message)]
+    repeats = all(group in known for group in read_promoted(pull.message))
+    return claims_of_pull(pull, titled=not (repeats and is_landed(facts)))
 
 
 def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[AddedLine, ...]:
@@ -221,7 +228,7 @@ def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     own = [commit for commit in own_commits(facts) if promoted_keys(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
     for pull in facts.pulls:
-        named = any(claims_of_pull(pull, titled=not is_landed(facts)))
+        named = any(_claims_of(pull, facts))
         if named or not marks.isdisjoint(marks_of(pull.head_sha, pull.message)):
             yield pull
 
