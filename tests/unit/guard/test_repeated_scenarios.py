@@ -229,16 +229,19 @@ def backport_with_other_figures(bench: Bench) -> None:
 FORGED = "Phase: R\nCandidate-Key: 0123456789abcdef\nTarget: tools/finance.py::analysis"
 
 
-def backport_with_other_trailers(bench: Bench) -> None:
+def backport_with_other_trailers(bench: Bench, body: str = FORGED) -> None:
     """An exact backport whose description has trailers that none of its commits has"""
-    backport_after_a_false_revert(bench)
-    bench.words |= {"author": APP, "body": f"Backport.\n\n{FORGED}"}
+    bench.base = "release"
+    bench.git("branch", "release")
+    sha = bench.land()
+    bench.start("backport", "release")
+    bench.git("cherry-pick", "-x", sha)
+    bench.call(title=TITLE, branch="backport", author=APP, body=f"Backport.\n\n{body}")
 
 
 def backport_with_its_trailers(bench: Bench) -> None:
     """The same with its commit's trailers"""
-    backport_after_a_false_revert(bench)
-    bench.words |= {"author": APP, "body": f"Backport.\n\n{TRAILERS}"}
+    backport_with_other_trailers(bench, TRAILERS)
 
 
 def release_with_other_trailers(bench: Bench) -> None:
